@@ -152,9 +152,10 @@ ATN_API atn_status atn_register(atn_device *device, const atn_cloud *source, con
 ATN_API atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array *target,
                                        const atn_register_settings *settings, atn_register_result *out);
 
-/* Estimated memory of atn_register for clouds of these sizes, host and device, in bytes. 0: the settings are of another
- * version; atn_ctx_message(NULL) says so. */
-ATN_API size_t atn_register_bytes(const atn_register_settings *settings, size_t source, size_t target);
+/* Estimated memory of atn_register for clouds of these sizes, host and device, in bytes; device NULL: on the host. 0:
+ * the settings are of another version; atn_ctx_message(NULL) says so. */
+ATN_API size_t atn_register_bytes(atn_device *device, const atn_register_settings *settings, size_t source,
+                                  size_t target);
 
 /* One pair of a batch. */
 typedef struct atn_register_pair {

@@ -112,7 +112,7 @@ static void keep_shown(const job *j, const atn_atoms *atoms, const atn_lattice_a
                        atoms->position[2][k] * j->about.angstrom};
         lattice_tally(j->o, &atom[k], p);
         int32_t range = j->o->composition && atoms->mass ? atn_mass_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
-        if (range >= 0) ++j->o->composition[atn_mass_ranges_get(j->ranges, (size_t)range).ion][atom[k].structure];
+        if (range >= 0) ++j->o->composition[atn_mass_ranges_get(j->ranges, (size_t)range)->ion][atom[k].structure];
         if (!j->o->shown || atoms->index[k] % step || j->o->n_shown >= LATTICE_SHOWN) continue;
         j->o->shown[j->o->n_shown++] = (lattice_shown){{(float)p[0], (float)p[1], (float)p[2]}, atom[k]};
     }
@@ -239,12 +239,12 @@ static atn_status count_ranged(const job *j) {
 
 static atn_status list_ions(const job *j) {
     const atn_ctx *ctx = j->call->ctx;
-    size_t n = atn_mass_ranges_get_info(j->ranges).ions;
+    size_t n = atn_mass_ranges_info_of(j->ranges).ions;
     j->o->composition = atn_zalloc(ctx, (n + 1) * sizeof *j->o->composition);
     j->o->ion = atn_zalloc(ctx, (n + 1) * sizeof *j->o->ion);
     if (!j->o->composition || !j->o->ion) return ATN_ERR_MEMORY;
     for (size_t k = 0; k < n; ++k)
-        snprintf(j->o->ion[k], sizeof j->o->ion[k], "%s", atn_mass_ranges_ion(j->ranges, k).name);
+        snprintf(j->o->ion[k], sizeof j->o->ion[k], "%s", atn_mass_ranges_ion(j->ranges, k)->name);
     j->o->ions = n;
     return ATN_OK;
 }

@@ -57,7 +57,7 @@ static atn_status register_pair(atn_cli_register *r, atn_device *device, const a
     atn_register_result result = {0};
     atn_cli_apart apart;
     done->foreseen_bytes =
-        atn_register_bytes(&r->settings, atn_cloud_info_of(used[0]).points, atn_cloud_info_of(used[1]).points);
+        atn_register_bytes(device, &r->settings, atn_cloud_info_of(used[0]).points, atn_cloud_info_of(used[1]).points);
     atn_cli_progress(call, "%s: %s", r->method, r->settings.init == ATN_START_AUTO ? "searching ..." : "planning ...");
     atn_status status = atn_register(device, used[0], used[1], &r->settings, &result);
     atn_cli_progress_end(call);
@@ -71,9 +71,11 @@ static atn_status register_pair(atn_cli_register *r, atn_device *device, const a
     status = atn_cli_register_print(r, done);
     if (!status) status = write_files(r, done);
     if (r->serve && !status) {
-        json_t *summary = json_pack("{s:b}", "summary", 1);
-        if (summary) atn_cli_register_json(r, done, summary);
-        atn_serve_end(r->serve, summary);
+        atn_serve_end(r->serve,
+                      json_pack("{s:b,s:s,s:s,s:o,s:f,s:f,s:i,s:f}", "summary", 1, "verdict",
+                                atn_verdict_name(result.verdict), "reason", result.reason, "transform",
+                                atn_cli_json_matrix(result.transform, 4, 4), "rmse", result.rmse, "overlap",
+                                result.overlap, "iterations", (int)result.iterations, "seconds", result.seconds));
     }
     if (!status && result.verdict == ATN_VERDICT_DOUBTFUL)
         fprintf(call->err, "attune register: doubtful: %s\n", result.reason);

@@ -11,6 +11,7 @@
 
 typedef struct batch {
     atn_cli_register *r;
+    atn_device *device;
     atn_cli_list list;
     atn_register_pair *pairs; /* those rows that can be worked on */
     size_t *pair_of;          /* by row; SIZE_MAX: none */
@@ -124,7 +125,7 @@ static bool fill_row(const batch *b, size_t k, json_t *object) {
                                    .voxel = b->voxel,
                                    .used = {b->voxel > 0 ? used[0] : 0, b->voxel > 0 ? used[1] : 0},
                                    .result = x,
-                                   .foreseen_bytes = atn_register_bytes(&b->r->settings, used[0], used[1])};
+                                   .foreseen_bytes = atn_register_bytes(b->device, &b->r->settings, used[0], used[1])};
         good = atn_cli_register_json(b->r, &done, object);
     } else {
         json_t *source = json_object(), *target = json_object();
@@ -246,7 +247,7 @@ static atn_status work(batch *b, atn_device *device) {
 }
 
 atn_status atn_cli_register_batch(atn_cli_register *r, atn_device *device, const char *list) {
-    batch b = {.r = r};
+    batch b = {.r = r, .device = device};
     atn_cli_call *call = r->call;
     const char *report = atn_cli_value(call, "report");
     atn_status status = atn_cli_register_check_files(call);

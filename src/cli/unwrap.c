@@ -205,8 +205,10 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             "--weights auto has the shortest cuts of all congruent answers, each pair counted with its turns and, "
             "with --quality, weighed by it and by how regular the phase is. --weights none is plain least squares, "
             "with a warning where residues smear it.",
-            "OUT is written as tif (float32), npy (float64 with --precision 64) or png (for people, with a colour "
-            "bar). It is in radians, or in metres where the wavelength is known: height = phase x wavelength / 4 pi, "
+            "OUT is written as tif (float32), npy (float64 with --precision 64), gwy (Gwyddion), vti (VTK XML), png "
+            "(for "
+            "people, with a colour bar), or, of heights, sdf (ISO 25178-71) and dat (Zygo). It is in radians, or in "
+            "metres where the wavelength is known: height = phase x wavelength / 4 pi, "
             "or / 2 pi with --transmission. Where the solution does not converge, or is not finite, the exit status is "
             "1, the reason stands on standard error, and nothing is written.",
             "--stream unwraps frames as they come, each from where the last one was: raw ones from standard input (IN "
@@ -231,7 +233,7 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             {.name = "output",
              .letter = 'o',
              .value = "OUT",
-             .meaning = "where to: tif, npy or png; a folder with "
+             .meaning = "where to: tif, npy, gwy, sdf, dat, vti or png; a folder with "
                         "--stream"},
             {.name = "preview", .value = "P.png", .meaning = "a picture of the answer with a colour bar"},
             {.name = "mask", .value = "M", .meaning = "an image: pixels that are 0 are not valid"},

@@ -13,9 +13,10 @@ static const double PI = 3.141592653589793;
 atn_status unwrap_check_output(const unwrap_job *job, const char *path, const char *option) {
     if (!path || source_has_ending(path, "png")) return ATN_OK;
     bool preview = option[1] == '-';
-    if (!preview && source_has_ending(path, "tif tiff npy")) return ATN_OK;
+    if (!preview && source_has_ending(path, "tif tiff npy sdf dat gwy vti")) return ATN_OK;
     return atn_cli_misuse(job->call, "%s %s: %s", option, path,
-                          preview ? "a preview is a png" : "the ending says how it is written: tif, npy or png");
+                          preview ? "a preview is a png"
+                                  : "the ending says how it is written: tif, npy, gwy, sdf, dat, vti or png");
 }
 
 double unwrap_height_of(const unwrap_job *job, const unwrap_phase *phase) {
@@ -40,6 +41,9 @@ static atn_status image_of(const unwrap_job *job, const unwrap_phase *phase, atn
                             : atn_image_create(job->call->ctx, phase->width, phase->height, values, out);
     atn_free(ctx, values);
     if (!status) status = atn_image_set_unit(*out, height > 0 ? "m" : "rad");
+    if (!status)
+        status = atn_image_set_scale(*out, phase->spacing_m[0], phase->spacing_m[1],
+                                     job->wavelength > 0 ? job->wavelength : phase->wavelength);
     if (!status) return ATN_OK;
     atn_image_free(*out);
     *out = NULL;

@@ -23,6 +23,7 @@ static const struct {
 } NOT_READ[] = {
     {"laz", "LAZ is not read; PDAL converts it: pdal translate IN.laz OUT.las"},
     {"e57", "E57 is not read; CloudCompare opens it and saves PLY or LAS, as does PDAL: pdal translate IN.e57 OUT.las"},
+    {"vtp", "VTK files are written, not read; ParaView saves PLY"},
     {"rrng", "ranges of masses, no points; --ranges takes it"},
     {"rng", "ranges of masses, no points; --ranges takes it"},
     {"ply.gz", "packed files are not read; gunzip it first"},
@@ -68,7 +69,7 @@ atn_status cloud_read_source(source *s, const atn_cloud_settings *options, unsig
     atn_status status = source_peek(s, HEAD, &head, &length);
     if (status != ATN_OK) return status;
     const cloud_format *format = cloud_format_of(s->name, head, length);
-    if (!format) return not_known(s);
+    if (!format || !format->read) return not_known(s);
     atn_cloud *cloud;
     status = cloud_make(s->ctx, options, &cloud);
     if (status != ATN_OK) return status;

@@ -21,7 +21,7 @@ typedef struct cloud_format {
 /* All formats: each is a `const cloud_format CLOUD_NAME` at the end of its own file, and this row is all that others
  * know of it. In the order in which files are asked whether they begin as one. */
 #define CLOUD_EACH_FORMAT(row)                                                                                         \
-    row(PLY) row(PCD) row(NPY) row(XYZ) row(LAS) row(OBJ) row(STL) row(POS) row(EPOS) row(APT)
+    row(PLY) row(PCD) row(NPY) row(XYZ) row(LAS) row(VTK) row(OBJ) row(STL) row(POS) row(EPOS) row(APT)
 #define CLOUD_DECLARED(NAME) extern const cloud_format CLOUD_##NAME;
 CLOUD_EACH_FORMAT(CLOUD_DECLARED)
 extern const cloud_format *const CLOUD_FORMATS[]; /* ends with NULL */

@@ -91,7 +91,8 @@ static void the_interface_keeps_to_it(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "atn_cloud_settings",
               atn_cloud_read(ctx, "none.ply", &(atn_cloud_settings){.size = 4 * sizeof(atn_cloud_settings)}, &none));
     assert_null(none);
-    assert_int_equal(atn_register_bytes(&(atn_register_settings){.size = 2 * sizeof(atn_register_settings)}, 9, 9), 0);
+    assert_int_equal(
+        atn_register_bytes(NULL, &(atn_register_settings){.size = 2 * sizeof(atn_register_settings)}, 9, 9), 0);
     kit_contains(atn_ctx_message(NULL), "atn_register_settings");
     atn_cloud_free(cloud);
     kit_free(ctx);

@@ -69,7 +69,7 @@ static void what_is_refused(void **state) {
     (void)state;
     static const cli_refusal CASES[] = {
         {"unwrap", 2, "needs IN"},
-        {"unwrap @/phase.npy -o @/x.jpg", 2, "tif, npy or png"},
+        {"unwrap @/phase.npy -o @/x.jpg", 2, "tif, npy, gwy, sdf, dat, vti or png"},
         {"unwrap @/phase.npy --preview @/x.tif", 2, "a preview is a png"},
         {"unwrap @/phase.npy --shape 3", 2, "HxW is a shape"},
         {"unwrap @/phase.npy --remove sphere", 2, "piston|tilt|power|astigmatism|zernike:N"},

@@ -84,10 +84,9 @@ static atn_status step(reg_problem *p, double sigma2, const row_sums *sums, bool
 atn_status reg_em_compat(reg_problem *p) {
     row_sums sums = {0};
     bool fits = true;
-    atn_status status = reg_levels_make(p, false);
+    atn_status status = ATN_OK;
     const reg_side *rows = &p->level[0].source;
-    if (status == ATN_OK && !(sums.number = atn_alloc(p->engine.ctx, 8 * rows->padded * sizeof(double))))
-        status = ATN_ERR_MEMORY;
+    if (!(sums.number = atn_alloc(p->engine.ctx, 8 * rows->padded * sizeof(double)))) status = ATN_ERR_MEMORY;
     if (status == ATN_OK)
         status = atn_array_create_vector(p->engine.device, reg_sum_type(p->engine.type), (int64_t)rows->padded,
                                          &sums.square);

@@ -225,27 +225,41 @@ static atn_status widened(const atn_ctx *ctx, terms *t, double edge, const doubl
     return ATN_OK;
 }
 
-/* B from cubes of 2 edges, widened where larger ones tell more; told: false where there are too few of them. */
-static atn_status scatter(reg_polish_state *s, const geom_pose *pose, double b[36], bool *told) {
-    const atn_ctx *ctx = s->p->engine.ctx;
-    terms all, small = {0};
-    double inverse[36], widen = 1;
-    size_t cubes = 0;
+/* Terms of all pairs, and what they come to. */
+typedef struct scattering {
+    const atn_ctx *ctx;
+    terms all;
+    double edge; /* of cubes, twice the smallest */
+    double b[36];
+    bool told; /* false: there are too few cubes */
+    atn_status status;
+} scattering;
+
+static atn_status scattering_open(reg_polish_state *s, const geom_pose *pose, scattering *out) {
     bool fine = s->surface->level == &s->p->level[s->p->levels - 1];
-    double edge = 2 * CUBE * (fine ? fmax(s->surface->spacing, s->p->source_spacing) : s->surface->spacing);
-    atn_status status = terms_of(s, pose, &all);
+    double spacing = fine ? fmax(s->surface->spacing, s->p->source_spacing) : s->surface->spacing;
+    *out = (scattering){.ctx = s->p->engine.ctx, .edge = 2 * CUBE * spacing};
+    return terms_of(s, pose, &out->all);
+}
+
+/* B from cubes of 2 edges, widened where larger ones tell more; of the host alone. */
+static void scatter(void *user) {
+    scattering *t = user;
+    terms small = {0};
+    double inverse[36], widen = 1, edge = t->edge;
+    size_t cubes = 0;
+    atn_status status = ATN_OK;
     for (int finer = 0; finer < 4 && status == ATN_OK && cubes < FEWEST; ++finer) {
-        terms_free(&small, ctx);
+        terms_free(&small, t->ctx);
         edge /= 2;
-        status = join(ctx, &all, edge, 0, &small);
-        if (status == ATN_OK) status = squares(ctx, &small, 2 * edge, b, &cubes);
+        status = join(t->ctx, &t->all, edge, 0, &small);
+        if (status == ATN_OK) status = squares(t->ctx, &small, 2 * edge, t->b, &cubes);
     }
-    *told = status == ATN_OK && cubes >= LEAST && geom_invert_symmetric(6, b, inverse);
-    if (*told) status = widened(ctx, &small, edge, inverse, &widen);
-    for (int i = 0; i < 36 && *told; ++i) b[i] *= widen;
-    terms_free(&small, ctx);
-    terms_free(&all, ctx);
-    return status;
+    t->told = status == ATN_OK && cubes >= LEAST && geom_invert_symmetric(6, t->b, inverse);
+    if (t->told) status = widened(t->ctx, &small, edge, inverse, &widen);
+    for (int i = 0; i < 36 && t->told; ++i) t->b[i] *= widen;
+    terms_free(&small, t->ctx);
+    t->status = status;
 }
 
 /* ---- H ---- */
@@ -407,21 +421,43 @@ typedef struct opinion {
 /* Of independent samples of a surface they are about one spacing apart. */
 static bool correspond(const reg_polish_state *s) { return 2 * s->same > s->pairs; }
 
+/* What a covariance is made of. */
+typedef struct evidence {
+    scattering terms;
+    double h[36], back[6]; /* the curvature; the step back, */
+    bool told;             /* or there is none */
+} evidence;
+
+/* Sums of the device; what the host makes of the terms meanwhile, where the device is another one, is done beside. */
+static atn_status gather(reg_polish_state *s, const geom_pose *pose, evidence *out) {
+    enum { THREADS = 2 };
+    atn_aside beside = {0};
+    bool remote = s->p->engine.remote;
+    *out = (evidence){.told = false};
+    atn_status status = scattering_open(s, pose, &out->terms);
+    if (status == ATN_OK && remote) atn_aside_begin(&beside, scatter, &out->terms, THREADS);
+    if (status == ATN_OK && !remote) scatter(&out->terms);
+    if (status == ATN_OK && (remote || out->terms.told)) status = curvature_of(s, pose, out->h);
+    if (status == ATN_OK && (remote || out->terms.told)) status = step_back(s, pose, out->back, &out->told);
+    atn_aside_end(&beside);
+    terms_free(&out->terms.all, out->terms.ctx);
+    return status == ATN_OK ? out->terms.status : status;
+}
+
 /* H^-1 B H^-1, times most of what it takes to explain the step back; `s` has its sums at the pose. */
 static atn_status estimate(reg_polish_state *s, opinion *o) {
-    double b[36], h[36], inverse[36], half[36], plain[36], back[6], step[6], force[6];
+    evidence found;
+    double inverse[36], half[36], plain[36], step[6], force[6];
     memcpy(plain, s->h, sizeof plain);
-    atn_status status = scatter(s, &o->pose, b, &o->told);
-    if (status == ATN_OK && o->told) status = curvature_of(s, &o->pose, h);
+    atn_status status = gather(s, &o->pose, &found);
+    o->told = found.terms.told;
     if (status != ATN_OK || !o->told) return status;
     o->why = LOOSE;
-    o->told = geom_invert_symmetric(6, h, inverse);
+    o->told = geom_invert_symmetric(6, found.h, inverse) && found.told;
     if (!o->told) return ATN_OK;
-    multiply(inverse, b, half);
+    multiply(inverse, found.terms.b, half);
     multiply(half, inverse, o->c);
-    status = step_back(s, &o->pose, back, &o->told);
-    if (status != ATN_OK || !o->told) return status;
-    apply(plain, back, force); /* of fixed pairs; they follow, so that it moves the pose farther */
+    apply(plain, found.back, force); /* of fixed pairs; they follow, so that it moves the pose farther */
     apply(inverse, force, step);
     o->told = geom_invert_symmetric(6, o->c, half);
     double widen = o->told ? form(half, step) / SEEN : 1;

@@ -12,7 +12,8 @@
 
 #include <math.h>
 
-static const double SHARE = 0.1;     /* of outliers */
+static const double SHARE = 0.1;     /* of outliers, at least; */
+static const double MOST = 0.9;      /* and at most, where it is found */
 static const double VOLUME = 9.012;  /* of an even ball with a root mean square radius of 1, 4/3 pi (5/3)^(3/2) */
 static const double COARSE = 1.1;    /* a level is used while sigma is that many times its edge */
 static const double FREE = 0.25;     /* sigma, in units, from which on scale and shear are fitted */
@@ -20,6 +21,7 @@ static const double DONE = 2e-3;     /* motion, in sigmas, below which nothing m
 static const double CONSTANT = 2e-3; /* and the change of log sigma^2 that is none */
 static const double TAIL = 0.05;     /* change of log sigma^2 from which on steps are accelerated */
 static const double ROUNDING = 1e-7; /* of sigma^2, in units, where sums are single */
+static const double NEAR = 0.0501;   /* units: what sigma begins with where the start fits (register.c) */
 static const double TWO_PI = 6.283185307179586;
 
 typedef struct cpd {
@@ -27,7 +29,9 @@ typedef struct cpd {
     reg_soft soft;
     int32_t level;
     double sigma2;
-    bool free; /* the map may be what was asked for, not only rigid */
+    double share; /* of outliers: */
+    bool near;    /* it is what the target's points tell where the start is near */
+    bool free;    /* the map may be what was asked for, not only rigid */
     bool lost;
     reg_anderson history;
 } cpd;
@@ -39,6 +43,7 @@ typedef struct cpd_step {
     double likelihood; /* log, of the pose and sigma that it began with */
     double motion;
     double change; /* of log sigma^2 */
+    double share;  /* of outliers */
 } cpd_step;
 
 /* Sums over target points: how much each is taken, and where it is. */
@@ -132,7 +137,7 @@ static atn_status step(cpd *s, cpd_step *out) {
     reg_level *level = &p->level[s->level];
     reg_side *source = &level->source, *target = &level->target;
     double sigma = sqrt(s->sigma2), k = sqrt(REG_LOG2E / 2) / sigma, least = p->settings->sigma_end / p->unit;
-    double share = isinf(p->settings->outlier_distance) ? 0 : SHARE;
+    double share = isinf(p->settings->outlier_distance) ? 0 : s->share;
     double outlier = pow(TWO_PI * s->sigma2, 1.5) * share / (1 - share) * source->total / VOLUME;
     outlier = fmax(outlier, REG_LEAST_OUTLIER);
     double reach = reg_soft_reach(&s->soft, level, outlier);
@@ -153,7 +158,8 @@ static atn_status step(cpd *s, cpd_step *out) {
     if (s->lost) return ATN_OK;
     out->next = geom_pose_compose(&by, &p->pose);
     out->sigma2 = fmax(variance(&t, &m, &by), least * least);
-    out->likelihood = t.likelihood - 1.5 * target->total * log(s->sigma2);
+    out->likelihood = t.likelihood + target->total * (log(1 - share) - 1.5 * log(s->sigma2));
+    out->share = s->near ? fmin(fmax(1 - t.weight / target->total, SHARE), MOST) : SHARE;
     out->motion = reg_motion(p, &p->pose, &out->next);
     out->change = fabs(log(out->sigma2 / s->sigma2));
     ++p->iterations;
@@ -167,10 +173,16 @@ static bool is_still(const cpd *s, const cpd_step *step) {
     return step->motion < DONE * sqrt(step->sigma2) && constant;
 }
 
+/* Of a start that is near, pairs of all points with all, as the publication begins, would make nothing: they draw the
+ * middles of both clouds together, which partial views do not share. */
 static void begin(cpd *s) {
-    double least = s->p->settings->sigma_end / s->p->unit;
-    s->sigma2 = fmax(spread(s->p), least * least);
-    s->free = s->p->settings->transform == ATN_TRANSFORM_RIGID;
+    const reg_problem *p = s->p;
+    double least = p->settings->sigma_end / p->unit, start = p->settings->sigma_start / p->unit;
+    bool rigid = p->settings->transform == ATN_TRANSFORM_RIGID, near = rigid && start <= NEAR;
+    s->near = near;
+    s->share = SHARE;
+    s->sigma2 = fmax(near ? fmin(start * start, spread(p)) : spread(p), least * least);
+    s->free = rigid;
 }
 
 /* EM, at finer levels as sigma falls; where sigma hardly changes, steps of the acceleration, which are taken back when
@@ -195,6 +207,7 @@ static atn_status drift(cpd *s) {
         bool still = is_still(s, &next);
         plain = next.next;
         p->sigma = sqrt(s->sigma2 = next.sigma2);
+        s->share = next.share;
         bool tail = accelerate && s->level + 1 == p->levels && next.change < TAIL && !still;
         if (tail && !s->history.count) reg_anderson_begin(&s->history, &p->pose);
         bold = tail && reg_anderson_next(&s->history, &p->pose, &plain, &p->pose);
@@ -214,8 +227,7 @@ static atn_status drift(cpd *s) {
 
 atn_status reg_cpd(reg_problem *p) {
     cpd s = {.p = p};
-    atn_status status = reg_levels_make(p, !p->settings->dense);
-    if (status == ATN_OK) status = reg_soft_open(p, &s.soft);
+    atn_status status = reg_soft_open(p, &s.soft);
     if (status == ATN_OK) {
         begin(&s);
         status = drift(&s);

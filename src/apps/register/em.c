@@ -216,9 +216,9 @@ static atn_status attempts(reg_problem *p, double start, double last, double *en
 atn_status reg_em_icp(reg_problem *p) {
     bool lost = false;
     double start = p->settings->sigma_start / p->unit, last = p->settings->sigma_end / p->unit, end = start;
-    atn_status status = reg_levels_make(p, !p->settings->dense);
+    atn_status status = ATN_OK;
     bool polished = p->polished && p->spacing > 0 && p->source_spacing > 0;
-    if (status == ATN_OK && polished) status = attempts(p, start, last, &end, &lost);
+    if (polished) status = attempts(p, start, last, &end, &lost);
     int32_t before = p->iterations;
     if (status == ATN_OK && !lost && !p->converged) status = anneal(p, end, last, &end, &lost);
     int32_t most = polished ? INSTEAD - (p->iterations - before) : LAST_STEPS;

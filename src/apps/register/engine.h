@@ -98,6 +98,7 @@ typedef struct reg_engine {
     double cost[2]; /* seconds per pair seen so far: dense, near; 0: not yet */
 } reg_engine;
 
+bool reg_is_remote(atn_device *device); /* another than the host: it sorts points and makes its lists itself */
 atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out);
 /* The first time on a device: what nearly all registrations take is built at once, side by side (kernel/ahead.h);
  * `sorts`: what sorts, merges and lists points there as well. */
@@ -120,10 +121,17 @@ typedef struct reg_binding {
     const char *name;
     atn_array *array;
 } reg_binding;
-/* Binds and runs a kernel, which is made where it is not there; its parameters have been given. */
+/* A number for a parameter of a kernel. */
+typedef struct reg_given {
+    const char *name;
+    double value;
+} reg_given;
+/* Binds and runs a kernel, which is made where it is not there; it has no parameters, or keeps those of the last run.
+ */
 atn_status reg_engine_run(reg_engine *engine, reg_kernel which, const reg_binding *bound, size_t count);
-/* The parameters a00 to a22 and b0 to b2 of a kernel. */
-atn_status reg_engine_pose(atn_kernel *kernel, const geom_pose *pose);
+/* The same with parameters: `n` numbers, and a pose for a00 to a22 and b0 to b2, or NULL. */
+atn_status reg_engine_run_given(reg_engine *engine, reg_kernel which, const geom_pose *pose, const reg_given *given,
+                                size_t n, const reg_binding *bound, size_t count);
 
 const char *reg_work_name(int work);
 void reg_timed(reg_engine *engine, int work, double since); /* adds the time from `since` (atn_clock_seconds) on */

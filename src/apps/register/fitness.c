@@ -169,20 +169,20 @@ static atn_status inside_of(const reg_side *s, const atn_ctx *ctx, double least,
     return status;
 }
 
-/* The coarsest level with enough points, strays counted or not; NULL where the cloud has not many, or there is none. */
-static atn_status level_of(reg_problem *p, bool target, bool strays, const reg_side **out, double *least) {
+/* The coarsest level with enough points, strays counted or not; none where the cloud has not many, or there is none. */
+static atn_status level_of(reg_problem *p, bool target, bool strays, fitness_level *out) {
     size_t all = target ? p->target_count : p->source_count;
     atn_status status = ATN_OK;
-    *out = NULL;
-    *least = 0;
+    double least = 0;
+    *out = (fitness_level){0};
     for (int32_t k = 0; k + 1 < p->levels && p->parts == 1 && all > 2 * MOST_POINTS && status == ATN_OK; ++k) {
         reg_side *side = target ? &p->level[k].target : &p->level[k].source;
         size_t count = side->count;
         if (count < MOST_POINTS / 2) continue;
         status = reg_side_fetch(side);
-        if (status == ATN_OK && !strays) status = reg_side_solid(side, p->engine.ctx, least, &count);
+        if (status == ATN_OK && !strays) status = reg_side_solid(side, p->engine.ctx, &least, &count);
         if (status != ATN_OK || count < MOST_POINTS / 2) continue;
-        *out = side;
+        *out = (fitness_level){side, least};
         break;
     }
     return status;
@@ -219,14 +219,11 @@ static atn_status take_if_flatter(const atn_ctx *ctx, cloud_points *some, fitnes
 
 /* Of very many points those that belong to nothing may be most of a level's, each alone in its cell: without them, of a
  * level that has enough others, if that shows more planes. */
-static atn_status without_strays(reg_problem *p, bool target, fitness_side *side) {
-    const reg_side *level;
+static atn_status without_strays(const atn_ctx *ctx, const fitness_level *firm, fitness_side *side) {
     cloud_points some = {0};
-    double least;
-    atn_status status = level_of(p, target, false, &level, &least);
-    if (status != ATN_OK || !level) return status;
-    status = inside_of(level, p->engine.ctx, least, &some);
-    return status == ATN_OK ? take_if_flatter(p->engine.ctx, &some, side) : status;
+    if (!firm->side) return ATN_OK;
+    atn_status status = inside_of(firm->side, ctx, firm->least, &some);
+    return status == ATN_OK ? take_if_flatter(ctx, &some, side) : status;
 }
 
 /* Without outliers, if that shows more planes. */
@@ -264,32 +261,35 @@ static void begin_side(void *user, int64_t from, int64_t to, int32_t worker) {
     for (int64_t k = from; k < to; ++k) t->status[k] = begin(&t->points[k], &t->side[k]);
 }
 
-static atn_status end_side(reg_problem *p, bool target, fitness_side *s) {
-    const atn_ctx *ctx = p->engine.ctx;
+static atn_status end_side(const atn_ctx *ctx, const fitness_level *firm, fitness_side *s) {
     atn_status status = ATN_OK;
     survey(s, NEIGHBOURS);
-    if (s->flat < MOSTLY) status = without_strays(p, target, s);
+    if (s->flat < MOSTLY) status = without_strays(ctx, firm, s);
     if (status == ATN_OK && s->flat < MOSTLY && s->spacing > 0) status = without_outliers(ctx, s);
     if (status == ATN_OK) widen(s);
     return status == ATN_OK ? fitness_find_walls(s, ctx) : status;
 }
 
-atn_status fitness_make(reg_problem *p, fitness *out) {
-    *out = (fitness){.ctx = p->engine.ctx};
-    beginning t = {.side = out->side};
-    const reg_side *level;
-    double least;
+atn_status fitness_choose(reg_problem *p, fitness *out) {
     atn_status status = ATN_OK;
+    *out = (fitness){.ctx = p->engine.ctx};
     for (int k = 0; k < 2 && status == ATN_OK; ++k) {
-        status = level_of(p, k == 1, true, &level, &least);
-        if (status == ATN_OK) status = points_of(p, k == 1, level, &t.points[k]);
+        status = level_of(p, k == 1, true, &out->all[k]);
+        if (status == ATN_OK) status = level_of(p, k == 1, false, &out->firm[k]);
     }
+    return status;
+}
+
+atn_status fitness_describe(const reg_problem *p, fitness *out) {
+    beginning t = {.side = out->side};
+    atn_status status = ATN_OK;
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = points_of(p, k == 1, out->all[k].side, &t.points[k]);
     if (status == ATN_OK) {
         atn_parallel_pieces(2, begin_side, &t);
         status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
     }
     for (int k = 0; k < 2; ++k) cloud_points_free(&t.points[k]);
-    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(p, k == 1, &out->side[k]);
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(out->ctx, &out->firm[k], &out->side[k]);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
     if (status != ATN_OK) fitness_free(out);
     return status;

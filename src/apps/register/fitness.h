@@ -33,16 +33,25 @@ typedef struct fitness_side {
     double planar;     /* of these, the share whose normals lie along three directions */
 } fitness_side;
 
+/* The level of a cloud whose points are looked at; NULL: all of them are. */
+typedef struct fitness_level {
+    const reg_side *side;
+    double least; /* weight: points of less belong to nothing */
+} fitness_level;
+
 /* Ended with fitness_free. */
 typedef struct fitness {
     const atn_ctx *ctx;
-    fitness_side side[2]; /* source, target */
-    bool solid;           /* points fill space: there are no planes */
+    fitness_side side[2];          /* source, target */
+    bool solid;                    /* points fill space: there are no planes */
+    fitness_level all[2], firm[2]; /* of the source and the target: with points that belong to nothing, without them */
 } fitness;
 
 bool fitness_in_noise(const fitness_side *side); /* planes show only in more neighbours than usual */
 
-atn_status fitness_make(reg_problem *p, fitness *out);
+/* Made in two steps, into a zeroed one: what the device has is fetched; then all else, by the host alone. */
+atn_status fitness_choose(reg_problem *p, fitness *out);
+atn_status fitness_describe(const reg_problem *p, fitness *out);
 void fitness_free(fitness *f); /* zeroed ones are fine */
 
 /* What a pose comes to. Shares are of both samples unless said. */

@@ -153,8 +153,7 @@ atn_status reg_icp(reg_problem *p) {
         return atn_fail(p->engine.ctx, ATN_ERR_INPUT,
                         "register: distances along normals say nothing of scale and shear; icp-plane is rigid, icp and "
                         "em-icp fit the others");
-    atn_status status = reg_levels_make(p, !p->settings->dense && p->open_far);
-    if (status == ATN_OK) status = reg_pairs_open(p, s.plane, &s.pairs);
+    atn_status status = reg_pairs_open(p, s.plane, &s.pairs);
     if (status == ATN_OK) status = work(&s, &lost);
     if (status == ATN_OK) reg_ended(p, lost);
     reg_pairs_close(&s.pairs);

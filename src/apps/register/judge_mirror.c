@@ -1,5 +1,6 @@
 /* Chance as a yardstick: the mirrored source has the extent, density, noise and walls of the source, and is another
  * thing. What the best poses of the search for it come to is what clouds reach that share no more than these. */
+#include "apps/register/beside.h"
 #include "apps/register/judge.h"
 #include "apps/register/search.h"
 
@@ -15,7 +16,7 @@ static atn_status find_scene(reg_problem *p, cloud_points *moved, double before[
     *own = *out = NULL;
     memcpy(before, NONE, sizeof NONE);
     if (p->settings->transform == ATN_TRANSFORM_RIGID) {
-        if (!p->scene) status = reg_scene_make(&p->source, &p->target, false, &p->scene);
+        status = reg_scene_ready(p);
         *out = p->scene;
         return status;
     }

@@ -1,6 +1,7 @@
 /* Other poses that may fit as well: those that the search has met, and turns about what overlaps. Whatever fits nearly
  * as well at a thousand points is refined and looked at closely. What a thing's symmetry sends onto each other is
  * completed: with two poses that fit, the step from one to the other is tried on all. */
+#include "apps/register/beside.h"
 #include "apps/register/judge.h"
 #include "apps/register/search.h"
 
@@ -138,7 +139,7 @@ static atn_status find_rivals(reg_problem *p, double (*found)[16], size_t *count
     *count = 0;
     reg_to_outside(p, &p->pose, answer);
     if (p->settings->transform != ATN_TRANSFORM_RIGID) return moved_rivals(p, answer, found, count);
-    if (!p->scene) status = reg_scene_make(&p->source, &p->target, false, &p->scene);
+    status = reg_scene_ready(p);
     if (status == ATN_OK) status = reg_scene_rivals(p->scene, answer, found, count);
     return status;
 }

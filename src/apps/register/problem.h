@@ -6,6 +6,8 @@
 #include "apps/register/ordered_side.h"
 #include "geom/fit.h"
 
+#include "base/aside.h"
+
 enum { REG_MOST_LEVELS = 12 };
 enum { REG_SAMPLED = 120000 };
 #define REG_FIRST_EDGE 2.3 /* spacings: about the edge of the smallest cells whose points are merged */
@@ -68,11 +70,13 @@ typedef struct reg_problem {
     int32_t parts;      /* the source is worked on in so many */
     bool converged;
     double noise;            /* of both clouds across their surfaces, in units */
-    struct reg_scene *scene; /* made when first looked at; owned */
-    struct fitness *fitness; /* likewise */
-    geom_pose rival;         /* another pose that fits clearly better, */
-    bool beaten;             /* where there is one */
-    double value;            /* of the answer, for comparing it with others */
+    struct reg_scene *scene; /* owned, like the next; beside.h says when they are there */
+    struct fitness *fitness;
+    atn_aside scene_aside, fitness_aside;
+    atn_status scene_status, fitness_status;
+    geom_pose rival; /* another pose that fits clearly better, */
+    bool beaten;     /* where there is one */
+    double value;    /* of the answer, for comparing it with others */
     char reason[200];
     size_t held; /* bytes before it began */
     atn_register_result *result;
@@ -84,13 +88,13 @@ atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings
 atn_status reg_take_rows(reg_problem *p);
 /* Is it worth preparing points on the device? It is where that is not the host, for methods that ask the host for few
  * of many points. */
-bool reg_goes_to_device(const reg_engine *engine, const atn_register_settings *settings, size_t source, size_t target);
+bool reg_goes_to_device(atn_device *device, const atn_register_settings *settings, size_t source, size_t target);
 
 /* The spacings, and points merged where there are many more than elsewhere within them. */
 atn_status reg_levels_begin(reg_problem *p);
 
 /* Once for all runs: all points, and where the method wants it (`pyramid`) coarser levels, each with cubes twice as
- * large. */
+ * large. Called before any method. */
 atn_status reg_levels_make(reg_problem *p, bool pyramid);
 void reg_levels_free(reg_problem *p);
 

@@ -1,5 +1,5 @@
 /* The public call: checks, frames without units, the method, and what is said about the result. */
-#include "apps/register/fitness.h"
+#include "apps/register/beside.h"
 #include "apps/register/search.h"
 
 #include "base/clock.h"
@@ -321,7 +321,7 @@ static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings
     bool scaled = settings->transform != ATN_TRANSFORM_RIGID;
     reg_span span = reg_begin(&p->engine);
     double at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
-    atn_status status = reg_scene_make(&p->source, &p->target, scaled, &p->scene);
+    atn_status status = reg_scene_ready(p);
     double score = 0, before = -1;
     *fits = false;
     for (int k = 0; k < fits_most && status == ATN_OK && !scaled && p->open_iterations && !*fits; ++k) {
@@ -376,6 +376,24 @@ static atn_status register_from_start(reg_problem *p, atn_register_settings *set
     return settings->init == ATN_START_IDENTITY ? run_from_identity(p, settings) : run(p, settings);
 }
 
+/* Coarser levels too, unless all pairs are asked for, or ICP is told how far apart they may be. */
+static bool wants_pyramid(const reg_problem *p) {
+    const atn_register_settings *s = p->settings;
+    bool icp = s->method == ATN_REGISTER_ICP || s->method == ATN_REGISTER_ICP_PLANE;
+    return !s->dense && !s->compat && (!icp || p->open_far);
+}
+
+/* All that is there before the first step. */
+static atn_status prepare(reg_problem *p, atn_register_settings *settings) {
+    atn_status status = set_up(p, settings);
+    if (status == ATN_OK) status = reg_plan_memory(p);
+    if (status != ATN_OK) return status;
+    reg_scene_begin(p);
+    status = reg_engine_build_ahead(&p->engine, false);
+    if (status == ATN_OK) status = reg_levels_make(p, wants_pyramid(p));
+    return status == ATN_OK ? reg_fitness_begin(p) : status;
+}
+
 /* What is registered: two clouds, or rows of two arrays. */
 typedef struct given_pair {
     const atn_cloud *source, *target;
@@ -403,15 +421,11 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     p->haste = 1;
     reg_engine_reset(engine, &settings);
     p->engine = *engine;
-    atn_status status = set_up(p, &settings);
-    if (status == ATN_OK) status = reg_plan_memory(p);
-    if (status == ATN_OK) status = reg_engine_build_ahead(&p->engine, false);
+    atn_status status = prepare(p, &settings);
     if (status == ATN_OK) status = register_from_start(p, &settings);
     if (status == ATN_OK) status = finish(p, since, out);
+    reg_beside_free(p);
     reg_levels_free(p);
-    reg_scene_free(p->scene);
-    if (p->fitness) fitness_free(p->fitness);
-    atn_free(ctx, p->fitness);
     reg_ordered_free(&p->source_ordered);
     reg_ordered_free(&p->target_ordered);
     cloud_points_free(&p->source);
@@ -515,7 +529,7 @@ atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array 
     if (status == ATN_OK) status = open_engine(device, &settings, &engine);
     if (status != ATN_OK) return status;
     size_t counts[2] = {(size_t)source->size[1], (size_t)target->size[1]};
-    if (reg_goes_to_device(&engine, &settings, counts[0], counts[1]))
+    if (reg_goes_to_device(device, &settings, counts[0], counts[1]))
         status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, &all);
     else
         status = register_copies(&engine, source, target, &settings, &all);

@@ -91,8 +91,7 @@ static atn_status anneal(softassign *s) {
 
 atn_status reg_softassign(reg_problem *p) {
     softassign s = {.p = p};
-    atn_status status = reg_levels_make(p, !p->settings->dense);
-    if (status == ATN_OK) status = reg_soft_open(p, &s.soft);
+    atn_status status = reg_soft_open(p, &s.soft);
     if (status == ATN_OK) status = anneal(&s);
     for (int32_t k = 0; k < p->levels && status == ATN_OK; ++k) status = reg_soft_reset(&s.soft, &p->level[k]);
     if (status == ATN_OK) reg_ended(p, s.lost);

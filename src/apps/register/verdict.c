@@ -1,9 +1,8 @@
 /* The verdict: trusted, doubtful or refused, with its reason. It rests on how the clouds agree at their own resolution,
  * held against chance, on what slides, and on the best other pose. */
+#include "apps/register/beside.h"
 #include "apps/register/judge.h"
 #include "apps/register/search.h"
-
-#include "base/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -197,15 +196,6 @@ static atn_status judge(reg_problem *p, atn_register_result *r) {
     return hold_against_chance(p, &seen, r);
 }
 
-static atn_status look_closely(reg_problem *p) {
-    if (p->fitness) return ATN_OK;
-    p->fitness = atn_zalloc(p->engine.ctx, sizeof *p->fitness);
-    if (!p->fitness) return ATN_ERR_MEMORY;
-    atn_status status = fitness_make(p, p->fitness);
-    p->noise = hypot(p->fitness->side[0].noise, p->fitness->side[1].noise);
-    return status;
-}
-
 /* But for points far away from all others. */
 static double size_of(const cloud_points *points, double radius) {
     double middle[3], usual = reg_usual_radius(points, middle);
@@ -225,7 +215,7 @@ atn_status reg_judge(reg_problem *p, atn_register_result *r) {
     r->reason[0] = '\0';
     p->beaten = false;
     if (!judge_degenerate(p, r->reason, sizeof r->reason)) {
-        status = look_closely(p);
+        status = reg_fitness_ready(p);
         if (status == ATN_OK) status = judge(p, r);
         if (r->verdict == ATN_VERDICT_TRUSTED && !p->converged) r->verdict = ATN_VERDICT_DOUBTFUL;
         bool known = *r->reason && r->verdict == ATN_VERDICT_REFUSED && p->settings->init == ATN_START_AUTO;

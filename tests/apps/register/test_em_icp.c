@@ -124,7 +124,7 @@ static void works_in_parts(void **state) {
     atn_register_settings settings = {.init = ATN_START_GIVEN, .no_polish = true};
     memcpy(settings.start, scans.transform, sizeof settings.start);
     atn_register_result whole = found(&host, &scans, &settings);
-    size_t wanted = atn_register_bytes(&settings, 6000, 6000);
+    size_t wanted = atn_register_bytes(host.device, &settings, 6000, 6000);
     settings.most_bytes = wanted - 250000; /* half of what the source has on the device */
     atn_register_result parts = found(&host, &scans, &settings);
     assert_true(parts.converged == whole.converged);
