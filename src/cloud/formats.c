@@ -9,11 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool cloud_holds_all(const atn_cloud *cloud, const cloud_extra *extra) {
-    (void)cloud, (void)extra;
-    return true;
-}
-
 #define ROW(NAME) &CLOUD_##NAME,
 const cloud_format *const CLOUD_FORMATS[] = {CLOUD_EACH_FORMAT(ROW) NULL};
 
@@ -50,7 +45,7 @@ static atn_status not_known(const source *s) {
             return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "%s: %s", s->name, NOT_READ[k].advice);
     atn_text known = {.ctx = s->ctx};
     for (const cloud_format *const *f = CLOUD_FORMATS; *f; ++f)
-        for (const char *c = (*f)->endings; *c; c += strspn(c, " ")) {
+        for (const char *c = (*f)->read ? (*f)->endings : ""; *c; c += strspn(c, " ")) {
             size_t length = strcspn(c, " ");
             atn_text_printf(&known, "%s%.*s", known.length ? ", " : "", (int)length, c);
             c += length;

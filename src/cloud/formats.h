@@ -27,7 +27,6 @@ CLOUD_EACH_FORMAT(CLOUD_DECLARED)
 extern const cloud_format *const CLOUD_FORMATS[]; /* ends with NULL */
 
 enum { CLOUD_ALL_ROLES = (1 << ROLE_COUNT) - 1 };
-bool cloud_holds_all(const atn_cloud *cloud, const cloud_extra *extra); /* every property travels */
 
 /* The format of a file by its first bytes, else by its name's ending; NULL: none. */
 const cloud_format *cloud_format_of(const char *name, const char *head, size_t length);
