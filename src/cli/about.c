@@ -19,16 +19,17 @@ const atn_cli_option ATN_CLI_FRONT[] = {
 const char ATN_CLI_SUMMARY[] = "self-optimizing kernels for point registration and optical metrology";
 
 const char *const ATN_CLI_ABOUT[] = {
-    "attune is an engine for point set registration and optical metrology that makes its own device code, measures "
-    "which variant of it is the fastest, and remembers. This version aligns point clouds, and runs kernels that are "
-    "described in XML, on the CPU, on OpenCL devices and on CUDA devices.",
-    "Nothing needs a GPU: OpenCL and CUDA are loaded at run time when they are there.",
+    "attune is an engine for point set registration and optical metrology that generates its own device code, measures "
+    "which variant is the fastest, and remembers it. It registers point clouds, unwraps phase, tracks needles in OCT "
+    "volumes and finds crystal structures in atom probe data, and it runs kernels and programs of your own, on the "
+    "CPU, on OpenCL and on CUDA devices.",
+    "No GPU is required: OpenCL and CUDA are loaded at run time if they are installed.",
     NULL,
 };
 
 const atn_cli_pair ATN_CLI_EXIT_CODES[] = {
-    {"0", "done"},
-    {"1", "could not; the reason stands on one line on standard error"},
+    {"0", "success"},
+    {"1", "failed; the reason is one line on standard error"},
     {"2", "wrong usage"},
     {0},
 };

@@ -81,7 +81,7 @@ void atn_cli_help_all(atn_text *to, const atn_cli_verb *const *verbs) {
     atn_cli_pair environment[ATN_ENV_VARIABLES + 1];
     atn_cli_environment(environment);
     add_pairs(to, "Environment:", environment);
-    atn_text_add(to, "\n'attune help VERB' says more about one.\n");
+    atn_text_add(to, "\n'attune help VERB' describes a verb.\n");
 }
 
 /* ---- the same as JSON; NULL when memory runs out ---- */
@@ -156,7 +156,7 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_HELP = {
     .name = "help",
-    .summary = "what the program can do, or what one verb does",
+    .summary = "help on the program or on a verb",
     .synopsis = "[VERB]",
     .paragraphs = (const char *const[]){"Without VERB, lists the verbs. With it, shows its usage, options and "
                                         "examples; 'attune VERB --help' does the same.",

@@ -165,9 +165,9 @@ static void draw_slice(atn_text *page, const lattice_outcome *o, bool orientatio
         atn_page_escape(page, class_name(o, c));
         atn_text_add(page, " ");
     }
-    atn_text_printf(page, "%s Atoms within %.3g Å of the middle along z%s.</figcaption></figure>\n",
-                    orientation ? "Colour: the crystal direction along z (key below)." : "; paler where less sure.",
-                    thick, o->n_shown < o->atoms ? ", thinned out" : "");
+    atn_text_printf(page, "%s Atoms within %.3g Å of the centre along z%s.</figcaption></figure>\n",
+                    orientation ? "Colour: the crystal direction along z (key below)." : "; opacity shows confidence.",
+                    thick, o->n_shown < o->atoms ? ", subsampled" : "");
 }
 
 /* ---- orientations ---- */

@@ -69,3 +69,14 @@ atn_status atn_device_open(const atn_devices *devices, int32_t index, atn_device
                         index, atn_devices_count(devices));
     return atn_device_open_info(atn_devices_ctx(devices), info, out);
 }
+
+atn_status atn_device_open_host(atn_ctx *ctx, atn_device **out) {
+    atn_devices *host;
+    *out = NULL;
+    atn_status status = atn_devices_create(ctx, &host);
+    if (status != ATN_OK) return status;
+    status = ATN_BACKEND_HOST.list(ctx, host);
+    if (status == ATN_OK) status = atn_device_open(host, 0, out);
+    atn_devices_free(host);
+    return status;
+}

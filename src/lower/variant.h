@@ -24,8 +24,9 @@ typedef struct atn_cut {
 typedef enum atn_exp { ATN_EXP_LIBRARY, ATN_EXP_NATIVE, ATN_EXP_POLYNOMIAL } atn_exp;
 typedef enum atn_matrix {
     ATN_MATRIX_OFF,
-    ATN_MATRIX_HALF, /* weights are halves */
-    ATN_MATRIX_PAIR  /* weights are two halves, 22 bits */
+    ATN_MATRIX_HALF,  /* weights are halves */
+    ATN_MATRIX_PAIR,  /* weights are two halves, 22 bits */
+    ATN_MATRIX_DOUBLE /* products of matrices of doubles; of halves: HALF */
 } atn_matrix;
 typedef enum atn_reduce { ATN_REDUCE_TREE, ATN_REDUCE_SHUFFLE } atn_reduce; /* how lanes of a q are joined */
 typedef enum atn_finish {
@@ -41,7 +42,7 @@ typedef enum atn_schedule { ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHED
  * follow. */
 /* clang-format off */
 #define ATN_KNOBS(knob) \
-    knob(stage, 0, 0, 2, NULL, false) /* reads that several items or steps share: 0 direct, 1 staged, 2 staged and double buffered */ \
+    knob(stage, 0, 0, 4, NULL, false) /* reads that several items or steps share: 0 direct, 1 staged, 2 double buffered; 3, 4, with matrix: so many buffers */ \
     knob(stage_swap, 0, 0, 3, NULL, false) /* bit a: staged tiles of reads whose axis a is p1's (else p0's) lie transposed; see stage.c */ \
     knob(wide, 1, 1, 4, NULL, true) /* elements moved at once, 1, 2, 4: GPU: into a staged tile, any alignment; host: registers from one */ \
     knob(pad, 0, 0, 64, NULL, false) /* elements added to each row of a staged tile */ \
@@ -49,7 +50,7 @@ typedef enum atn_schedule { ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHED
     knob(finish, 0, 0, 3, "launch|last|atomic|look", false) /* atn_finish */ \
     knob(exp, 0, 0, 2, "library|native|polynomial", false) /* atn_exp */ \
     knob(degree, 6, 3, 7, NULL, false) /* of the polynomial exp */ \
-    knob(matrix, 0, 0, 2, "off|half|pair", false) /* atn_matrix: sums of weights on matrix units, see matrix.h */ \
+    knob(matrix, 0, 0, 3, "off|half|pair|double", false) /* atn_matrix: sums of weights on matrix units, see matrix.h; products of matrices, contract.h */ \
     knob(mix, 0, 0, 8, NULL, false) /* with it: of eight native exponentials, so many by polynomial */ \
     knob(accumulate, 0, 0, 64, NULL, false) /* accumulators of floating sums: 0 as described, 32, 64 */ \
     knob(half, 0, 0, 1, NULL, false) /* 1: what is HP is computed in HP, not in SP, where the device can (host) */ \

@@ -43,7 +43,7 @@ static void what_is_written_is_read(void **state) {
                 continue;
             }
             kit_ok(ctx, status);
-            atn_image_info info = atn_image_get_info(again);
+            atn_image_info info = atn_image_info_of(again);
             assert_true(info.width == W && info.height == H && info.invalid == (size_t)hole);
             assert_string_equal(info.unit, "m");
             assert_true(fabs(info.spacing_m[0] - 5e-6) < 1e-11 && fabs(info.spacing_m[1] - FORMATS[f].dy) < 1e-11);
