@@ -6,6 +6,8 @@ endfunction()
 
 set(here ${CMAKE_CURRENT_SOURCE_DIR})
 attune_script_test(structure/tree sh ${here}/structure/check.sh ${PROJECT_SOURCE_DIR})
+attune_script_test(structure/circles sh ${here}/structure/circles.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+set_tests_properties(structure/circles PROPERTIES SKIP_RETURN_CODE 77)
 attune_script_test(structure/planted sh ${here}/structure/selfcheck.sh ${here}/structure/check.sh)
 attune_script_test(house/setup sh ${here}/house/setup.sh ${PROJECT_SOURCE_DIR}/tools/setup)
 attune_script_test(house/arch sh ${here}/house/arch.sh ${PROJECT_SOURCE_DIR}/tools)
