@@ -63,8 +63,13 @@ ATN_API const double *atn_image_doubles(const atn_image *image);
 /* Sets the unit of values: "m", "rad", at most 7 characters; "": unknown. */
 ATN_API atn_status atn_image_set_unit(atn_image *image, const char *unit);
 
-/* The extension decides the format: tif, tiff (float32) or npy (float64 if it has doubles). Written to a temporary
- * file, then renamed. */
+/* Sets the pixel spacing along columns and rows, and the wavelength of the light, for formats that hold them; 0:
+ * unknown. */
+ATN_API atn_status atn_image_set_scale(atn_image *image, double dx_m, double dy_m, double wavelength_m);
+
+/* The extension decides the format: tif, tiff (float32), npy (float64 if it has doubles), gwy (Gwyddion), vti (VTK XML),
+ * and for heights in metres sdf (ISO 25178-71) and dat (Zygo MetroPro, which needs the wavelength). Written to a
+ * temporary file, then renamed. */
 ATN_API atn_status atn_image_write(const atn_image *image, const char *path);
 
 typedef enum atn_colour_map { ATN_COLOUR_VIRIDIS, ATN_COLOUR_GREY, ATN_COLOUR_CYCLIC } atn_colour_map;

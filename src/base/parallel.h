@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { ATN_PARALLEL_MOST = 64 };
+enum { ATN_PARALLEL_MOST = 256 };
 
 /* Cores that this process may use, at most ATN_PARALLEL_MOST; 1 where that is not known, and inside a part of a loop.
  */

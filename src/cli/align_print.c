@@ -31,7 +31,7 @@ void atn_cli_align_sure(const atn_cli_align *a, size_t scan, double *degrees, do
 }
 
 void atn_cli_align_scans(const atn_cli_align *a, atn_text *rows) {
-    atn_text_add(rows, "scan\tpoints\tedges\tsure to, degrees\tin place\terror, degrees\t\t\n");
+    atn_text_add(rows, "scan\tpoints\tedges\tσ rotation, °\tσ translation\terror, °\t\t\n");
     for (size_t k = 0; k < a->count; ++k) {
         const atn_align_scan *s = a->result.scan[k];
         double degrees, place;
@@ -55,7 +55,7 @@ void atn_cli_align_scans(const atn_cli_align *a, atn_text *rows) {
 }
 
 void atn_cli_align_edges(const atn_cli_align *a, atn_text *rows) {
-    atn_text_add(rows, "source\ttarget\tkind\toverlap\trmse\tresidual, degrees\tin place\tchi2\tweight\tverdict\t\n");
+    atn_text_add(rows, "source\ttarget\tkind\toverlap\trmse\tresidual, °\tresidual\tchi2\tweight\tverdict\t\n");
     for (size_t k = 0; k < a->result.edges; ++k) {
         const atn_align_edge *e = a->result.edge[k];
         char verdict[256];
@@ -90,14 +90,14 @@ static atn_status print_text(const atn_cli_align *a) {
                     x->placed ? ", in the frame of " : "", x->placed ? atn_cli_align_name(a->paths[x->anchor]) : "");
     atn_text_printf(&page, "edges       %zu used of %zu registered; %zu pairs searched\n", used_edges(a), x->edges,
                     x->searched);
-    atn_text_printf(&page, "graph       %d iterations; edges scatter %.2g times what their covariances say\n",
+    atn_text_printf(&page, "graph       %d iterations; residuals are %.2g times what covariances predict\n",
                     (int)x->iterations, x->spread);
     if (a->voxel > 0) atn_text_printf(&page, "voxel       %.6g\n", a->voxel);
     if (a->apart) {
         double worst = 0;
         for (size_t k = 0; k < a->count; ++k)
             if (a->has_truth[k]) worst = fmax(worst, a->apart[k].rotation_deg);
-        atn_text_printf(&page, "truth       at most %.4f degrees away\n", worst);
+        atn_text_printf(&page, "error       at most %.4f° from the truth\n", worst);
     }
     atn_text_printf(&page, "time        %.3g s\ndevice      %s\n", x->seconds, x->device);
     if (rows.failed) page.failed = true;

@@ -4,6 +4,7 @@
 #define ATN_CLI_CLI_H
 
 #include "base/context.h"
+#include "base/environment.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "plot/page.h"
@@ -55,8 +56,9 @@ struct atn_cli_call {
     int argc; /* the command line, as main got it */
     char **argv;
     FILE *out, *err;
-    const atn_cli_verb *verb; /* NULL: none was named */
-    const char **operands;    /* what is no option, behind the verb */
+    const atn_cli_verb *const *verbs; /* that there are; ends with NULL */
+    const atn_cli_verb *verb;         /* NULL: none was named */
+    const char **operands;            /* what is no option, behind the verb */
     size_t n_operands;
     atn_cli_given *given; /* options in the order they came */
     size_t n_given;
@@ -71,17 +73,19 @@ struct atn_cli_call {
     bool misused; /* the failure is one of usage: exit 2 */
 };
 
-/* Runs the program once: what main does, without touching the process. 0 done, 1 could not, 2 wrong usage. */
-int atn_cli_run(atn_ctx *ctx, int argc, char **argv, FILE *out, FILE *err);
+/* Runs the program once: what main does, without touching the process. 0 done, 1 could not, 2 wrong usage. `verbs` is
+ * ATN_CLI_VERBS: only who knows all verbs names the table, so that no verb depends on the others. */
+int atn_cli_run(atn_ctx *ctx, const atn_cli_verb *const *verbs, int argc, char **argv, FILE *out, FILE *err);
 
-/* ---- the tables (verbs.c) ---- */
+/* ---- the tables (verbs.c; about.c) ---- */
 extern const atn_cli_verb *const ATN_CLI_VERBS[]; /* ends with NULL */
 extern const atn_cli_option ATN_CLI_GLOBALS[];    /* options of every verb */
 extern const atn_cli_option ATN_CLI_FRONT[];      /* options that stand where a verb would */
 extern const char *const ATN_CLI_ABOUT[];         /* what attune is; ends with NULL */
 extern const char ATN_CLI_SUMMARY[];              /* the same in one line */
-extern const atn_cli_pair ATN_CLI_EXIT_CODES[], ATN_CLI_ENVIRONMENT[];
-const atn_cli_verb *atn_cli_find_verb(const char *name); /* NULL: there is none */
+extern const atn_cli_pair ATN_CLI_EXIT_CODES[];
+void atn_cli_environment(atn_cli_pair out[ATN_ENV_VARIABLES + 1]); /* the variables that attune reads */
+const atn_cli_verb *atn_cli_find_verb(const atn_cli_verb *const *verbs, const char *name); /* NULL: there is none */
 
 /* ---- options (options.c) ---- */
 /* Fills verb, operands, given and json. All memory is call->given's and call->operands'; both are freed by the
@@ -107,7 +111,7 @@ int atn_cli_read_shape(const char *text, int64_t shape[3]);
  * and so do capitals behind a colon: "zernike:N". */
 bool atn_cli_choice_allows(const char *choices, const char *value);
 
-/* ---- failing and telling (run.c, terminal.c) ---- */
+/* ---- failing and telling (options.c, terminal.c) ---- */
 /* Leaves the sentence and makes the exit status 2. */
 atn_status atn_cli_misuse(atn_cli_call *call, const char *format, ...) ATN_PRINTF(2, 3);
 /* The context's log: warnings as one line each, the rest when --verbose is given. `user` is the FILE to print to. */
@@ -152,7 +156,7 @@ atn_status atn_cli_page_write(const atn_cli_call *call, atn_text *page, const ch
 
 /* ---- help (help.c) ---- */
 void atn_cli_help_verb(atn_text *to, const atn_cli_verb *verb);
-void atn_cli_help_all(atn_text *to);
+void atn_cli_help_all(atn_text *to, const atn_cli_verb *const *verbs);
 atn_status atn_cli_print_help(atn_cli_call *call, const atn_cli_verb *verb); /* NULL: of the whole program */
 /* "-o, --output FILE" */
 void atn_cli_add_option_name(atn_text *to, const atn_cli_option *option);

@@ -38,9 +38,9 @@ static const char TAIL[] = "}\ncomplete -F _attune attune\n";
 
 static bool takes_files(const char *value) { return strstr(value, "FILE") || strstr(value, "DIR"); }
 
-static void add_verb_names(atn_text *to) {
+static void add_verb_names(atn_text *to, const atn_cli_verb *const *verbs) {
     const char *blank = "";
-    for (const atn_cli_verb *const *verb = ATN_CLI_VERBS; *verb; ++verb) {
+    for (const atn_cli_verb *const *verb = verbs; *verb; ++verb) {
         if ((*verb)->hidden) continue;
         atn_text_printf(to, "%s%s", blank, (*verb)->name);
         blank = " ";
@@ -77,22 +77,22 @@ static void add_value_case(atn_text *to, const char *verb, const atn_cli_option 
     }
 }
 
-static void add_script(atn_text *to) {
+static void add_script(atn_text *to, const atn_cli_verb *const *verbs) {
     atn_text_add(to, HEAD);
     atn_text_add(to, "    case $verb:$prev in\n");
     for (const atn_cli_option *o = ATN_CLI_GLOBALS; o->name; ++o) add_value_case(to, "*", o);
-    for (const atn_cli_verb *const *verb = ATN_CLI_VERBS; *verb; ++verb)
+    for (const atn_cli_verb *const *verb = verbs; *verb; ++verb)
         for (const atn_cli_option *o = (*verb)->options; !(*verb)->hidden && o && o->name; ++o)
             add_value_case(to, (*verb)->name, o);
     atn_text_add(to, "    esac\n    case $verb:$cur in\n    :-*) _attune_words '");
     add_option_names(to, ATN_CLI_GLOBALS);
     add_option_names(to, ATN_CLI_FRONT);
     atn_text_add(to, "' ;;\n    :*) _attune_words '");
-    add_verb_names(to);
+    add_verb_names(to, verbs);
     atn_text_add(to, "' ;;\n    help:[!-]* | help:) _attune_words '");
-    add_verb_names(to);
+    add_verb_names(to, verbs);
     atn_text_add(to, "' ;;\n");
-    for (const atn_cli_verb *const *verb = ATN_CLI_VERBS; *verb; ++verb) {
+    for (const atn_cli_verb *const *verb = verbs; *verb; ++verb) {
         if ((*verb)->hidden) continue;
         atn_text_printf(to, "    %s:-*) _attune_words '", (*verb)->name);
         add_option_names(to, (*verb)->options);
@@ -123,7 +123,7 @@ static atn_status run(atn_cli_call *call) {
     atn_text text = {.ctx = call->ctx};
     atn_status status = ATN_OK;
     if (call->n_operands == 0)
-        add_script(&text);
+        add_script(&text, call->verbs);
     else if (strcmp(call->operands[0], "devices") == 0)
         status = add_devices(&text);
     else

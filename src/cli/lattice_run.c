@@ -111,6 +111,8 @@ static void keep_shown(const job *j, const atn_atoms *atoms, const atn_lattice_a
         double p[3] = {atoms->position[0][k] * j->about.angstrom, atoms->position[1][k] * j->about.angstrom,
                        atoms->position[2][k] * j->about.angstrom};
         lattice_tally(j->o, &atom[k], p);
+        int32_t range = j->o->composition && atoms->mass ? atn_mass_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
+        if (range >= 0) ++j->o->composition[atn_mass_ranges_get(j->ranges, (size_t)range)->ion][atom[k].structure];
         if (!j->o->shown || atoms->index[k] % step || j->o->n_shown >= LATTICE_SHOWN) continue;
         j->o->shown[j->o->n_shown++] = (lattice_shown){{(float)p[0], (float)p[1], (float)p[2]}, atom[k]};
     }
@@ -235,6 +237,18 @@ static atn_status count_ranged(const job *j) {
     return status;
 }
 
+static atn_status list_ions(const job *j) {
+    const atn_ctx *ctx = j->call->ctx;
+    size_t n = atn_mass_ranges_info_of(j->ranges).ions;
+    j->o->composition = atn_zalloc(ctx, (n + 1) * sizeof *j->o->composition);
+    j->o->ion = atn_zalloc(ctx, (n + 1) * sizeof *j->o->ion);
+    if (!j->o->composition || !j->o->ion) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < n; ++k)
+        snprintf(j->o->ion[k], sizeof j->o->ion[k], "%s", atn_mass_ranges_ion(j->ranges, k)->name);
+    j->o->ions = n;
+    return ATN_OK;
+}
+
 atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *o) {
     job j = {.call = call, .lattice = lattice, .o = o};
     const char *out = atn_cli_value(call, "output"), *ranges = atn_cli_value(call, "ranges");
@@ -251,6 +265,7 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_o
             status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: no atoms; a frame has some", call->operands[0]);
     }
     if (!status && j.ranges) status = count_ranged(&j);
+    if (!status && j.ranges) status = list_ions(&j);
     if (!status && out) status = atn_atom_column_create(call->ctx, j.about.records, sizeof(kept), 0, &j.column);
     if (!status && atn_cli_value(call, "report")) {
         o->shown = atn_alloc(call->ctx, LATTICE_SHOWN * sizeof *o->shown);

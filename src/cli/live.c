@@ -100,7 +100,7 @@ bool atn_tally_json(atn_tally *tally, const char *reason, json_t *root) {
 
 void atn_tally_text(atn_tally *tally, const char *reason, FILE *out) {
     sort(tally);
-    fprintf(out, "%zu frames in %.3g s, %.4g a second; latency p50 %.2f, p95 %.2f, p99 %.2f ms; %lld dropped; %s\n",
+    fprintf(out, "%zu frames in %.3g s, %.4g per second; latency p50 %.2f, p95 %.2f, p99 %.2f ms; %lld dropped; %s\n",
             tally->answered, tally->seconds, rate_of(tally), 1e3 * percentile(tally, 0.5),
             1e3 * percentile(tally, 0.95), 1e3 * percentile(tally, 0.99), (long long)tally->dropped, reason);
 }

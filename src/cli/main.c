@@ -81,7 +81,7 @@ typedef struct run {
 
 static void *run_verb(void *user) {
     run *r = user;
-    r->code = atn_cli_run(process_ctx, r->argc, r->argv, stdout, stderr);
+    r->code = atn_cli_run(process_ctx, ATN_CLI_VERBS, r->argc, r->argv, stdout, stderr);
     return NULL;
 }
 

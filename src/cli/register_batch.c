@@ -186,7 +186,7 @@ static atn_status write_report(const batch *b, const char *list, const char *pat
     const atn_ctx *ctx = b->r->call->ctx;
     atn_text page = {.ctx = ctx}, rows = {.ctx = ctx};
     size_t failed = 0;
-    atn_text_add(&rows, "source\ttarget\tturn, degrees\trmse\toverlap\titerations\tseconds\tverdict\t\n");
+    atn_text_add(&rows, "source\ttarget\trotation, °\trmse\toverlap\titerations\tseconds\tverdict\t\n");
     for (size_t k = 0; k < b->list.n_rows; ++k) {
         const atn_register_result *x = result_of(b, k);
         char said[256];

@@ -8,17 +8,6 @@
 #include <poll.h>
 #include <string.h>
 
-atn_status atn_cli_misuse(atn_cli_call *call, const char *format, ...) {
-    char sentence[ATN_MESSAGE_BYTES];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
-    call->misused = true;
-    return atn_fail(call->ctx, ATN_ERR_INPUT, "%s (see 'attune help%s%s')", sentence, call->verb ? " " : "",
-                    call->verb ? call->verb->name : "");
-}
-
 static atn_status print_version(atn_cli_call *call) {
     atn_text text = {.ctx = call->ctx};
     atn_text_printf(&text, call->json ? "%s" : "attune %s\n", atn_version());
@@ -28,7 +17,7 @@ static atn_status print_version(atn_cli_call *call) {
 }
 
 static atn_status run_call(atn_cli_call *call, int argc, char **argv) {
-    atn_status status = atn_cli_parse(call, ATN_CLI_VERBS, argc, argv);
+    atn_status status = atn_cli_parse(call, call->verbs, argc, argv);
     if (status) return status;
     atn_cli_log_verbose(atn_cli_has(call, "verbose"));
     if (atn_cli_has(call, "help")) return atn_cli_print_help(call, call->verb);
@@ -61,8 +50,8 @@ static bool output_arrived(const atn_cli_call *call) {
     return false;
 }
 
-int atn_cli_run(atn_ctx *ctx, int argc, char **argv, FILE *out, FILE *err) {
-    atn_cli_call call = {.ctx = ctx, .argc = argc, .argv = argv, .out = out, .err = err};
+int atn_cli_run(atn_ctx *ctx, const atn_cli_verb *const *verbs, int argc, char **argv, FILE *out, FILE *err) {
+    atn_cli_call call = {.ctx = ctx, .verbs = verbs, .argc = argc, .argv = argv, .out = out, .err = err};
     atn_cli_json_begin(ctx);
     atn_ctx_on_progress(ctx, atn_cli_show_progress, &call);
     atn_status status = run_call(&call, argc, argv);

@@ -333,35 +333,37 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_SPACE = {
     .name = "space",
-    .summary = "count, list and sample a search space, and say why a point is not in it",
+    .summary = "count, list and sample a search space, and explain why a point is not in it",
     .synopsis = "FILE",
     .paragraphs =
         (const char *const[]){
-            "FILE is a space in LANAI (docs/spaces.md), another tuner's T1 JSON, or the name of one that is "
-            "shipped. Without an option it is summed up: parameters, constraints, how many points are allowed.",
-            "Samples are uniform and independent: a point may come twice. Points are named as k=v,k=v with every "
-            "parameter that has a choice. The prune report says for each constraint how many points it removes "
-            "alone, of those that the ones before it left, and that no other removes.",
-            "import device brings the caps of --device, or of the host; --given brings the rest.",
+            "FILE is a space in LANAI (docs/spaces.md), another tuner's T1 JSON, or the name of a shipped one. Without "
+            "options it is summarised: parameters, constraints, number of allowed points.",
+            "Samples are uniform and independent: a point may occur twice. Points are named as k=v,k=v with every "
+            "parameter that has a choice. The prune report gives for each constraint the number of points it removes "
+            "alone, after the constraints before it, and that no other constraint removes.",
+            "import device provides the capabilities of --device, or of the host; --given provides the rest.",
             "JSON: --count: count, product, parameters, constraints, seconds; --why: allowed, by; "
             "--prune-report: constraints (name, alone, together, only); points: points, complete. Counts beyond "
             "2^63 are strings of digits.",
             NULL},
     .options =
         (const atn_cli_option[]){
-            {.name = "count", .meaning = "how many points are allowed"},
-            {.name = "list", .meaning = "all of them, one on a line"},
-            {.name = "sample", .value = "N", .meaning = "N of them at random, each equally likely"},
-            {.name = "seed", .value = "S", .meaning = "where the random numbers begin (1)"},
-            {.name = "why", .value = "K=V,...", .meaning = "is this point allowed, and if not, what excludes it"},
+            {.name = "count", .meaning = "count allowed points"},
+            {.name = "list", .meaning = "list all points, one per line"},
+            {.name = "sample", .value = "N", .meaning = "N points at random, uniformly"},
+            {.name = "seed", .value = "S", .meaning = "seed of the random numbers; default: 1"},
+            {.name = "why",
+             .value = "K=V,...",
+             .meaning = "is this point allowed, and if not, which constraint excludes it"},
             {.name = "prune-report", .meaning = "what each constraint removes"},
             {.name = "neighbours", .value = "K=V,...", .meaning = "allowed points that differ in one parameter"},
-            {.name = "near", .meaning = "of those, the ones that differ by one step only"},
+            {.name = "near", .meaning = "with --neighbours: only those one step away"},
             ATN_CLI_SPACE_OPTIONS,
             {0}},
     .examples = (const atn_cli_pair[]){{"attune space gemm.lanai --count", "how many points are there?"},
                                        {"attune space gemm.lanai --sample 10 --seed 7", "ten of them"},
-                                       {"attune space example --list", "all of a small one that is shipped"},
+                                       {"attune space example --list", "list a small shipped space"},
                                        {0}},
     .min_operands = 1,
     .max_operands = 1,

@@ -13,9 +13,10 @@ static const double PI = 3.141592653589793;
 atn_status unwrap_check_output(const unwrap_job *job, const char *path, const char *option) {
     if (!path || source_has_ending(path, "png")) return ATN_OK;
     bool preview = option[1] == '-';
-    if (!preview && source_has_ending(path, "tif tiff npy")) return ATN_OK;
+    if (!preview && source_has_ending(path, "tif tiff npy sdf dat gwy vti")) return ATN_OK;
     return atn_cli_misuse(job->call, "%s %s: %s", option, path,
-                          preview ? "a preview is a png" : "the ending says how it is written: tif, npy or png");
+                          preview ? "a preview is a png"
+                                  : "the ending says how it is written: tif, npy, gwy, sdf, dat, vti or png");
 }
 
 double unwrap_height_of(const unwrap_job *job, const unwrap_phase *phase) {
@@ -40,6 +41,9 @@ static atn_status image_of(const unwrap_job *job, const unwrap_phase *phase, atn
                             : atn_image_create(job->call->ctx, phase->width, phase->height, values, out);
     atn_free(ctx, values);
     if (!status) status = atn_image_set_unit(*out, height > 0 ? "m" : "rad");
+    if (!status)
+        status = atn_image_set_scale(*out, phase->spacing_m[0], phase->spacing_m[1],
+                                     job->wavelength > 0 ? job->wavelength : phase->wavelength);
     if (!status) return ATN_OK;
     atn_image_free(*out);
     *out = NULL;
@@ -162,7 +166,7 @@ static atn_status print_text(const unwrap_job *job, const unwrap_phase *phase, c
     atn_text page = {.ctx = job->call->ctx};
     double low, high;
     range_of(job, phase, &low, &high);
-    atn_text_printf(&page, "size        %lld x %lld, %lld pixels valid, %lld not\n", (long long)phase->width,
+    atn_text_printf(&page, "size        %lld x %lld, %lld valid pixels, %lld invalid\n", (long long)phase->width,
                     (long long)phase->height, (long long)r->valid,
                     (long long)(phase->width * phase->height - r->valid));
     atn_text_printf(&page, "%-11s %.6g to %.6g %s\n", unwrap_height_of(job, phase) > 0 ? "heights" : "phase", low, high,
@@ -173,17 +177,17 @@ static atn_status print_text(const unwrap_job *job, const unwrap_phase *phase, c
     for (int k = 0; k < 4; ++k)
         atn_number_si(each[k], unwrap_height_of(job, phase) > 0 ? "m" : "rad", text[k], sizeof text[k]);
     atn_text_printf(&page, "form        PV %s, RMS %s; levelled Sa %s, Sq %s\n", text[0], text[1], text[2], text[3]);
-    atn_text_printf(&page, "residues    %lld; cuts of %lld pairs; %.3g rad rms off the wrapped differences\n",
+    atn_text_printf(&page, "residues    %lld; cut length %lld pairs; %.3g rad rms from the wrapped differences\n",
                     (long long)r->residues, (long long)r->cut_length, r->residual_rms);
     if (r->islands > 1)
-        atn_text_printf(&page, "islands     %lld, each solved apart: turns between them are not known\n",
+        atn_text_printf(&page, "islands     %lld, solved separately: offsets between them are unknown modulo 2 pi\n",
                         (long long)r->islands);
     if (job->settings.unwrapped)
-        atn_text_printf(&page, "solved      nothing: unwrapped already\n");
+        atn_text_printf(&page, "solved      nothing: already unwrapped\n");
     else if (r->shortest)
         atn_text_printf(&page, "solved      shortest cuts in %.3g s\n", r->seconds);
     else if (r->solutions == 0 && r->converged)
-        atn_text_printf(&page, "solved      turns followed from pixel to pixel in %.3g s\n", r->seconds);
+        atn_text_printf(&page, "solved      by path following in %.3g s\n", r->seconds);
     else
         atn_text_printf(&page, "solved      %d %s in %.3g s, %s\n", (int)r->cycles,
                         r->weighted ? "iterations" : "cycles", r->seconds,

@@ -228,7 +228,7 @@ static atn_status tell_frame(const run *r, const slot *s, const atn_unwrap_resul
 static atn_status tell_drop(run *r, const slot *s, const char *why) {
     atn_cli_call *call = r->job->call;
     ++r->tally.dropped;
-    fprintf(call->err, "attune unwrap: frame %lld is dropped: %s\n", (long long)s->number, why);
+    fprintf(call->err, "attune unwrap: frame %lld dropped: %s\n", (long long)s->number, why);
     if (!call->json) return ATN_OK;
     json_t *root = json_object();
     bool good = json_object_set_new(root, "frame", json_integer(s->number)) == 0 &&
@@ -244,7 +244,7 @@ static atn_status tell_all(run *r) {
     size_t left = atn_stream_left(r->stream);
     if (left) {
         ++r->tally.dropped;
-        fprintf(call->err, "attune unwrap: the last frame is dropped: it ended after %zu bytes\n", left);
+        fprintf(call->err, "attune unwrap: last frame dropped: it ended after %zu bytes\n", left);
     }
     if (!call->json) {
         atn_tally_text(&r->tally, reason, call->out);
@@ -292,8 +292,7 @@ static atn_status solve_one(run *r, slot *s, atn_unwrap *unwrap, bool *good) {
     atn_unwrap_result result = {0};
     r->job->settings.unwrapped = unwrap_is_surface(r->job, &s->phase);
     if (r->job->settings.unwrapped)
-        fprintf(r->job->call->err, "attune unwrap: %s spans more than a turn: unwrapped already, kept as it is\n",
-                s->name);
+        fprintf(r->job->call->err, "attune unwrap: %s spans more than 2 pi: taken as unwrapped\n", s->name);
     atn_status status = atn_unwrap_solve(unwrap, s->phase.value, &r->job->settings, s->phase.value, &result);
     double latency = atn_clock_seconds() - s->came_s;
     *good = !status && (result.converged || result.valid == 0);

@@ -22,6 +22,7 @@ const cloud_format CLOUD_FORMATS[] = {
     {"NPY", "npy", cloud_npy_begins, cloud_npy_read, cloud_npy_write, ROLE_POSITION, cloud_npy_holds, false},
     {"XYZ", "xyz txt csv asc", NULL, cloud_xyz_read, cloud_xyz_write, ALL, holds_all, false},
     {"LAS", "las", cloud_las_begins, cloud_las_read, cloud_las_write, ROLE_POSITION, cloud_las_holds, false},
+    {"VTK", "vtp", NULL, NULL, cloud_vtp_write, ALL, NULL, false},
     {"OBJ", "obj", NULL, cloud_obj_read, NULL, 0, NULL, false},
     {"STL", "stl", NULL, cloud_stl_read, NULL, 0, NULL, false},
     {"POS", "pos", NULL, cloud_pos_read, cloud_pos_write, ROLE_POSITION | ROLE_BIT(ROLE_MASS), NULL, false},
@@ -36,6 +37,7 @@ static const struct {
 } NOT_READ[] = {
     {"laz", "LAZ is not read; PDAL converts it: pdal translate IN.laz OUT.las"},
     {"e57", "E57 is not read; CloudCompare opens it and saves PLY or LAS, as does PDAL: pdal translate IN.e57 OUT.las"},
+    {"vtp", "VTK files are written, not read; ParaView saves PLY"},
     {"rrng", "ranges of masses, no points; --ranges takes it"},
     {"rng", "ranges of masses, no points; --ranges takes it"},
     {"ply.gz", "packed files are not read; gunzip it first"},
@@ -73,7 +75,7 @@ atn_status cloud_read_source(source *s, const atn_cloud_settings *options, unsig
     atn_status status = source_peek(s, HEAD, &head, &length);
     if (status != ATN_OK) return status;
     const cloud_format *format = cloud_format_of(s->name, head, length);
-    if (!format) return not_known(s);
+    if (!format || !format->read) return not_known(s);
     atn_cloud *cloud;
     status = cloud_make(s->ctx, options, &cloud);
     if (status != ATN_OK) return status;

@@ -56,6 +56,7 @@ atn_status cloud_pcd_write(const atn_cloud *cloud, char separator, atn_text *out
 atn_status cloud_npy_write(const atn_cloud *cloud, char separator, atn_text *out);
 atn_status cloud_xyz_write(const atn_cloud *cloud, char separator, atn_text *out);
 atn_status cloud_pos_write(const atn_cloud *cloud, char separator, atn_text *out);
+atn_status cloud_vtp_write(const atn_cloud *cloud, char separator, atn_text *out);
 atn_status cloud_las_write(const atn_cloud *cloud, char separator, atn_text *out);
 
 #endif

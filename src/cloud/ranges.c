@@ -1,16 +1,13 @@
-/* Ranges of masses: collected from either format, then laid out for search. Edges of ranges cut the masses into pieces;
+/* Ranges of masses, laid out for search. Edges of ranges cut the masses into pieces;
  * each edge and each piece between two knows its range, the narrowest that covers it. */
 #include "cloud/ranges.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/sized.h"
-#include "cloud/elements.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void atn_mass_ranges_free(atn_mass_ranges *r) {
     if (!r) return;
@@ -19,74 +16,7 @@ void atn_mass_ranges_free(atn_mass_ranges *r) {
     atn_free(r->ctx, r);
 }
 
-bool ranges_number(const char *field, double *out) {
-    char copy[64], *end;
-    if (strlen(field) >= sizeof copy || !*field) return false;
-    strcpy(copy, field);
-    char *comma = strchr(copy, ',');
-    if (comma) *comma = '.';
-    *out = atn_number_read(copy, &end);
-    return *end == '\0' && isfinite(*out);
-}
-
-bool range_line_add(range_line *line, const char *element, size_t count) {
-    size_t room = sizeof line->name - line->length;
-    int length = count == 1 ? snprintf(line->name + line->length, room, "%s", element)
-                            : snprintf(line->name + line->length, room, "%s%zu", element, count);
-    if (length < 0 || (size_t)length >= room || count > 1000) return false;
-    line->length += (size_t)length;
-    line->atoms += (int32_t)count;
-    line->element = element_number(element);
-    ++line->parts;
-    return true;
-}
-
-/* By its name; made where there is none yet. */
-static atn_status find_ion(atn_mass_ranges *r, const range_line *line, int32_t *out) {
-    size_t k = 0;
-    while (k < r->n_ions && strcmp(r->ion[k].name, line->name) != 0) ++k;
-    *out = (int32_t)k;
-    if (k == r->n_ions) {
-        void *moved = r->ion;
-        atn_status status = atn_grow(r->ctx, &moved, &r->ion_capacity, k, sizeof *r->ion);
-        r->ion = moved;
-        if (status != ATN_OK) return status;
-        bool single = line->parts == 1 && line->atoms == 1;
-        r->ion[k] = (range_ion){.ion = {.element = single ? line->element : 0, .atoms = line->atoms}};
-        strcpy(r->ion[k].name, line->name);
-        ++r->n_ions;
-    }
-    if (line->coloured && !r->ion[k].coloured) r->ion[k].ion.colour = line->colour;
-    r->ion[k].coloured |= line->coloured;
-    return ATN_OK;
-}
-
-atn_status ranges_add(atn_mass_ranges *r, const source *where, const range_line *line) {
-    if (!(line->low >= 0 && line->high >= line->low))
-        return source_wrong(where, "a range from %g to %g; it goes from 0 upwards", line->low, line->high);
-    if (line->parts == 0) return source_wrong(where, "a range without an ion; 'Al:1' names one");
-    if (r->n_ranges + r->duplicates == RANGES_MOST) return source_wrong(where, "more than %d ranges", RANGES_MOST);
-    atn_mass_range range = {.low = line->low, .high = line->high, .volume = line->volume};
-    atn_status status = find_ion(r, line, &range.ion);
-    if (status != ATN_OK) return status;
-    for (size_t k = 0; k < r->n_ranges; ++k)
-        if (r->range[k].low == range.low && r->range[k].high == range.high && r->range[k].ion == range.ion) {
-            ++r->duplicates;
-            return ATN_OK;
-        }
-    void *moved = r->range;
-    status = atn_grow(r->ctx, &moved, &r->range_capacity, r->n_ranges, sizeof *r->range);
-    r->range = moved;
-    if (status == ATN_OK) r->range[r->n_ranges++] = range;
-    return status;
-}
-
 /* ---- the search ---- */
-
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* The narrowest that covers everything from low to high; of two alike the first. */
 static int32_t covering(const atn_mass_ranges *r, double low, double high) {
@@ -114,7 +44,7 @@ static atn_status lay_out(atn_mass_ranges *r) {
             r->overlaps += r->range[j].ion != r->range[k].ion && r->range[j].low <= r->range[k].high &&
                            r->range[k].low <= r->range[j].high;
     }
-    qsort(r->edge, n, sizeof *r->edge, compare);
+    qsort(r->edge, n, sizeof *r->edge, atn_ascending_double);
     for (size_t k = 0; k < n; ++k)
         if (k == 0 || r->edge[k] != r->edge[r->edges - 1]) r->edge[r->edges++] = r->edge[k];
     for (size_t k = 0; k < r->edges; ++k) {

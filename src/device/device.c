@@ -381,10 +381,3 @@ atn_status atn_function_launch(atn_queue *queue, atn_function *function, const a
                         queue->device->info.name);
     return atn_work_queue(queue, &(atn_work){.kind = ATN_WORK_LAUNCH, .function = function, .launch = &full});
 }
-
-atn_status atn_device_bind(atn_device *device, atn_bind bind, atn_places places) {
-    if (!device->backend->bind)
-        return atn_fail(device->ctx, ATN_ERR_UNSUPPORTED, "%s: only the host's threads can be bound to places",
-                        device->info.name);
-    return device->backend->bind(device, bind, places);
-}

@@ -34,3 +34,5 @@ bool atn_device_has_matrix(const atn_device_info *info) {
 bool atn_device_cannot_compile(const atn_device_info *info) {
     return atn_backend_facts_of(info)->threads && !*info->driver;
 }
+
+bool atn_backend_is(const char *name, const char *other) { return strcmp(name, other) == 0; }

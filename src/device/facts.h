@@ -22,6 +22,7 @@ typedef struct atn_backend_facts {
 
 /* Of a backend that is not in the table (a test's): a device with work-groups and nothing else. */
 const atn_backend_facts *atn_backend_facts_of(const atn_device_info *info);
+bool atn_backend_is(const char *name, const char *other);    /* the same one; either may be any text */
 bool atn_device_has_matrix(const atn_device_info *info);     /* units that multiply matrices of halves */
 bool atn_device_cannot_compile(const atn_device_info *info); /* the host without a compiler: its description says so */
 

@@ -9,13 +9,12 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 #include <attune/type.h>
 
 typedef int32_t atn_value; /* an index into graph->values */
-
-enum { ATN_MAX_DIMS = 16, ATN_MAX_ACCS = 32 }; /* of a graph, of a block; ATN_MAX_RANK: axes, dimensions of a block */
 
 typedef enum atn_op {
     /* leaves */

@@ -3,6 +3,7 @@
 #ifndef ATN_GRAPH_READER_H
 #define ATN_GRAPH_READER_H
 
+#include "base/limits.h"
 #include "graph/graph.h"
 
 typedef struct atn_place {
@@ -34,8 +35,6 @@ typedef struct atn_reader {
     size_t n_item_types, item_types_room;
     const char *const *types; /* the same as they are written; NULL: not known */
 } atn_reader;
-
-enum { ATN_LIMIT_STEPS = 500000, ATN_LIMIT_GUESSES = 20000 };
 
 void *atn_reader_alloc(atn_reader *reader, size_t bytes); /* zeroed; NULL after remembering the failure */
 

@@ -39,9 +39,23 @@ atn_status image_zygo_read(source *s, const atn_image_settings *options, raster 
 atn_status image_sdf_read(source *s, const atn_image_settings *options, raster *out);
 atn_status image_raw_read(source *s, const atn_image_settings *options, raster *out);
 
-/* A whole TIFF file of float32, one strip. unit: of its values, for the description "unit=m"; "": not known. */
+/* A whole TIFF file of float32, one strip. unit: of its values, for the description "unit=m"; "": not known. spacing_m:
+ * between columns and rows, also in the description and as resolution; NULL or 0: not known. */
 atn_status image_tiff_add(const atn_ctx *ctx, const char *path, size_t width, size_t height, const float *pixels,
-                          const char *unit, atn_text *out);
+                          const char *unit, const double *spacing_m, atn_text *out);
+
+/* Heights to be written. Not owned; one of the two arrays is set, NaN where there is none. */
+typedef struct image_heights {
+    size_t width, height;
+    const float *pixels;
+    const double *doubles;
+    const char *unit;
+    double wavelength_m, spacing_m[2]; /* 0: not known */
+} image_heights;
+atn_status image_sdf_add(const atn_ctx *ctx, const char *path, const image_heights *heights, atn_text *out);
+atn_status image_zygo_add(const atn_ctx *ctx, const char *path, const image_heights *heights, atn_text *out);
+atn_status image_gwy_add(const atn_ctx *ctx, const char *path, const image_heights *heights, atn_text *out);
+atn_status image_vti_add(const atn_ctx *ctx, const char *path, const image_heights *heights, atn_text *out);
 
 /* A whole PNG file. `rows`: big-endian samples, row after row without gaps; colour: 0 grey, 2 RGB, 3 palette (of
  * `colours` x RGB); bits: of a sample, 1 to 16. */
@@ -54,8 +68,7 @@ typedef struct png_picture {
 } png_picture;
 atn_status image_png_add(const atn_ctx *ctx, const char *path, const png_picture *picture, atn_text *out);
 
-atn_status image_preview(const atn_ctx *ctx, const char *path, const atn_image *image,
-                         const atn_preview_settings *options);
+const atn_ctx *image_ctx(const atn_image *image);
 
 /* A TIFF whose pages are read one after the other. */
 typedef struct tiff_pages tiff_pages;

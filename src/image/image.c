@@ -181,6 +181,29 @@ atn_status atn_image_set_unit(atn_image *image, const char *unit) {
     return ATN_OK;
 }
 
+atn_status atn_image_set_scale(atn_image *image, double dx_m, double dy_m, double wavelength_m) {
+    if (!(dx_m >= 0 && dx_m < INFINITY) || !(dy_m >= 0 && dy_m < INFINITY) ||
+        !(wavelength_m >= 0 && wavelength_m < INFINITY))
+        return atn_fail(image->ctx, ATN_ERR_INPUT,
+                        "a spacing of %g and %g m and a wavelength of %g m; none is negative", dx_m, dy_m,
+                        wavelength_m);
+    image->spacing_m[0] = dx_m;
+    image->spacing_m[1] = dy_m;
+    image->wavelength_m = wavelength_m;
+    return ATN_OK;
+}
+
+/* Formats of the field. */
+static const struct {
+    const char *ending;
+    atn_status (*add)(const atn_ctx *ctx, const char *path, const image_heights *heights, atn_text *out);
+    bool metres; /* it holds heights only */
+} FIELD[] = {{"sdf", image_sdf_add, true},
+             {"dat", image_zygo_add, true},
+             {"gwy", image_gwy_add, false},
+             {"vti", image_vti_add, false}};
+enum { N_FIELD = sizeof FIELD / sizeof *FIELD };
+
 atn_status atn_image_write(const atn_image *image, const char *path) {
     if (source_has_ending(path, "npy")) {
         atn_view view = {.type = image->doubles ? ATN_DP : ATN_SP,
@@ -190,18 +213,33 @@ atn_status atn_image_write(const atn_image *image, const char *path) {
                          .data = image->doubles ? (void *)image->doubles : image->pixels};
         return atn_npy_write_unit(image->ctx, path, &view, image->unit);
     }
-    if (!source_has_ending(path, "tif tiff"))
-        return atn_fail(image->ctx, ATN_ERR_INPUT, "%s: images are written as tif or npy; the ending says which", path);
     atn_text file = {.ctx = image->ctx};
-    atn_status status =
-        image_tiff_add(image->ctx, path, image->width, image->height, image->pixels, image->unit, &file);
+    atn_status status = ATN_OK;
+    const image_heights heights = {image->width,
+                                   image->height,
+                                   image->pixels,
+                                   image->doubles,
+                                   image->unit,
+                                   image->wavelength_m,
+                                   {image->spacing_m[0], image->spacing_m[1]}};
+    size_t k = 0;
+    while (k < N_FIELD && !source_has_ending(path, FIELD[k].ending)) ++k;
+    if (source_has_ending(path, "tif tiff"))
+        status = image_tiff_add(image->ctx, path, image->width, image->height, image->pixels, image->unit,
+                                image->spacing_m, &file);
+    else if (k == N_FIELD)
+        return atn_fail(image->ctx, ATN_ERR_INPUT,
+                        "%s: images are written as tif, npy, sdf, dat, gwy or vti; the ending says which", path);
+    else if (FIELD[k].metres && strcmp(image->unit, "m") != 0)
+        return atn_fail(image->ctx, ATN_ERR_INPUT,
+                        "%s: holds heights in metres, and these are none; a wavelength makes "
+                        "them",
+                        path);
+    else
+        status = FIELD[k].add(image->ctx, path, &heights, &file);
     if (status == ATN_OK) status = atn_file_write(image->ctx, path, file.data, file.length);
     atn_text_free(&file);
     return status;
 }
 
-atn_status atn_image_write_preview(const atn_image *image, const char *path, const atn_preview_settings *given) {
-    atn_preview_settings settings;
-    atn_status status = ATN_TAKE(image->ctx, atn_preview_settings, given, &settings);
-    return status == ATN_OK ? image_preview(image->ctx, path, image, &settings) : status;
-}
+const atn_ctx *image_ctx(const atn_image *image) { return image->ctx; }

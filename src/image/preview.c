@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/size.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -112,13 +113,14 @@ static atn_status draw(const atn_ctx *ctx, const char *path, const atn_image *im
     return ATN_OK;
 }
 
-atn_status image_preview(const atn_ctx *ctx, const char *path, const atn_image *image,
-                         const atn_preview_settings *options) {
-    atn_preview_settings o = options ? *options : (atn_preview_settings){0};
+atn_status atn_image_write_preview(const atn_image *image, const char *path, const atn_preview_settings *given) {
+    const atn_ctx *ctx = image_ctx(image);
+    atn_preview_settings o;
     atn_image_info info = atn_image_info_of(image);
     canvas c = {0};
     atn_text file = {.ctx = ctx};
-    atn_status status = check(ctx, path, &info, &o);
+    atn_status status = ATN_TAKE(ctx, atn_preview_settings, given, &o);
+    if (status == ATN_OK) status = check(ctx, path, &info, &o);
     if (status == ATN_OK) status = draw(ctx, path, image, &info, &o, &c);
     const png_picture picture = {
         .width = c.width, .height = c.height, .bits = c.bits, .colour = 2, .rows = c.bytes}; /* RGB */

@@ -116,11 +116,6 @@ static int on_warning(TIFF *tiff, void *user, const char *module, const char *fo
     return 1;
 }
 
-atn_status tiff_wrong(const tiff_pages *pages, const char *what) {
-    if (!pages->failed) return atn_fail(pages->s->ctx, ATN_ERR_INPUT, "%s: a damaged TIFF: %s", pages->s->name, what);
-    return atn_fail(pages->s->ctx, ATN_ERR_INPUT, "%s: a damaged TIFF: libtiff says: %s", pages->s->name, pages->said);
-}
-
 /* ---- pages ---- */
 
 static atn_status open_handle(tiff_pages *pages) {

@@ -15,17 +15,6 @@ struct atn_volume {
     atn_host_memory memory; /* of the device's */
 };
 
-atn_volume_info volume_info_of(const volume_facts *facts) {
-    return (atn_volume_info){.format = facts->format,
-                             .frames = (int64_t)facts->frames,
-                             .height = (int64_t)facts->height,
-                             .width = (int64_t)facts->width,
-                             .bits = facts->bits,
-                             .frame_bytes = facts->frame_bytes,
-                             .spacing = {facts->spacing[0], facts->spacing[1], facts->spacing[2]},
-                             .unit = facts->unit};
-}
-
 /* Room for more scans, twice as many as there are: each of them was found in the files. */
 static atn_status make_room(atn_volume *v, size_t have, size_t *room) {
     const volume_facts *f = &v->facts;

@@ -25,6 +25,17 @@ struct atn_volume_reader {
     bool failed;
 };
 
+atn_volume_info volume_info_of(const volume_facts *facts) {
+    return (atn_volume_info){.format = facts->format,
+                             .frames = (int64_t)facts->frames,
+                             .height = (int64_t)facts->height,
+                             .width = (int64_t)facts->width,
+                             .bits = facts->bits,
+                             .frame_bytes = facts->frame_bytes,
+                             .spacing = {facts->spacing[0], facts->spacing[1], facts->spacing[2]},
+                             .unit = facts->unit};
+}
+
 /* Raw files are little-endian. */
 static void to_host(uint16_t *values, size_t count) {
     if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) return;

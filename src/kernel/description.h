@@ -3,11 +3,10 @@
 #define ATN_KERNEL_DESCRIPTION_H
 
 #include "base/arena.h"
+#include "base/limits.h"
 #include "graph/graph.h"
 
 #include <attune/kernel.h>
-
-enum { ATN_MOST_DEFINES = 32 };
 
 typedef struct atn_description {
     atn_arena arena;

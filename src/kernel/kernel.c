@@ -2,6 +2,7 @@
  * shape; other parameters, and arrays of the same shape, change nothing that is built. */
 #include "kernel/kernel.h"
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "kernel/description.h"
@@ -10,23 +11,21 @@
 
 #include <string.h>
 
-enum { MOST_BOUND = 32 };
-
 struct atn_kernel {
     atn_device *device;
     atn_description described;
     atn_sequence *sequence;
-    atn_runner *runner;           /* names and, once planned, what is built */
-    bool planned;                 /* for what is bound now, */
-    bool trusted;                 /* its index arrays were checked */
-    bool any_size;                /* its variant does not depend on sizes */
-    bool modest;                  /* on hosts, what came with the library serves */
-    bool moved;                   /* but some arrays are others of the same shape, */
-    bool renewed;                 /* and some parameters have other values */
-    int64_t offset;               /* of the array that began farthest into its buffer when it was planned */
-    atn_array *array[MOST_BOUND]; /* per object of the runner; NULL: not bound */
-    atn_param_value given[MOST_BOUND];
-    bool decides[MOST_BOUND]; /* a parameter that shapes depend on */
+    atn_runner *runner;               /* names and, once planned, what is built */
+    bool planned;                     /* for what is bound now, */
+    bool trusted;                     /* its index arrays were checked */
+    bool any_size;                    /* its variant does not depend on sizes */
+    bool modest;                      /* on hosts, what came with the library serves */
+    bool moved;                       /* but some arrays are others of the same shape, */
+    bool renewed;                     /* and some parameters have other values */
+    int64_t offset;                   /* of the array that began farthest into its buffer when it was planned */
+    atn_array *array[ATN_MOST_BOUND]; /* per object of the runner; NULL: not bound */
+    atn_param_value given[ATN_MOST_BOUND];
+    bool decides[ATN_MOST_BOUND]; /* a parameter that shapes depend on */
     size_t n_given;
     atn_text explained;
 };
@@ -42,9 +41,9 @@ static atn_status fill(atn_kernel *k, const char *description, const atn_kernel_
             atn_sequence_parse(ctx, d->name, d->text, strlen(d->text),
                                &(atn_parse_options){.defines = d->pairs, .n_defines = d->n_pairs}, NULL, &k->sequence);
     if (status == ATN_OK) status = atn_runner_create(ctx, k->sequence, &k->runner);
-    if (status == ATN_OK && atn_runner_count(k->runner) > MOST_BOUND)
+    if (status == ATN_OK && atn_runner_count(k->runner) > ATN_MOST_BOUND)
         status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: %d objects, at most %d are bound", d->name,
-                          atn_runner_count(k->runner), MOST_BOUND);
+                          atn_runner_count(k->runner), ATN_MOST_BOUND);
     return status;
 }
 
@@ -131,9 +130,9 @@ atn_status atn_kernel_param(atn_kernel *k, const char *parameter, double real, d
         bool decides;
         atn_status status = look_up(k, parameter, &decides);
         if (status != ATN_OK) return status;
-        if (n == MOST_BOUND)
+        if (n == ATN_MOST_BOUND)
             return atn_fail(atn_device_ctx(k->device), ATN_ERR_UNSUPPORTED, "%s: at most %d parameters are given",
-                            k->described.name, MOST_BOUND);
+                            k->described.name, ATN_MOST_BOUND);
         const char *name = atn_arena_strdup(&k->described.arena, parameter);
         if (!name) return ATN_ERR_MEMORY;
         k->given[n].name = name;

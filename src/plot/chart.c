@@ -144,16 +144,18 @@ static void color_name(int32_t color, char name[16]) {
 static void draw_series(atn_text *page, const atn_series *s, const axis *x, const axis *y) {
     char color[16];
     color_name(s->color, color);
-    if (s->style == ATN_SERIES_LINE) {
+    if (s->style != ATN_SERIES_DOTS) {
         bool pen = false;
         atn_text_printf(page, "<path class=\"line\" style=\"stroke:%s\" d=\"", color);
         for (int32_t k = 0; k < s->n; ++k) {
             if (!drawable(s->x[k], x->log) || !drawable(s->y[k], y->log)) continue;
+            if (pen && s->style == ATN_SERIES_STEPS) atn_text_printf(page, "H%d", place(x, s->x[k]));
             atn_text_printf(page, "%c%d %d", pen ? 'L' : 'M', place(x, s->x[k]), place(y, s->y[k]));
             pen = true;
         }
         atn_text_add(page, "\"/>\n");
     }
+    if (s->style == ATN_SERIES_STEPS) return;
     int32_t radius = s->style == ATN_SERIES_LINE ? DOT * 4 / 3 : DOT;
     for (int32_t k = 0; k < s->n; ++k) {
         if (!drawable(s->x[k], x->log) || !drawable(s->y[k], y->log)) continue;

@@ -5,7 +5,8 @@
 
 #include "base/text.h"
 
-typedef enum atn_series_style { ATN_SERIES_DOTS, ATN_SERIES_LINE } atn_series_style;
+/* Steps: a line that stays level until the next value, without dots. */
+typedef enum atn_series_style { ATN_SERIES_DOTS, ATN_SERIES_LINE, ATN_SERIES_STEPS } atn_series_style;
 
 typedef struct atn_series {
     const char *name; /* in the legend; NULL: not there */

@@ -100,7 +100,10 @@ static void add_tools(atn_text *page, const atn_view_scale *scale) {
                        "<label>Up <select data-tool=\"up\"><option>x</option><option>y</option><option>z</option>"
                        "</select></label>"
                        "<label>Point size <input data-tool=\"size\" type=\"range\" min=\"1\" max=\"6\" "
-                       "step=\"0.5\" value=\"1.5\"/></label>\n");
+                       "step=\"0.5\" value=\"1.5\"/></label>\n"
+                       "<label>Slice <select data-tool=\"slice\"><option>none</option><option>x</option>"
+                       "<option>y</option><option>z</option></select> <input data-tool=\"place\" type=\"range\" "
+                       "min=\"0\" max=\"100\" value=\"50\" aria-label=\"place of the slice\"/></label>\n");
     if (scale) {
         atn_text_add(page, "<label>Colours <select data-tool=\"colour\"><option value=\"value\">");
         atn_page_escape(page, scale->title);

@@ -113,7 +113,7 @@ def lattice(page):
 
 
 def tuning(page):
-    told = json.loads(attune("tune", "sort", "--device", "host", "--budget", "8s", "--size", "key=20000", "--report", path("tune.html"),
+    told = json.loads(attune("tune", "scale", "--device", "host", "--size", "x=20000", "--budget", "90s", "--evals", "16", "--report", path("tune.html"),
                              "--json"))
     check(page, "tune")
     return told
@@ -202,14 +202,18 @@ def live_lattice(page):
 
 
 def live_needle(page):
-    process, address = begin("needle", path("needle/model.ply"), path("needle"), "--stream", "--frames", "1", "--device", "host")
+    os.makedirs(path("incoming"), exist_ok=True)
+    for k in range(3):
+        if not os.path.lexists(path(f"incoming/{k}")):
+            os.symlink(path("needle/scan"), path(f"incoming/{k}"))
+    process, address = begin("needle", path("needle/model.ply"), path("incoming"), "--stream", "--frames", "3", "--device", "host")
     page.look(*LOOKS[0])
     page.open(address)
     finish(page, process, "needle")
 
 
 def live_tune(page):
-    process, address = begin("tune", "sort", "--device", "host", "--budget", "8s", "--size", "key=20000", "--again")
+    process, address = begin("tune", "scale", "--device", "host", "--size", "x=20000", "--budget", "90s", "--evals", "16", "--again")
     page.look(*LOOKS[0])
     page.open(address)
     finish(page, process, "tune")

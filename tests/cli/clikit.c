@@ -64,7 +64,7 @@ static cli_result run_words(char **argv, FILE *out) {
     FILE *err = open_memstream(&r.err, &err_bytes);
     assert_non_null(out);
     assert_non_null(err);
-    r.code = atn_cli_run(cli_ctx, argc, argv, out, err);
+    r.code = atn_cli_run(cli_ctx, ATN_CLI_VERBS, argc, argv, out, err);
     fclose(out);
     fclose(err);
     return r;

@@ -105,7 +105,7 @@ static void tables_are_whole(void **state) {
         assert_non_null((*verb)->paragraphs);
         assert_true((*verb)->min_operands <= (*verb)->max_operands);
         assert_null(strchr((*verb)->summary, '\n'));
-        assert_ptr_equal(atn_cli_find_verb((*verb)->name), *verb);
+        assert_ptr_equal(atn_cli_find_verb(ATN_CLI_VERBS, (*verb)->name), *verb);
         for (const atn_cli_option *o = (*verb)->options; o && o->name; ++o) {
             assert_non_null(o->meaning);
             for (const atn_cli_option *g = ATN_CLI_GLOBALS; g->name; ++g) assert_string_not_equal(o->name, g->name);

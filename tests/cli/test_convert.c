@@ -1,6 +1,9 @@
 /* attune convert: steps and formats, what it refuses; and what attune register keeps of the source's properties. */
 #include "clikit.h"
 
+#include "base/file.h"
+#include "base/memory.h"
+
 #include <attune/cloud.h>
 
 #include <math.h>
@@ -84,6 +87,17 @@ static void meshes_and_formats(void **state) {
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.err, "dropped, not in this format or not read: faces\n"));
     cli_drop(&r);
+    cli_does("convert @/scans/source.ply @/points.vtp", "1500 points");
+    cli_refuses("info @/points.vtp", 1, "VTK files are written, not read");
+    char *text;
+    size_t length;
+    char path[512];
+    snprintf(path, sizeof path, "%s/points.vtp", cli_dir);
+    kit_ok(cli_ctx, atn_file_read(cli_ctx, path, 1 << 22, &text, &length));
+    kit_contains(text, "NumberOfPoints=\"1500\" NumberOfVerts=\"1500\"");
+    const char *points = strstr(text, "format=\"binary\">\n") + 17;
+    assert_int_equal(strcspn(points, "\n"), (8 + 24 * 1500 + 2) / 3 * 4); /* a length and the doubles */
+    atn_free(cli_ctx, text);
     cli_does("convert @/bad.csv @/more.csv @/good.pcd --drop-invalid", "1 of them invalid");
 }
 

@@ -132,9 +132,9 @@ static void people_get_a_block(void **state) {
     (void)state;
     cli_result r = cli_run("register " SCANS " --device host --profile --truth @/scans/truth.json");
     assert_int_equal(r.code, 0);
-    static const char *const PARTS[] = {"source      ", "transform   ", "turn        ",
+    static const char *const PARTS[] = {"source      ", "transform   ", "rotation    ",
                                         "rmse        ", "overlap     ", "converged",
-                                        "memory      ", "truth       ", "where the time goes"};
+                                        "peak memory ", "uncertainty ", "error       ", "part  "};
     for (size_t k = 0; k < sizeof PARTS / sizeof *PARTS; ++k) kit_contains(r.out, PARTS[k]);
     assert_null(strstr(r.out, " \n"));
     cli_drop(&r);

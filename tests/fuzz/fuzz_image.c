@@ -32,7 +32,7 @@ static void use(const atn_ctx *ctx, const atn_image *image) {
     if (pixels > 10000) return;
     atn_text file = {.ctx = ctx};
     if (image_tiff_add(ctx, "a.tif", (size_t)info.width, (size_t)info.height, atn_image_pixels(image), info.unit,
-                       &file) != ATN_OK)
+                       info.spacing_m, &file) != ATN_OK)
         abort();
     atn_text_free(&file);
 }

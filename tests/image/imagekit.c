@@ -262,7 +262,7 @@ TIFF_KIND(tiff_rgb16, 16, SAMPLEFORMAT_UINT, 3, PHOTOMETRIC_RGB, COMPRESSION_NON
 TIFF_KIND(tiff_palette, 8, SAMPLEFORMAT_UINT, 1, PHOTOMETRIC_PALETTE, COMPRESSION_NONE, 0, 1)
 TIFF_KIND(tiff_paged, 8, SAMPLEFORMAT_UINT, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, 0, 3)
 static void tiff_own(atn_text *out) {
-    assert_int_equal(image_tiff_add(out->ctx, "a.tif", KIT_W, KIT_H, KIT_PIXELS, "", out), ATN_OK);
+    assert_int_equal(image_tiff_add(out->ctx, "a.tif", KIT_W, KIT_H, KIT_PIXELS, "", NULL, out), ATN_OK);
 }
 #endif
 

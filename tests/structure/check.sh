@@ -1,5 +1,6 @@
 #!/bin/sh
-# The structure of the tree: who may include whom, how long a file may be, and that no type has two definitions. usage: check.sh ROOT
+# The structure of the tree: who may include whom, how long a file may be, that no type has two definitions, that what belongs into
+# one place is there and nowhere else, and that circles between files stay few. usage: check.sh ROOT
 # Prints one line for each violation and fails if there is any.
 set -eu
 cd "$1"
@@ -67,8 +68,21 @@ types() {
         END { exit found }'
 }
 
+# What has one place: environment variables and limits in their tables, names of backends in src/device alone.
+places() {
+    bad=0
+    found=$(grep -rnE '\b(secure_)?getenv\(' src --include='*.[ch]' 2>/dev/null | grep -v '^src/base/environment\.c:' | cut -d: -f1,2)
+    [ -z "$found" ] || { printf '%s\n' "$found" | sed 's/$/: reads the environment; that is a row of src\/base\/environment.c/'; bad=1; }
+    found=$(grep -rnE '^ *(enum \{ )?ATN_(LIMIT|MOST|MAX)_[A-Z_]+ = ' src --include='*.[ch]' 2>/dev/null | grep -v '^src/base/limits\.h:' | cut -d: -f1,2)
+    [ -z "$found" ] || { printf '%s\n' "$found" | sed 's/$/: a limit; it belongs into src\/base\/limits.h/'; bad=1; }
+    found=$(grep -rnE 'strn?(case)?cmp.*backend' src --include='*.[ch]' 2>/dev/null | grep -v '^src/device/' | cut -d: -f1,2)
+    [ -z "$found" ] || { printf '%s\n' "$found" | sed 's/$/: compares the name of a backend; what differs is a field of src\/device\/facts.h/'; bad=1; }
+    return $bad
+}
+
 code=0
 includes || code=1
 types || code=1
 lengths || code=1
+places || code=1
 exit $code

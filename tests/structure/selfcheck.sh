@@ -59,6 +59,15 @@ good_tree
 awk 'BEGIN { for (k = 0; k < 601; ++k) print (k == 20 ? "file length: too late" : k) }' >tests/limit.c
 refuses 'tests/limit.c: over 600 lines'
 good_tree
+echo 'char *a = getenv("ATTUNE_CC");' >>src/base/b.c
+refuses 'src/base/b.c:5: reads the environment'
+good_tree
+echo 'enum { ATN_MOST_FROGS = 3 };' >>src/device/d.c
+refuses 'src/device/d.c:4: a limit'
+good_tree
+echo 'if (strcmp(info->backend, "cuda") == 0) return 1;' >>src/apps/needle/n.c
+refuses 'src/apps/needle/n.c:3: compares the name of a backend'
+good_tree
 printf 'typedef struct box {\n} box;\n' >src/device/d.h
 printf 'struct box {\n};\n' >>src/apps/needle/n.c
 refuses 'the type box is defined in'

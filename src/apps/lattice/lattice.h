@@ -41,6 +41,7 @@ enum { LATTICE_MOST_SYMMETRIES = 24 };
 int32_t lattice_points_symmetry(const lattice_points *points, double symmetry[LATTICE_MOST_SYMMETRIES][4],
                                 bool mirror[3]);
 bool lattice_kind_is_known(const char *name);
+bool lattice_kind_is_bcc(const char *name); /* or an order of it */
 /* Constant of a known kind from the volume of an atom, and back; 0 for others. */
 double lattice_kind_constant(const char *name, double volume);
 double lattice_kind_volume(const char *name, double constant);

@@ -60,6 +60,11 @@ static const kind *find(const char *name) {
 
 bool lattice_kind_is_known(const char *name) { return find(name) != NULL; }
 
+bool lattice_kind_is_bcc(const char *name) {
+    const kind *k = find(name);
+    return k && strcmp(k->base ? k->base : k->name, "bcc") == 0;
+}
+
 double lattice_kind_constant(const char *name, double volume) {
     const kind *k = find(name);
     return k ? cbrt(volume / k->volume) : 0;

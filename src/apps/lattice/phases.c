@@ -210,7 +210,7 @@ static int32_t sizes(const atn_lattice *l, const mixture *x, const trial *t, lat
             .noise = t->noise, .strangers = t->strangers, .efficiency = t->efficiency, .size = {size[0], size[1]}};
         for (int32_t m = 0; m < x->models; ++m) {
             const atn_lattice_model *model = &l->settings.model[m];
-            bool is = model->name[0] == 'b';
+            bool is = lattice_kind_is_bcc(model->name);
             double fixed = model->constant > 0 ? cbrt(lattice_kind_volume(model->name, model->constant)) : 0;
             out[way].edge[m] = fixed > 0 ? fixed : size[is == way];
             if (!model->points) loose = loose || is, close = close || !is;

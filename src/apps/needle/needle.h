@@ -204,7 +204,6 @@ atn_status needle_roll_observable(atn_needle *n, const needle_frame *frame, cons
 /* free.c: what of the model the beam would meet at poses. */
 atn_status needle_free_open(atn_needle *n); /* once the model is there */
 void needle_free_close(needle_free *f);
-void needle_free_unbind(needle_free *f);                       /* the surface is about to go */
 void needle_free_take(atn_needle *n, const double spacing[3]); /* n->surface is the scan's */
 void needle_free_forget(atn_needle *n);
 /* out[k] of n->pose[which[k]]. */

@@ -33,15 +33,6 @@ static bool same(const search_pose *a, const search_pose *b) {
     return d2 < SAME_SHIFT * SAME_SHIFT && search_pose_angle(a, b) < SAME_TURN;
 }
 
-void search_sort(search_pose *pose, size_t count) {
-    for (size_t i = 1; i < count; ++i) {
-        search_pose moving = pose[i];
-        size_t k = i;
-        for (; k > 0 && pose[k - 1].score < moving.score; --k) pose[k] = pose[k - 1];
-        pose[k] = moving;
-    }
-}
-
 /* Poses that are looked at by all cores, each by one. */
 typedef struct looking {
     const reg_scene *scene;
@@ -195,12 +186,16 @@ typedef struct edges {
     const cloud_points *points[2];
     double edge[2];
     atn_status status[2];
+    const reg_meanwhile *other; /* pieces that come after these two; NULL: none */
 } edges;
 
 static void find_edge(void *user, int64_t from, int64_t to, int32_t worker) {
     edges *t = user;
-    (void)worker;
-    for (int64_t k = from; k < to; ++k) t->status[k] = search_edge(t->points[k], FEW, &t->edge[k]);
+    for (int64_t k = from; k < to; ++k)
+        if (k < 2)
+            t->status[k] = search_edge(t->points[k], FEW, &t->edge[k]);
+        else
+            t->other->part(t->other->user, k - 2, k - 1, worker);
 }
 
 /* The same cubes for both where the scale is known: FEW points of the one, not over MANY of the other. */
@@ -210,6 +205,11 @@ static void share_edge(double edge[2]) {
 }
 
 atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_scene **out) {
+    return reg_scene_make_beside(source, target, scaled, NULL, out);
+}
+
+atn_status reg_scene_make_beside(const cloud_points *source, const cloud_points *target, bool scaled,
+                                 const reg_meanwhile *other, reg_scene **out) {
     *out = NULL;
     if (source->count == 0 || target->count == 0)
         return atn_fail(source->ctx, ATN_ERR_INPUT, "register: the %s has no points; a start needs some in both clouds",
@@ -217,8 +217,8 @@ atn_status reg_scene_make(const cloud_points *source, const cloud_points *target
     reg_scene *s = atn_zalloc(source->ctx, sizeof *s);
     if (!s) return ATN_ERR_MEMORY;
     *s = (reg_scene){.ctx = source->ctx, .source = source, .target = target, .scaled = scaled, .blank = true};
-    edges both = {.points = {source, target}};
-    atn_parallel_pieces(2, find_edge, &both);
+    edges both = {.points = {source, target}, .other = other};
+    atn_parallel_pieces(2 + (other ? other->pieces : 0), find_edge, &both);
     atn_status status = both.status[0] != ATN_OK ? both.status[0] : both.status[1];
     if (status == ATN_OK && both.edge[0] > 0 && both.edge[1] > 0) {
         if (!scaled) share_edge(both.edge);

@@ -42,3 +42,12 @@ bool search_moments_fit(const search_moments *m, bool scaled, search_pose *pose)
         pose->shift[a] = x[a] - pose->scale * (turn[3 * a] * y[0] + turn[3 * a + 1] * y[1] + turn[3 * a + 2] * y[2]);
     return true;
 }
+
+void search_sort(search_pose *pose, size_t count) {
+    for (size_t i = 1; i < count; ++i) {
+        search_pose moving = pose[i];
+        size_t k = i;
+        for (; k > 0 && pose[k - 1].score < moving.score; --k) pose[k] = pose[k - 1];
+        pose[k] = moving;
+    }
+}

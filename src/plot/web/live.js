@@ -137,7 +137,9 @@ function showLive(kind, view) {
       return v && typeof v === 'object' && !Array.isArray(v) ? flatten(name, v) : [[name, number(v)]];
     });
   }
-  const number = v => typeof v === 'number' ? String(+v.toPrecision(6)) : String(v);
+  const number = v => Array.isArray(v) ? v.flat(3).map(number).join('  ') :
+      typeof v === 'number'            ? String(+v.toPrecision(6)) :
+                                         String(v);
   const DRAW = {
     surface() {
       const rate = [];

@@ -173,12 +173,15 @@ function showClouds(box, clouds, panels) {
       return [w / 2 + scale * at[0] + shift[0] * fine, h / 2 - scale * at[1] + shift[1] * fine];
     };
     const byValue = tool('colour') && tool('colour').value === 'value';
+    const cut = 'xyz'.indexOf(tool('slice').value), span = cut < 0 ? 0 : view.high[cut] - view.low[cut];
+    const place = cut < 0 ? 0 : view.low[cut] + tool('place').value / 100 * span, thick = .04 * span;
     view.points.forEach((p, c) => {
       if (!boxes[c].checked) return;
       const own = color('--c' + clouds[c].c), faint = color('--many'), values = byValue && view.valued && coded[c];
       const table = values && Array.from({length: 256}, (x, v) => palette(v, beyond));
       const [ex, ey, ez] = rotation, cx = w / 2 + shift[0] * fine, cy = h / 2 + shift[1] * fine;
       for (let k = 0; k < p.length; k += 3) {
+        if (cut >= 0 && Math.abs(p[k + cut] - place) > thick) continue;
         const q0 = p[k] - o[0], q1 = p[k + 1] - o[1], q2 = p[k + 2] - o[2];
         const z = ez[0] * q0 + ez[1] * q1 + ez[2] * q2;
         const x = Math.round(cx + scale * (ex[0] * q0 + ex[1] * q1 + ex[2] * q2) - size / 2);
@@ -301,7 +304,7 @@ function showClouds(box, clouds, panels) {
     ask();
   });
   if (tool('colour')) tool('colour').addEventListener('change', ask);
-  tool('size').addEventListener('input', ask);
+  for (const name of ['size', 'slice', 'place']) tool(name).addEventListener('input', ask);
   boxes.forEach(b => b.addEventListener('change', ask));
   window.addEventListener('resize', ask);
   window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', ask);
