@@ -13,6 +13,7 @@ enum {
     LATTICE_CUBIC = 416, /* rotations for a model of cubic symmetry, 24-fold; others have as fine a grid */
     LATTICE_PULL = 5,    /* numbers of a voxel of the pull table */
     LATTICE_REFINES = 3, /* kinds of EM steps */
+    LATTICE_ALL = 0xff,  /* models, as bits */
     LATTICE_PART = 64,   /* atoms for which a core is worth waking */
     LATTICE_RECENT = 4,  /* turns that are remembered of each model */
     LATTICE_RADIAL_BINS = 64,
@@ -106,10 +107,17 @@ typedef struct lattice_packing {
 lattice_packing lattice_pull_pack(const lattice_box *box, const float *pull, int32_t *words);
 
 /* ---- neighbours ---- */
+/* A turn into the crystal that an atom may have; model -1: none. */
+typedef struct lattice_hint {
+    int32_t model;
+    float turn[4];
+} lattice_hint;
+
 /* Of atoms one after the other: start[i] to start[i + 1] - 1, those before inner[i] first, the nearer ones. */
 typedef struct lattice_near {
     size_t atoms, room; /* room: neighbours that fit */
     int32_t *start, *inner;
+    lattice_hint *hint;
     float *axis[3];
 } lattice_near;
 
@@ -163,6 +171,12 @@ typedef struct lattice_fit {
     double stretch, square; /* the second: mean square */
 } lattice_fit;
 
+/* EM steps of one turn for each atom of a batch. */
+typedef struct lattice_follow {
+    atn_array *q[4], *shift[3], *fit[4], *end;
+    atn_kernel *kernel[2]; /* the first step, without a shift; the others */
+} lattice_follow;
+
 typedef struct lattice_slot {
     char name[32];
     atn_lattice_model model;
@@ -185,6 +199,7 @@ typedef struct lattice_slot {
     atn_array *score, *rows, *best, *sum, *q[4], *q_rows[4], *shift[3], *fit[4];
     atn_kernel *score_kernel, *pick_kernel;
     atn_kernel *refine_kernel[LATTICE_REFINES]; /* wide without a shift, wide, sharp */
+    lattice_follow follow;
 } lattice_slot;
 
 /* Turns of atoms that were sure of late, the last first: atoms come in the order of their cells, so these are near. */
@@ -219,11 +234,16 @@ struct atn_lattice {
     atn_lattice_settings settings;
     double *given[ATN_LATTICE_MOST_MODELS][3]; /* points of models, ours */
     atn_lattice_info info;
-    double sharp;                   /* noise of the last steps' tables */
-    double inner;                   /* radius of the neighbours that coarse scores look at */
-    double temper;                  /* power of likelihoods */
-    double temper_part;             /* where a part of the neighbours belongs elsewhere */
-    lattice_knots knots;            /* of confidences that come true */
+    double sharp;       /* noise of the last steps' tables */
+    double inner;       /* radius of the neighbours that coarse scores look at */
+    double temper;      /* power of likelihoods */
+    double temper_part; /* where a part of the neighbours belongs elsewhere */
+    /* Of neighbourhoods that come alone: what places say for model k counts so much for model m. */
+    double places[ATN_LATTICE_MOST_MODELS][ATN_LATTICE_MOST_MODELS];
+    lattice_knots knots; /* of confidences that come true */
+    /* Where model a is right: the least share of its gain over the null model by which it beats model b. */
+    double rival[ATN_LATTICE_MOST_MODELS][ATN_LATTICE_MOST_MODELS];
+    bool follows[ATN_LATTICE_MOST_MODELS]; /* that is known: atoms near to a sure one try its turn first */
     double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
     double null[LATTICE_RADIAL_BINS]; /* logarithm of the density of neighbours of `other` at a distance, normalized */
     bool ready, known, alone;         /* alone: neighbourhoods that come one by one */
@@ -247,7 +267,16 @@ void lattice_engine_close(atn_lattice *l);
 atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near);
 /* What they found for l->near, which was started last; l->found[atom * models + model]. Others may be started then. */
 atn_status lattice_engine_finish(atn_lattice *l);
-atn_status lattice_engine_run(atn_lattice *l); /* both, for l->near */
+atn_status lattice_engine_run(atn_lattice *l);                           /* both, for l->near */
+atn_status lattice_engine_put(atn_lattice *l, const lattice_near *near); /* the neighbours alone */
+
+/* What the host looks at of results of EM steps; and what the average over rotations and shifts around result k adds to
+ * its logarithm. */
+typedef struct lattice_seen {
+    const float *q[4], *fit[4], *shift[3];
+} lattice_seen;
+atn_status lattice_engine_see(const lattice_follow *f, lattice_seen *out);
+double lattice_engine_around(const atn_lattice *l, const lattice_slot *s, const lattice_seen *v, size_t k);
 
 /* ---- radial distributions ---- */
 /* Distances of the neighbours of atom i of the batch, into bins up to the cut-off. */
@@ -277,13 +306,16 @@ void lattice_number_make(const lattice_points *points, const lattice_number *abo
 double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
 /* The confidence that comes true, from the one that lattice_judge tells. */
 float lattice_confidence(const atn_lattice *l, float confidence);
+/* What the places of atom i's neighbours say for each model, given their number, less the mean over models; returns
+ * that. */
+double lattice_places(const atn_lattice *l, size_t i, double out[]);
 /* Nats by which the models, all as likely, are likelier than the null model for atom i. term: logarithms of the
  * likelihoods of all classes, the null model first. */
 double lattice_gain(const atn_lattice *l, size_t i, double term[]);
 /* Tries the turns of recent atoms, where they fit better than what was found: the best of those that are tried for
  * every atom may not lead to the best there is. always: starts from what was found, too, and replaces it. recent may be
  * NULL. */
-void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, bool always);
+void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models, bool always);
 /* Logarithms of the density of each neighbour, from what was found. */
 void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *found, double *out);
 /* The same from one of these turns alone, whatever was found. */
@@ -302,10 +334,12 @@ bool lattice_turn_is(const lattice_slot *s, const double a[4],
 /* For an atom that fits none of the models whole: each model once more, from what was found and from recent turns, with
  * a part of the neighbours belonging elsewhere, as at a grain boundary: to a gas, to nothing, or to a lattice of
  * another recent turn. Makes evidences larger; judge again. Of different atoms at the same time. recent may be NULL. */
-void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent);
-/* The likelihood of an atom that is on no site of the lattice around it, or of the two at a boundary, whose turns sure
- * atoms near it have. */
-void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *recent);
+/* models: a bit for each that is looked at. off: the likelihood of an atom that is on no site of the lattice around it,
+ * or of the two at a boundary, whose turns sure atoms near it have, too. */
+void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models, bool off);
+/* Models that an atom may be of: all but those that hardly any atom of the frame has, none of these around, and whose
+ * likelihood is far below the best one's. A bit for each. */
+uint32_t lattice_likely(const atn_lattice *l, size_t i, const lattice_recent *recent);
 /* The turn of what was found as a matrix; the voxel that neighbour k falls into, and where it is in the model's frame.
  */
 void lattice_found_matrix(const lattice_found *found, double out[9]);

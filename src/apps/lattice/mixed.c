@@ -167,28 +167,25 @@ static void mix(const atn_lattice *l, const halving *h, int32_t model, size_t i,
     f->part = (float)(1 / (1 + exp(whole - part)));
 }
 
-void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent) {
-    halving h;
-    halve(l, i, &h);
+static void mix_all(const atn_lattice *l, const halving *h, size_t i, const lattice_recent *recent, uint32_t models) {
     for (int32_t m = 0; m < l->info.models; ++m) {
+        if (!(models >> m & 1)) continue;
         lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m], other;
         double own[4];
         for (int c = 0; c < 4; ++c) own[c] = (double)f->quaternion[c];
-        mix(l, &h, m, i, recent, f);
+        mix(l, h, m, i, recent, f);
         for (int32_t k = 0; recent && k < recent->count[m]; ++k) {
             if (lattice_turn_is(&l->slot[m], own, recent->turn[m][k])) continue;
             lattice_look_from(l, i, m, recent, k, &other);
-            mix(l, &h, m, i, recent, &other);
+            mix(l, h, m, i, recent, &other);
             if (other.evidence > f->evidence) *f = other;
         }
     }
 }
 
-void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *recent) {
+static void mix_off(const atn_lattice *l, const halving *h, size_t i, const lattice_recent *recent) {
     double each[ATN_LATTICE_MOST_NEIGHBOURS];
     int32_t n = l->near.start[i + 1] - l->near.start[i];
-    halving h;
-    halve(l, i, &h);
     for (int32_t m = 0; m < l->info.models; ++m) {
         lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
         double best = -INFINITY;
@@ -196,7 +193,7 @@ void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *rec
             double odds, about = lattice_look_beyond(l, i, m, recent, k, NULL, each, &odds),
                          whole = about + log(1 - CHANCE);
             for (int32_t c = 0; c < n; ++c) whole += each[c];
-            double part = part_of(l, &h, m, i, recent, recent->turn[m][k], each) + about + log(CHANCE);
+            double part = part_of(l, h, m, i, recent, recent->turn[m][k], each) + about + log(CHANCE);
             double here = log_sum(whole, part);
             best = fmax(best, here);
             f->evidence =
@@ -204,4 +201,11 @@ void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *rec
         }
         f->background = (float)best;
     }
+}
+
+void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models, bool off) {
+    halving h;
+    halve(l, i, &h);
+    mix_all(l, &h, i, recent, models);
+    if (off) mix_off(l, &h, i, recent);
 }

@@ -307,12 +307,14 @@ atn_status lattice_near_make(const atn_ctx *ctx, size_t atoms, size_t room, latt
     }
     out->start = atn_zalloc(ctx, (atoms + 1) * sizeof *out->start);
     out->inner = atn_zalloc(ctx, atoms * sizeof *out->inner);
-    return good && out->start && out->inner ? ATN_OK : ATN_ERR_MEMORY;
+    out->hint = atn_zalloc(ctx, atoms * sizeof *out->hint);
+    return good && out->start && out->inner && out->hint ? ATN_OK : ATN_ERR_MEMORY;
 }
 
 void lattice_near_free(const atn_ctx *ctx, lattice_near *near) {
     for (int axis = 0; axis < 3; ++axis) atn_free(ctx, near->axis[axis]);
     atn_free(ctx, near->start);
     atn_free(ctx, near->inner);
+    atn_free(ctx, near->hint);
     *near = (lattice_near){0};
 }
