@@ -20,6 +20,7 @@ enum {
     SHARP = LATTICE_REFINES - 1
 };
 static const double PI = 3.14159265358979323846, LOG2E = 1.4426950408889634, DAMP = 1e-3;
+static const float NEVER = -1e6F;     /* evidence of a model that is not searched for */
 static const double MOST_SHIFT = 3.2; /* deviations that an atom may be off its site */
 static const char *const AXES[3] = {"px", "py", "pz"}, *const TURNS[4] = {"qw", "qx", "qy", "qz"};
 static const char *const FITS[4] = {"likelihood", "weight", "spread", "curve"};
@@ -245,6 +246,7 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     atn_status status = lattice_points_make(l->ctx, &s->model, s->constant, reach, &s->points);
     if (status != ATN_OK) return status;
     s->kind = s->model.points ? NULL : lattice_kind_find(s->model.name);
+    if (s->kind) s->cell = lattice_kind_cell(s->kind, s->constant);
     s->symmetries = lattice_points_symmetry(&s->points, s->symmetry, mirror);
     s->coarse = lattice_box_make(fmin(l->inner, l->info.cutoff), 0, l->info.shift_noise, mirror);
     s->box = lattice_box_make(l->info.cutoff, shift, l->sharp, mirror);
@@ -290,6 +292,7 @@ static atn_status open_near(atn_lattice *l) {
 atn_status lattice_engine_open(atn_lattice *l) {
     lattice_engine_close(l);
     atn_status status = open_near(l);
+    l->search = LATTICE_ALL;
     l->info.rotations = 0;
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
         l->slot[m].constant = l->info.constant[m];
@@ -465,14 +468,21 @@ static void choose_part(void *user, int64_t from, int64_t to, int32_t worker) {
     const choosing *c = user;
     atn_lattice *l = c->l;
     (void)worker;
-    for (size_t i = (size_t)from; i < (size_t)to; ++i)
-        choose(l, &l->slot[c->model], &c->v, i, &l->found[i * (size_t)l->info.models + (size_t)c->model]);
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+        lattice_found *found = &l->found[i * (size_t)l->info.models + (size_t)c->model];
+        if (l->search >> c->model & 1)
+            choose(l, &l->slot[c->model], &c->v, i, found);
+        else
+            *found =
+                (lattice_found){.evidence = NEVER, .background = -INFINITY, .part = -1, .quaternion = {1, 0, 0, 0}};
+    }
 }
 
 atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near) {
     atn_status status = atn_check_cancel(l->ctx);
     if (status == ATN_OK) status = lattice_engine_put(l, near);
-    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) status = run_slot(&l->slot[m]);
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m)
+        if (l->search >> m & 1) status = run_slot(&l->slot[m]);
     return status;
 }
 
@@ -480,7 +490,7 @@ atn_status lattice_engine_finish(atn_lattice *l) {
     atn_status status = ATN_OK;
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
         choosing c = {.l = l, .model = m};
-        status = show(&l->slot[m], &c.v);
+        if (l->search >> m & 1) status = show(&l->slot[m], &c.v);
         if (status == ATN_OK) atn_parallel((int64_t)l->near.atoms, LATTICE_PART, choose_part, &c);
     }
     return status;

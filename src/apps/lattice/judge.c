@@ -62,13 +62,21 @@ static int32_t likelihoods(const atn_lattice *l, size_t i, double term[], double
     return best;
 }
 
-uint32_t lattice_likely(const atn_lattice *l, size_t i, const lattice_recent *recent) {
-    double term[ATN_LATTICE_MOST_MODELS + 1], off, most = 0;
-    int32_t best = likelihoods(l, i, term, &off);
+uint32_t lattice_frequent(const atn_lattice *l) {
+    double most = 0;
     uint32_t out = 0;
     for (int32_t m = 1; m <= l->info.models; ++m) most = fmax(most, l->info.share[m]);
     for (int32_t m = 1; m <= l->info.models; ++m)
-        if (l->info.share[m] > RARE * most || recent->count[m - 1] || term[m] > term[best] - MUCH) out |= 1u << (m - 1);
+        if (l->info.share[m] > RARE * most) out |= 1u << (m - 1);
+    return out;
+}
+
+uint32_t lattice_likely(const atn_lattice *l, size_t i, const lattice_recent *recent) {
+    double term[ATN_LATTICE_MOST_MODELS + 1], off;
+    int32_t best = likelihoods(l, i, term, &off);
+    uint32_t out = lattice_frequent(l);
+    for (int32_t m = 1; m <= l->info.models; ++m)
+        if (recent->count[m - 1] || term[m] > term[best] - MUCH) out |= 1u << (m - 1);
     return out;
 }
 

@@ -34,7 +34,7 @@ static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
     (void)worker;
     for (size_t i = (size_t)from; i < (size_t)to; ++i) {
         atn_lattice_atom *atom = &j->out[j->which[i]];
-        if (lattice_is_uneven(j->l)) lattice_look(j->l, i, NULL, LATTICE_ALL, true);
+        if (lattice_is_uneven(j->l)) lattice_look_closer(j->l, i, LATTICE_ALL);
         lattice_judge(j->l, i, atom, NULL);
         j->l->sure[i] = is_sure(atom) && is_typical(j->l, i, atom->phase - 1);
     }
@@ -66,11 +66,12 @@ static bool remember_around(const judging *j, size_t atom, lattice_recent *recen
 static void look_again(const judging *j, size_t i, const lattice_recent *recent) {
     atn_lattice_atom *atom = &j->out[j->which[i]];
     uint32_t models = lattice_likely(j->l, i, recent);
-    lattice_look(j->l, i, recent, models, false);
+    lattice_looked looked;
+    lattice_look(j->l, i, recent, models, &looked);
     lattice_judge(j->l, i, atom, NULL);
     if (is_sure(atom) && is_typical(j->l, i, atom->phase - 1)) return;
-    lattice_look(j->l, i, recent, models, true); /* tables are too coarse to hold it against an atom on no site */
-    lattice_mixed(j->l, i, recent, models, true);
+    lattice_look_closer(j->l, i, models); /* tables are too coarse to hold it against an atom on no site */
+    lattice_mixed(j->l, i, recent, models, &looked);
     lattice_judge(j->l, i, atom, NULL);
 }
 

@@ -47,6 +47,9 @@ double lattice_kind_volume(const char *name, double constant);
 double lattice_kind_default(const char *name); /* of neighbourhoods that come alone */
 typedef struct lattice_kind lattice_kind;
 const lattice_kind *lattice_kind_find(const char *name); /* NULL: not known */
+typedef struct lattice_cell {
+    double edge[3], per_edge[3]; /* and one over it */
+} lattice_cell;
 /* The plain structure of an ordered one, and the sublattices of its sites; NULL: it is not ordered. */
 const char *lattice_kind_order(const lattice_kind *kind, int32_t *sites, int32_t on[LATTICE_ORDER_SITES]);
 /* The sublattice of the site at y (in constants, from the atom in the middle), on[h][at], if that atom is on site h.
@@ -54,7 +57,8 @@ const char *lattice_kind_order(const lattice_kind *kind, int32_t *sites, int32_t
 bool lattice_kind_sublattices(const lattice_kind *kind, const double y[3], double most,
                               unsigned char (*on)[LATTICE_ORDER_NEAR], int32_t at);
 /* How far y is off the nearest site of the whole crystal, which has one at the origin. */
-void lattice_kind_off(const lattice_kind *kind, double constant, const double y[3], double out[3]);
+void lattice_kind_off(const lattice_kind *kind, const lattice_cell *cell, const double y[3], double out[3]);
+lattice_cell lattice_kind_cell(const lattice_kind *kind, double constant);
 
 /* ---- rotations ---- */
 /* Into the model's frame, spread evenly over what its symmetry leaves; groups of neighbours, all as long. */
@@ -162,6 +166,7 @@ typedef struct lattice_found {
     float quaternion[4]; /* into the model's frame */
     float weight, spread;
     float shift[3]; /* of the centre from its site, in the model's frame */
+    bool exact;     /* from a closer look (look.c), not from tables */
 } lattice_found;
 
 /* Of the sure atoms of a sample: how much larger than the model the lattice seems, how far neighbours are from sites.
@@ -182,6 +187,7 @@ typedef struct lattice_slot {
     atn_lattice_model model;
     double constant;
     const lattice_kind *kind; /* NULL: given points */
+    lattice_cell cell;        /* of a kind */
     lattice_points points;
     int32_t symmetries;
     double symmetry[LATTICE_MOST_SYMMETRIES][4];
@@ -244,6 +250,7 @@ struct atn_lattice {
     /* Where model a is right: the least share of its gain over the null model by which it beats model b. */
     double rival[ATN_LATTICE_MOST_MODELS][ATN_LATTICE_MOST_MODELS];
     bool follows[ATN_LATTICE_MOST_MODELS]; /* that is known: atoms near to a sure one try its turn first */
+    uint32_t search;                       /* models that are searched for, as bits */
     double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
     double null[LATTICE_RADIAL_BINS]; /* logarithm of the density of neighbours of `other` at a distance, normalized */
     bool ready, known, alone;         /* alone: neighbourhoods that come one by one */
@@ -313,15 +320,16 @@ double lattice_places(const atn_lattice *l, size_t i, double out[]);
  * likelihoods of all classes, the null model first. */
 double lattice_gain(const atn_lattice *l, size_t i, double term[]);
 /* Tries the turns of recent atoms, where they fit better than what was found: the best of those that are tried for
- * every atom may not lead to the best there is. always: starts from what was found, too, and replaces it. recent may be
- * NULL. */
-void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models, bool always);
+ * every atom may not lead to the best there is. looked: what each of them leads to. */
+typedef struct lattice_looked {
+    lattice_found of[ATN_LATTICE_MOST_MODELS][LATTICE_RECENT];
+} lattice_looked;
+void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models,
+                  lattice_looked *looked);
+/* Starts from what tables found, and replaces it. */
+void lattice_look_closer(const atn_lattice *l, size_t i, uint32_t models);
 /* Logarithms of the density of each neighbour, from what was found. */
 void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *found, double *out);
-/* The same from one of these turns alone, whatever was found. */
-void lattice_look_from(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
-                       lattice_found *out);
-
 /* A lattice that needs no site for the atom, from one of these turns, over neighbours that count as `left` says (NULL:
  * all): logarithms of the density of each. Returns what the average around it adds. odds (may be NULL): how much
  * likelier the atom is on no site of it than on the nearest one. */
@@ -334,11 +342,13 @@ bool lattice_turn_is(const lattice_slot *s, const double a[4],
 /* For an atom that fits none of the models whole: each model once more, from what was found and from recent turns, with
  * a part of the neighbours belonging elsewhere, as at a grain boundary: to a gas, to nothing, or to a lattice of
  * another recent turn. Makes evidences larger; judge again. Of different atoms at the same time. recent may be NULL. */
-/* models: a bit for each that is looked at. off: the likelihood of an atom that is on no site of the lattice around it,
- * or of the two at a boundary, whose turns sure atoms near it have, too. */
-void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models, bool off);
+/* models: a bit for each that is looked at. With `looked`, what recent turns lead to, also the likelihood of an atom
+ * that is on no site of the lattice around it, or of the two at a boundary. */
+void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models,
+                   const lattice_looked *looked);
 /* Models that an atom may be of: all but those that hardly any atom of the frame has, none of these around, and whose
  * likelihood is far below the best one's. A bit for each. */
+uint32_t lattice_frequent(const atn_lattice *l); /* those that more than hardly any atom has */
 uint32_t lattice_likely(const atn_lattice *l, size_t i, const lattice_recent *recent);
 /* The turn of what was found as a matrix; the voxel that neighbour k falls into, and where it is in the model's frame.
  */

@@ -29,6 +29,7 @@ typedef struct pose {
     bool wide;          /* from the table that is blurred */
     bool told;          /* the likelihood is wanted */
     const double *left; /* how much each neighbour counts; NULL: wholly */
+    double *each;       /* logarithms of the densities of neighbours; NULL: not wanted */
 } pose;
 
 static void ready(const atn_lattice *l, pose *p) {
@@ -54,7 +55,7 @@ static double belongs(const atn_lattice *l, pose *p, double own) {
 static double square_off(const lattice_slot *s, const pose *p, const double x[3], double y[3], double d[3]) {
     double square = 0;
     for (int c = 0; c < 3; ++c) y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
-    lattice_kind_off(s->kind, s->constant, y, d);
+    lattice_kind_off(s->kind, &s->cell, y, d);
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) square += d[a] * p->w[3 * a + b] * d[b];
     return square;
@@ -163,7 +164,7 @@ static void sums_even(const atn_lattice *l, const lattice_slot *s, const float *
         for (int c = 0; c < 3; ++c)
             y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
         if (p->off)
-            lattice_kind_off(s->kind, s->constant, y, d);
+            lattice_kind_off(s->kind, &s->cell, y, d);
         else
             v = voxel(s, pull, y, d);
         double chance = p->wide ? (double)v[0] : 0;
@@ -172,6 +173,7 @@ static void sums_even(const atn_lattice *l, const lattice_slot *s, const float *
             if (square < NOWHERE && (!v || (double)v[0] >= 1e-6)) own = most * exp(-0.5 * square);
             product *= own + gas;
             chance = own / (own + gas);
+            if (p->each) p->each[n] = log(own + gas);
             if (p->told && n % AT_ONCE == AT_ONCE - 1) p->likelihood += log(product), product = 1;
         } else {
             p->likelihood += (double)v[4];
@@ -242,7 +244,7 @@ static void step(const atn_lattice *l, pose *p) {
 }
 
 static void keep(const pose *p, double about, lattice_found *f) {
-    *f = (lattice_found){.evidence = (float)(p->likelihood + about), .around = (float)about, .part = -1};
+    *f = (lattice_found){.evidence = (float)(p->likelihood + about), .around = (float)about, .part = -1, .exact = true};
     f->background = -INFINITY;
     for (int k = 0; k < 4; ++k) f->quaternion[k] = (float)p->q[k];
     for (int k = 0; k < 3; ++k) f->shift[k] = (float)p->t[k];
@@ -270,32 +272,32 @@ static void look_from(const atn_lattice *l, const lattice_slot *s, const float *
     if (always || p->likelihood + about > (double)f->evidence) keep(p, about, f);
 }
 
-void lattice_look_from(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
-                       lattice_found *f) {
-    const lattice_slot *s = &l->slot[model];
-    const float *const pull[2] = {s->host_pull[0], s->host_pull[1]};
-    pose p = {.likelihood = 0};
-    memcpy(p.q, recent->turn[model][which], sizeof p.q);
-    *f = (lattice_found){.evidence = -INFINITY};
-    look_from(l, s, pull, i, &p, known_of(recent, model), false, f);
-}
-
-void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models, bool always) {
+void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models,
+                  lattice_looked *looked) {
     for (int32_t m = 0; m < l->info.models; ++m) {
-        if (!(models >> m & 1)) continue;
         const lattice_slot *s = &l->slot[m];
         lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
         const float *const pull[2] = {s->host_pull[0], s->host_pull[1]};
-        if (always) {
-            pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}};
-            for (int k = 0; k < 4; ++k) p.q[k] = (double)f->quaternion[k];
-            look_from(l, s, pull, i, &p, 0, true, f);
-        }
-        for (int32_t k = 0; recent && k < recent->count[m]; ++k) {
+        for (int32_t k = 0; (models >> m & 1) && k < recent->count[m]; ++k) {
+            lattice_found here = {.evidence = -INFINITY};
             pose p = {.likelihood = 0};
             memcpy(p.q, recent->turn[m][k], sizeof p.q);
-            look_from(l, s, pull, i, &p, known_of(recent, m), false, f);
+            look_from(l, s, pull, i, &p, known_of(recent, m), false, &here);
+            if (here.evidence > f->evidence) *f = here;
+            if (looked) looked->of[m][k] = here;
         }
+    }
+}
+
+void lattice_look_closer(const atn_lattice *l, size_t i, uint32_t models) {
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        const lattice_slot *s = &l->slot[m];
+        lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
+        const float *const pull[2] = {s->host_pull[0], s->host_pull[1]};
+        if (!(models >> m & 1) || f->exact) continue;
+        pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}};
+        for (int k = 0; k < 4; ++k) p.q[k] = (double)f->quaternion[k];
+        look_from(l, s, pull, i, &p, 0, true, f);
     }
 }
 
@@ -354,15 +356,24 @@ bool lattice_turn_is(const lattice_slot *s, const double a[4], const double b[4]
     return false;
 }
 
-/* The pose of a lattice of about that turn that needs no site for the atom; returns what the average around it adds. */
-static double settle_off(const atn_lattice *l, const lattice_slot *s, size_t i, int32_t known, pose *p) {
+/* The pose of a lattice of about that turn that needs no site for the atom, and the densities of neighbours; returns
+ * what the average around it adds. */
+static double settle_off(const atn_lattice *l, const lattice_slot *s, size_t i, int32_t known, double *each, pose *p) {
+    double y[3], d[3];
+    int32_t first = l->near.start[i];
     start_off(l, s, i, p);
     for (int n = 0; n < STEPS_OFF; ++n) {
         sums(l, s, NULL, i, p);
         step(l, p);
     }
-    p->told = true;
+    p->each = each;
     sums(l, s, NULL, i, p);
+    p->told = true;
+    for (int32_t k = first; lattice_is_uneven(l) && k < l->near.start[i + 1]; ++k) {
+        p->likelihood = 0;
+        place(l, s, NULL, p, k, y, d);
+        each[k - first] = p->likelihood;
+    }
     return turns_term(s, p->h, known) - log(lattice_kind_volume(s->model.name, s->constant)) + 3 * log(2 * PI);
 }
 
@@ -372,7 +383,7 @@ static double settle_off(const atn_lattice *l, const lattice_slot *s, size_t i, 
 static double off_odds(const atn_lattice *l, const lattice_slot *s, size_t i, pose *p) {
     const double back[3] = {-p->t[0], -p->t[1], -p->t[2]};
     double t[3], square = 0, odds = 0, size = 2 * log(l->info.noise) + log(l->info.depth_noise);
-    lattice_kind_off(s->kind, s->constant, back, t);
+    lattice_kind_off(s->kind, &s->cell, back, t);
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) square += t[a] * p->w[3 * a + b] * t[b];
     for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
@@ -388,17 +399,10 @@ static double off_odds(const atn_lattice *l, const lattice_slot *s, size_t i, po
 double lattice_look_beyond(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
                            const double *left, double *each, double *odds) {
     const lattice_slot *s = &l->slot[model];
-    int32_t first = l->near.start[i];
-    double y[3], d[3];
     pose p = {.off = true, .left = left};
     memcpy(p.q, recent->turn[model][which], sizeof p.q);
-    double about = settle_off(l, s, i, known_of(recent, model), &p);
+    double about = settle_off(l, s, i, known_of(recent, model), each, &p);
     if (odds) *odds = off_odds(l, s, i, &p);
-    for (int32_t k = first; k < l->near.start[i + 1]; ++k) {
-        p.likelihood = 0;
-        place(l, s, NULL, &p, k, y, d);
-        each[k - first] = p.likelihood;
-    }
     return about;
 }
 

@@ -11,6 +11,8 @@
 /* What a pass does: who is in it, and which turn is tried; all are searched where none is. */
 typedef struct pass {
     bool seeds, follow;
+    bool late;     /* who is not sure waits for those around */
+    bool some;     /* of the models, those that are frequent, are searched for: who stays in doubt has another pass */
     double reach;  /* cut-offs: sure atoms are nearer */
     int32_t which; /* turn: that of the nearest one, or of the nearest with another */
 } pass;
@@ -18,7 +20,9 @@ static const pass PASSES[] = {{.seeds = true},
                               {.follow = true, .reach = 2},
                               {.follow = true, .reach = LATTICE_AROUND},
                               {.follow = true, .reach = LATTICE_AROUND, .which = 1},
-                              {.seeds = false}};
+                              {.late = true, .some = true},
+                              {.late = true}};
+static const float DOUBT = 0.95F;
 enum { LAST = sizeof PASSES / sizeof *PASSES - 1 };
 
 /* ---- neighbours ---- */
@@ -96,7 +100,8 @@ typedef struct job {
 static bool is_wanted(const job *j, size_t at) {
     const lattice_cells *c = j->around->cells;
     int32_t site = c->site[at];
-    return j->around->first[site] == c->order[at] && !j->around->phase[site] && (!j->pass->seeds || j->seed[site]);
+    return j->around->first[site] == c->order[at] && !j->around->phase[site] && !j->around->told[site] &&
+           (!j->pass->seeds || j->seed[site]);
 }
 
 /* Those that have a turn to try come to the front. */
@@ -136,7 +141,7 @@ static void find(job *j) {
 /* l->near, which is empty then: sure atoms are told; in the last pass the others wait. */
 static atn_status judge(job *j) {
     atn_lattice *l = j->l;
-    bool last = j->pass == &PASSES[LAST];
+    bool last = j->pass->late;
     atn_status status = ATN_OK;
     size_t n = l->near.atoms;
     lattice_judge_first(l, j->around, j->which, j->out);
@@ -155,6 +160,8 @@ static atn_status run(job *j, const pass *p) {
     atn_status status = ATN_OK;
     j->pass = p;
     j->around->followed = p->follow;
+    j->around->doubt = p->some ? DOUBT : 0;
+    j->l->search = p->some ? lattice_frequent(l) : LATTICE_ALL;
     j->at = 0;
     for (find(j); status == ATN_OK && l->near.atoms + l->next.atoms > 0;) {
         status = atn_tell_progress(l->ctx, l->known ? "matching" : "calibrating",
@@ -172,7 +179,7 @@ static atn_status run(job *j, const pass *p) {
     }
     l->next.atoms = 0;
     lattice_around_settle(j->around);
-    return status;
+    return status == ATN_OK && p->late ? lattice_late_look(l, j->around, &j->late, NULL, j->out) : status;
 }
 
 /* One atom of every eighth cell. */
@@ -193,8 +200,9 @@ static atn_status match_own(job *j) {
     if (status == ATN_OK) mark_seeds(cells, seed);
     j->seed = seed;
     for (int k = follow ? 0 : LAST; k <= LAST && status == ATN_OK; ++k) status = run(j, &PASSES[k]);
+    j->l->search = LATTICE_ALL;
     atn_free(cells->ctx, seed);
-    return status == ATN_OK ? lattice_late_look(j->l, j->around, &j->late, NULL, j->out) : status;
+    return status;
 }
 
 void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom) {
@@ -209,7 +217,8 @@ atn_status lattice_around_make(const lattice_cells *cells, size_t own, lattice_a
     size_t sites = (size_t)cells->start[cells->cells];
     int32_t *first = atn_alloc(cells->ctx, (sites + 1) * sizeof *first);
     *out = (lattice_around){.cells = cells, .first = first, .phase = atn_zalloc(cells->ctx, sites + 1)};
-    if (!first || !out->phase) return ATN_ERR_MEMORY;
+    out->told = atn_zalloc(cells->ctx, sites + 1);
+    if (!first || !out->phase || !out->told) return ATN_ERR_MEMORY;
     for (size_t k = 0; k < sites; ++k) first[k] = -1;
     for (size_t k = 0; k < cells->atoms; ++k)
         if ((size_t)cells->order[k] < own && first[cells->site[k]] < 0) first[cells->site[k]] = cells->order[k];
@@ -225,6 +234,7 @@ void lattice_around_free(lattice_around *around) {
     if (!around->cells) return;
     atn_free(around->cells->ctx, around->first);
     atn_free(around->cells->ctx, around->phase);
+    atn_free(around->cells->ctx, around->told);
 }
 
 atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out) {

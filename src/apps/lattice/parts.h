@@ -24,7 +24,9 @@ typedef struct lattice_around {
     const lattice_cells *cells;
     int32_t *first; /* own atom of a site that is matched for all of it; -1: none */
     unsigned char *phase;
-    bool followed; /* sure atoms of this pass are LATTICE_NEW */
+    unsigned char *told; /* the atom of a site is, sure or not */
+    float doubt;         /* who is surer than that is told, in this pass */
+    bool followed;       /* sure atoms of this pass are LATTICE_NEW */
 } lattice_around;
 atn_status lattice_around_make(const lattice_cells *cells, size_t own, lattice_around *out);
 void lattice_around_settle(const lattice_around *around); /* the pass is over */
