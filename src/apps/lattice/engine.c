@@ -293,6 +293,7 @@ atn_status lattice_engine_open(atn_lattice *l) {
     lattice_engine_close(l);
     atn_status status = open_near(l);
     l->search = LATTICE_ALL;
+    for (int n = 0; n <= ATN_LATTICE_MOST_NEIGHBOURS; ++n) l->rise[n] = lgamma(n + l->shape) - lgamma(l->shape);
     l->info.rotations = 0;
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
         l->slot[m].constant = l->info.constant[m];

@@ -66,42 +66,60 @@ bool lattice_can_follow(const atn_lattice *l) {
 
 /* ---- which turn ---- */
 
-/* The sure atom nearest to atom `atom` whose lattice is not that of `but`; -1: none. */
-static int32_t nearest_sure(const atn_lattice *l, const lattice_around *a, size_t atom, const int32_t *site, int32_t n,
+static bool same_lattice(const atn_lattice *l, const atn_lattice_atom *a, const atn_lattice_atom *b) {
+    double p[4], q[4];
+    if (a->phase != b->phase) return false;
+    for (int k = 0; k < 4; ++k) { /* into the crystal */
+        p[k] = k ? -(double)a->quaternion[k] : (double)a->quaternion[0];
+        q[k] = k ? -(double)b->quaternion[k] : (double)b->quaternion[0];
+    }
+    return lattice_turn_is(&l->slot[a->phase - 1], p, q);
+}
+
+/* The one of the list that is nearest to a site and whose lattice is not that of `but`; -1: none. */
+static int32_t nearest_sure(const atn_lattice *l, const lattice_around *a, int32_t own, const lattice_sure *list,
                             const atn_lattice_atom *out, const atn_lattice_atom *but) {
     const lattice_cells *c = a->cells;
-    int32_t own = c->site[c->rank[atom]], best = -1;
+    int32_t best = -1;
     float least = INFINITY;
-    for (int32_t k = 0; k < n; ++k) {
-        int32_t phase = a->phase[site[k]];
+    for (int32_t k = 0; k < list->count; ++k) {
         float square = 0;
-        if (phase == 0 || phase & LATTICE_NEW || !l->follows[phase - 1]) continue;
         for (int axis = 0; axis < 3; ++axis) {
-            float d = c->axis[axis][site[k]] - c->axis[axis][own];
+            float d = c->axis[axis][list->site[k]] - c->axis[axis][own];
             square += d * d;
         }
-        if (square >= least) continue;
-        const atn_lattice_atom *at = &out[a->first[site[k]]];
-        if (but && but->phase == at->phase) {
-            double q[4], r[4];
-            for (int i = 0; i < 4; ++i) {
-                q[i] = i ? -(double)at->quaternion[i] : (double)at->quaternion[0];
-                r[i] = i ? -(double)but->quaternion[i] : (double)but->quaternion[0];
-            }
-            if (lattice_turn_is(&l->slot[phase - 1], q, r)) continue;
-        }
+        if (square >= least || list->site[k] == own) continue;
+        if (but && same_lattice(l, &out[a->first[list->site[k]]], but)) continue;
         least = square;
-        best = site[k];
+        best = list->site[k];
     }
     return best;
 }
 
-void lattice_hint_make(const atn_lattice *l, const lattice_around *a, size_t atom, double reach, int32_t which,
-                       const atn_lattice_atom *out, lattice_hint *hint) {
-    int32_t site[ATN_LATTICE_MOST_NEIGHBOURS], n = lattice_cells_sites(a->cells, atom, reach, site);
-    int32_t at = nearest_sure(l, a, atom, site, n, out, NULL);
+/* Sure atoms of the cells around, which atoms of one cell share; of very many some at the end are left out. */
+static void list_sure(const atn_lattice *l, const lattice_around *a, int32_t own, int32_t cells, lattice_sure *list) {
+    int32_t from[LATTICE_ROWS], end[LATTICE_ROWS];
+    int64_t at[3];
+    lattice_cells_at(a->cells, own, at);
+    if (list->known && at[0] == list->at[0] && at[1] == list->at[1] && at[2] == list->at[2]) return;
+    int32_t rows = lattice_cells_rows(a->cells, own, cells, from, end);
+    list->known = true;
+    list->count = 0;
+    for (int axis = 0; axis < 3; ++axis) list->at[axis] = at[axis];
+    for (int32_t r = 0; r < rows; ++r)
+        for (int32_t k = from[r]; k < end[r] && list->count < LATTICE_SURE_LISTED; ++k) {
+            int32_t phase = a->phase[k];
+            if (phase && !(phase & LATTICE_NEW) && l->follows[phase - 1]) list->site[list->count++] = k;
+        }
+}
+
+void lattice_hint_make(const atn_lattice *l, const lattice_around *a, size_t atom, int32_t cells, int32_t which,
+                       const atn_lattice_atom *out, lattice_sure *list, lattice_hint *hint) {
+    int32_t own = a->cells->site[a->cells->rank[atom]];
+    list_sure(l, a, own, cells, list);
+    int32_t at = nearest_sure(l, a, own, list, out, NULL);
     hint->model = -1;
-    if (which && at >= 0) at = nearest_sure(l, a, atom, site, n, out, &out[a->first[at]]);
+    if (which && at >= 0) at = nearest_sure(l, a, own, list, out, &out[a->first[at]]);
     if (at < 0) return;
     const atn_lattice_atom *from = &out[a->first[at]];
     hint->model = from->phase - 1;

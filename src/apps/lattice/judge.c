@@ -13,14 +13,14 @@ static const double FIRST = 0.3;            /* the power until a part is looked 
 static const double RARE = 0.01, MUCH = 10; /* of the most frequent model's share; nats */
 
 /* log P(n | expected), less log n!. */
-static double count_term(double n, double expected, double shape) {
-    return lgamma(n + shape) - lgamma(shape) + shape * log(shape / (shape + expected)) +
-           n * log(expected / (shape + expected));
+static double count_term(const atn_lattice *l, double n, double expected) {
+    return l->rise[(int32_t)n] + l->shape * log(l->shape / (l->shape + expected)) +
+           n * log(expected / (l->shape + expected));
 }
 
 static double number_term(const atn_lattice *l, int32_t model, double n) {
     const lattice_slot *s = &l->slot[model];
-    return s->number ? s->number[(int32_t)n] : count_term(n, s->expected, l->shape);
+    return s->number ? s->number[(int32_t)n] : count_term(l, n, s->expected);
 }
 
 double lattice_places(const atn_lattice *l, size_t i, double out[]) {
@@ -58,7 +58,7 @@ static int32_t likelihoods(const atn_lattice *l, size_t i, double term[], double
     if (l->alone) weigh_places(l, i, n, term);
     for (int32_t m = 1; m <= l->info.models; ++m)
         if (term[m] > term[best]) best = m;
-    term[0] = (l->slot[0].number ? number_term(l, best - 1, n) : count_term(n, mean, l->shape)) + lattice_null(l, i);
+    term[0] = (l->slot[0].number ? number_term(l, best - 1, n) : count_term(l, n, mean)) + lattice_null(l, i);
     return best;
 }
 

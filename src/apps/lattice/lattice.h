@@ -153,6 +153,13 @@ void lattice_cells_free(lattice_cells *cells);
 int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner, double reach, float *x, float *y,
                            float *z, int32_t *n_inner);
 
+enum { LATTICE_ROWS = 25 };
+/* Sites of the cells that are at most `around` (0 to 2) cells from that of a site, along each axis: from[k] to end[k] -
+ * 1 for every row. Returns how many rows; at: the cell. */
+int32_t lattice_cells_rows(const lattice_cells *cells, int32_t site, int32_t around, int32_t from[LATTICE_ROWS],
+                           int32_t end[LATTICE_ROWS]);
+void lattice_cells_at(const lattice_cells *cells, int32_t site, int64_t at[3]);
+
 /* Sites within reach of atom i's own, without it, at most ATN_LATTICE_MOST_NEIGHBOURS. */
 int32_t lattice_cells_sites(const lattice_cells *cells, size_t atom, double reach, int32_t *out);
 
@@ -253,10 +260,11 @@ struct atn_lattice {
     uint32_t search;                       /* models that are searched for, as bits */
     double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
     double null[LATTICE_RADIAL_BINS]; /* logarithm of the density of neighbours of `other` at a distance, normalized */
-    bool ready, known, alone;         /* alone: neighbourhoods that come one by one */
-    int32_t fine;                     /* so many times the usual rotations; 0 is 1 */
-    int32_t batch;                    /* atoms of a launch */
-    size_t room;                      /* neighbours of a batch */
+    double rise[ATN_LATTICE_MOST_NEIGHBOURS + 1]; /* log (shape + n - 1)! / (shape - 1)! */
+    bool ready, known, alone;                     /* alone: neighbourhoods that come one by one */
+    int32_t fine;                                 /* so many times the usual rotations; 0 is 1 */
+    int32_t batch;                                /* atoms of a launch */
+    size_t room;                                  /* neighbours of a batch */
     lattice_slot slot[ATN_LATTICE_MOST_MODELS];
     atn_array *axis[3], *start, *last, *end;
     lattice_near near; /* of a batch */

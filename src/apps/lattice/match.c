@@ -13,13 +13,13 @@ typedef struct pass {
     bool seeds, follow;
     bool late;     /* who is not sure waits for those around */
     bool some;     /* of the models, those that are frequent, are searched for: who stays in doubt has another pass */
-    double reach;  /* cut-offs: sure atoms are nearer */
+    int32_t cells; /* sure atoms are at most so many away */
     int32_t which; /* turn: that of the nearest one, or of the nearest with another */
 } pass;
 static const pass PASSES[] = {{.seeds = true},
-                              {.follow = true, .reach = 2},
-                              {.follow = true, .reach = LATTICE_AROUND},
-                              {.follow = true, .reach = LATTICE_AROUND, .which = 1},
+                              {.follow = true, .cells = 2},
+                              {.follow = true, .cells = 1},
+                              {.follow = true, .cells = 1, .which = 1},
                               {.late = true, .some = true},
                               {.late = true}};
 static const float DOUBT = 0.95F;
@@ -57,9 +57,10 @@ typedef struct finding {
 
 static void hint_part(void *user, int64_t from, int64_t to, int32_t worker) {
     const finding *f = user;
+    lattice_sure list = {.known = false};
     (void)worker;
     for (int64_t i = from; i < to; ++i)
-        lattice_hint_make(f->l, f->around, f->which[i], f->pass->reach * f->l->info.cutoff, f->pass->which, f->out,
+        lattice_hint_make(f->l, f->around, f->which[i], f->pass->cells, f->pass->which, f->out, &list,
                           &f->l->next.hint[i]);
 }
 

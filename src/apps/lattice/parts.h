@@ -57,9 +57,17 @@ void lattice_late_free(const atn_lattice *l, lattice_late *late);
 /* What other models reach where one is right, from a batch of made atoms that were searched, some of them sure. */
 atn_status lattice_rivals(atn_lattice *l, const unsigned char *sure);
 bool lattice_can_follow(const atn_lattice *l); /* is that known of any model? */
-/* The turn of the sure atom nearest to this one, within reach; which 1: of the nearest one that has another. */
-void lattice_hint_make(const atn_lattice *l, const lattice_around *around, size_t atom, double reach, int32_t which,
-                       const atn_lattice_atom *out, lattice_hint *hint);
+/* Sure atoms around a cell. */
+enum { LATTICE_SURE_LISTED = 2048 };
+typedef struct lattice_sure {
+    bool known;
+    int64_t at[3]; /* the cell */
+    int32_t count, site[LATTICE_SURE_LISTED];
+} lattice_sure;
+/* The turn of the sure atom nearest to this one, at most so many cells away (0 to 2); which 1: of the nearest one that
+ * has another. list: of the atom before in the same pass, or zeros. */
+void lattice_hint_make(const atn_lattice *l, const lattice_around *around, size_t atom, int32_t cells, int32_t which,
+                       const atn_lattice_atom *out, lattice_sure *list, lattice_hint *hint);
 /* Like lattice_engine_start and _finish, with the turns near->hint alone. */
 atn_status lattice_follow_start(atn_lattice *l, const lattice_near *near);
 atn_status lattice_follow_finish(atn_lattice *l);

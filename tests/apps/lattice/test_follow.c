@@ -71,6 +71,12 @@ static void as_if_searched(void **state) {
     atn_lattice_free(l);
 }
 
+static void hint_of(const atn_lattice *l, const lattice_around *around, int32_t cells, int32_t which,
+                    const atn_lattice_atom *out, lattice_hint *hint) {
+    lattice_sure list = {.known = false};
+    lattice_hint_make(l, around, 0, cells, which, out, &list, hint);
+}
+
 static void the_nearest_sure_atom(void **state) {
     (void)state;
     const double x[4] = {0, 1, 2, 3.5}, zero[4] = {0};
@@ -86,24 +92,24 @@ static void the_nearest_sure_atom(void **state) {
     l->slot[0].symmetry[0][0] = 1;
     kit_ok(ctx, lattice_cells_make(ctx, &atoms, 1, 2, &cells));
     kit_ok(ctx, lattice_around_make(&cells, 4, &around));
-    lattice_hint_make(l, &around, 0, 4, 0, out, &hint);
+    hint_of(l, &around, 2, 0, out, &hint);
     assert_int_equal(hint.model, -1); /* nobody is sure */
     for (int k = 1; k < 4; ++k) {
         out[k] = (atn_lattice_atom){.structure = 1, .phase = 1, .quaternion = {1, 0, 0, 0}};
         around.phase[cells.site[cells.rank[k]]] = 1;
     }
     out[3].quaternion[0] = 0.8F, out[3].quaternion[1] = 0.6F;
-    lattice_hint_make(l, &around, 0, 4, 0, out, &hint);
+    hint_of(l, &around, 2, 0, out, &hint);
     assert_true(hint.model == 0 && hint.turn[0] == 1);
-    lattice_hint_make(l, &around, 0, 4, 1, out, &hint); /* the other lattice; into the crystal */
+    hint_of(l, &around, 2, 1, out, &hint); /* the other lattice; into the crystal */
     assert_true(hint.model == 0 && hint.turn[0] == 0.8F && hint.turn[1] == -0.6F);
-    lattice_hint_make(l, &around, 0, 3, 1, out, &hint);
+    hint_of(l, &around, 0, 1, out, &hint);
     assert_int_equal(hint.model, -1); /* too far */
     for (int k = 1; k < 3; ++k) around.phase[cells.site[cells.rank[k]]] |= LATTICE_NEW;
-    lattice_hint_make(l, &around, 0, 4, 0, out, &hint);
+    hint_of(l, &around, 2, 0, out, &hint);
     assert_true(hint.model == 0 && hint.turn[0] == 0.8F);
     lattice_around_settle(&around);
-    lattice_hint_make(l, &around, 0, 4, 0, out, &hint);
+    hint_of(l, &around, 2, 0, out, &hint);
     assert_true(hint.turn[0] == 1);
     lattice_around_free(&around);
     lattice_cells_free(&cells);
