@@ -33,7 +33,6 @@ attune_use(SQLITE sqlite3 REQUIRED "keeps what was measured")
 attune_use(ZLIB zlib REQUIRED "reads recorded spaces, which come packed")
 attune_use(PNG libpng OPTIONAL "reads PNG images")
 attune_use(TIFF libtiff-4 OPTIONAL "reads TIFF images")
-attune_use(HWLOC hwloc OPTIONAL "places threads on cores and sockets")
 
 # LZF comes without a pkg-config file in most releases.
 find_path(LZF_INCLUDE_DIR lzf.h PATH_SUFFIXES liblzf)

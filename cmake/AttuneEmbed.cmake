@@ -2,8 +2,8 @@
 # script (cmake -P) it writes OUTPUT.
 #
 # attune_embed(NAME PATTERN HEADER TYPE TABLE): what matches PATTERN, and there may be nothing, becomes `const TYPE TABLE[]`,
-# rows of a stem and a text with a row of zeros at the end, which HEADER declares. The files are left in NAME, the C file is
-# appended to ATTUNE_TABLES.
+# rows of a stem and a text with a row of zeros at the end, which HEADER declares. The files are left in NAME, the C file
+# in NAME_TABLE.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(ATTUNE_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
   function(attune_embed name pattern header type table)
@@ -16,7 +16,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
               "-DFILES=${files}" -P ${ATTUNE_EMBED_SCRIPT}
       DEPENDS ${files} ${ATTUNE_EMBED_SCRIPT} COMMENT "Embedding ${pattern}" VERBATIM)
     set(${name} ${files} PARENT_SCOPE)
-    set(ATTUNE_TABLES ${ATTUNE_TABLES} ${output} PARENT_SCOPE)
+    set(${name}_TABLE ${output} PARENT_SCOPE)
   endfunction()
   return()
 endif()

@@ -1,13 +1,14 @@
-# What the kernels' own files say of their use, as tables in C. Included, it makes the function attune_facts(FILES); run as
-# a script (cmake -P) it writes OUTPUT. The lines are those that src/graph/notation_fact.c checks.
+# What the kernels' own files say of their use, as tables in C. Included, it makes the function attune_facts(PREFIX FILES),
+# which leaves the C file in ATTUNE_PREFIXFACTS_TABLE; run as a script (cmake -P) it writes OUTPUT. A prefix is that of the
+# table of shapes, and the only one then. The lines are those that src/graph/notation_fact.c checks.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(ATTUNE_FACTS_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
-  function(attune_facts)
-    set(output ${CMAKE_CURRENT_BINARY_DIR}/shipped_facts.c)
+  function(attune_facts prefix)
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/shipped_${prefix}facts.c)
     add_custom_command(OUTPUT ${output}
-      COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${ARGN}" -P ${ATTUNE_FACTS_SCRIPT}
+      COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DPREFIX=${prefix} "-DFILES=${ARGN}" -P ${ATTUNE_FACTS_SCRIPT}
       DEPENDS ${ARGN} ${ATTUNE_FACTS_SCRIPT} COMMENT "Reading what kernels say of their use" VERBATIM)
-    set(ATTUNE_TABLES ${ATTUNE_TABLES} ${output} PARENT_SCOPE)
+    set(ATTUNE_${prefix}FACTS_TABLE ${output} PARENT_SCOPE)
   endfunction()
   return()
 endif()
@@ -24,7 +25,7 @@ foreach(file ${FILES})
       string(APPEND against "    {\"${name}\", \"${CMAKE_MATCH_1}\"},\n")
       continue()
     endif()
-    if(line MATCHES "begin on ([a-z]+) (as ([SD]P) )?with ([^ #]+)")
+    if(line MATCHES "begin on ([a-z]+) (as ([HSD]P) )?with ([^ #]+)")
       set(type NULL)
       if(CMAKE_MATCH_3)
         set(type "\"${CMAKE_MATCH_3}\"")
@@ -53,14 +54,22 @@ foreach(file ${FILES})
     string(APPEND sets "    {\"${name}\", ${where}, {\"${sizes}\"}, ${range}},\n")
   endforeach()
 endforeach()
+set(shapes "const atn_set ATN_${PREFIX}SETS[] = {
+${sets}    {0},
+};
+")
+if(PREFIX)
+  file(WRITE ${OUTPUT} "/* Made by the build from the files of kernels; do not edit. */
+#include \"bench/estimate.h\"
+
+${shapes}")
+  return()
+endif()
 file(WRITE ${OUTPUT} "/* Made by the build from the files in kernels; do not edit. */
 #include \"tune/seeds.h\"
 #include \"tune/sets.h\"
 
-const atn_set ATN_SETS[] = {
-${sets}    {0},
-};
-
+${shapes}
 const atn_against ATN_AGAINST[] = {
 ${against}    {0},
 };

@@ -1,5 +1,5 @@
 # The generator's version: a hash over the sources of lowering and rendering, their preludes among them, so that nobody has
-# to remember raising a number. Included, it adds the C file that holds it to ATTUNE_TABLES; run as a script (cmake -P) it
+# to remember raising a number. Included, it leaves the C file that holds it in ATTUNE_GENERATOR_TABLE; run as a script (cmake -P) it
 # writes OUTPUT.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   file(GLOB generator_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/lower/*.[ch]
@@ -8,7 +8,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${generator_sources}" -P ${CMAKE_CURRENT_LIST_FILE}
     DEPENDS ${generator_sources} ${CMAKE_CURRENT_LIST_FILE} COMMENT "Hashing the generator" VERBATIM)
-  list(APPEND ATTUNE_TABLES ${output})
+  set(ATTUNE_GENERATOR_TABLE ${output})
   return()
 endif()
 

@@ -6,6 +6,8 @@ endfunction()
 
 set(here ${CMAKE_CURRENT_SOURCE_DIR})
 attune_script_test(structure/tree sh ${here}/structure/check.sh ${PROJECT_SOURCE_DIR})
+attune_script_test(structure/circles sh ${here}/structure/circles.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+set_tests_properties(structure/circles PROPERTIES SKIP_RETURN_CODE 77)
 attune_script_test(structure/planted sh ${here}/structure/selfcheck.sh ${here}/structure/check.sh)
 attune_script_test(house/setup sh ${here}/house/setup.sh ${PROJECT_SOURCE_DIR}/tools/setup)
 attune_script_test(house/arch sh ${here}/house/arch.sh ${PROJECT_SOURCE_DIR}/tools)
@@ -14,6 +16,10 @@ attune_script_test(house/presets sh ${here}/house/presets.sh ${PROJECT_SOURCE_DI
 attune_script_test(house/count sh ${here}/house/count.sh ${PROJECT_SOURCE_DIR}/tools/run-tests)
 attune_script_test(python/package bash ${here}/python.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 set_tests_properties(python/package PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+attune_script_test(abi/symbols sh ${here}/abi/symbols.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+set_tests_properties(abi/symbols PROPERTIES SKIP_RETURN_CODE 77)
+attune_script_test(browser/pages bash ${here}/browser.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+set_tests_properties(browser/pages PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
 attune_script_test(cli/process bash ${here}/cli/process.sh ${PROJECT_BINARY_DIR})
 attune_script_test(kernel/oclgrind bash ${here}/kernel/oclgrind.sh ${PROJECT_BINARY_DIR}/tests)
 attune_script_test(kernel/sanitizer bash ${here}/kernel/sanitizer.sh ${PROJECT_BINARY_DIR}/tests)
@@ -62,7 +68,7 @@ set_tests_properties(kernel/integers_host kernel/integers_opencl kernel/integers
 set_tests_properties(tune/planted tune/resume tune/session PROPERTIES RUN_SERIAL ON)
 
 # Builds each operation as several variants on each device.
-set_tests_properties(num/operations PROPERTIES TIMEOUT 1200)
+set_tests_properties(kernel/operations PROPERTIES TIMEOUT 1200)
 
 # The thread sanitizer knows nothing of the OpenMP library and of code built at run time: what these do by way of
 # memcpy and the like would look like races to it.

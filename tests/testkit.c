@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char *cache_of[8]; /* private cache directories of contexts made by kit_ctx */
@@ -88,7 +89,7 @@ __attribute__((destructor)) static void remove_tempdirs(void) {
 static void make_key(const char *folder) {
     atn_ctx *ctx;
     atn_cache *cache;
-    assert_int_equal(atn_ctx_create(&(atn_options){.cache_dir = folder}, &ctx), ATN_OK);
+    assert_int_equal(atn_ctx_create(&(atn_ctx_settings){.cache_dir = folder}, &ctx), ATN_OK);
     kit_ok(ctx, atn_cache_of(ctx, &cache));
     atn_ctx_free(ctx);
 }
@@ -127,7 +128,7 @@ atn_ctx *kit_ctx(void) {
         if (ctx_of[k]) continue;
         cache_of[k] = kit_tempdir();
         faults_of[k] = (kit_faults){0};
-        atn_options options = kit_fault_options(&faults_of[k]);
+        atn_ctx_settings options = kit_fault_options(&faults_of[k]);
         options.cache_dir = cache_of[k];
         kit_pool_take(cache_of[k]);
         assert_int_equal(atn_ctx_create(&options, &ctx_of[k]), ATN_OK);
@@ -161,8 +162,8 @@ static void *faulty_resize(void *user, void *block, size_t bytes) {
     return moved;
 }
 
-atn_options kit_fault_options(kit_faults *faults) {
-    return (atn_options){.resize = faulty_resize, .resize_user = faults};
+atn_ctx_settings kit_fault_options(kit_faults *faults) {
+    return (atn_ctx_settings){.resize = faulty_resize, .resize_user = faults};
 }
 
 atn_device *kit_open_host(atn_ctx *ctx) {
@@ -249,6 +250,15 @@ bool kit_memory_limits(void) {
 long kit_cases(long usual) {
     const char *cases = getenv("ATTUNE_TEST_CASES");
     return cases && atol(cases) > 0 ? atol(cases) : usual;
+}
+
+long kit_day(void) {
+    static long day = -1;
+    if (day >= 0) return day;
+    const char *given = getenv("ATTUNE_TEST_DAY");
+    day = getenv("ATTUNE_TEST_ALL") ? 0 : given ? labs(atol(given)) : (long)(time(NULL) / 86400);
+    if (day) print_message("    the sample of ATTUNE_TEST_DAY=%ld\n", day);
+    return day;
 }
 
 uint64_t kit_random(uint64_t *state) {

@@ -34,7 +34,7 @@ typedef struct kit_faults {
     long fail_at;      /* the one that fails */
     atomic_long live;  /* blocks not yet freed */
 } kit_faults;
-atn_options kit_fault_options(kit_faults *faults);
+atn_ctx_settings kit_fault_options(kit_faults *faults);
 
 /* assert_int_equal(status, ATN_OK), with the context's sentence when it is not. */
 #define kit_ok(ctx, call)                                                                                              \
@@ -85,6 +85,10 @@ bool kit_memory_limits(void);
 
 /* ATTUNE_TEST_CASES, for machines that are slow (tools/check-arch), or as many as usual. */
 long kit_cases(long usual);
+
+/* Which sample a thinned test draws: another one every day, or that of ATTUNE_TEST_DAY, which it prints. 0 where
+ * ATTUNE_TEST_ALL is set: nothing is left out then. */
+long kit_day(void);
 
 /* ATTUNE_TEST_DEVICE=cuda (or host, opencl) keeps tests over all devices to that backend. */
 bool kit_wants(const char *backend);

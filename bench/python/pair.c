@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
     if (status == ATN_OK) status = atn_device_open(devices, 0, &device);
     for (int k = 0; k < atoi(argv[4]) && status == ATN_OK; ++k) {
         atn_cloud *source = NULL, *target = NULL;
-        atn_register_result result;
+        atn_register_result result = {0};
         double clock = clock_s(), processor = processor_s();
         status = atn_cloud_create(ctx, points, from, NULL, &source);
         if (status == ATN_OK) status = atn_cloud_create(ctx, points, to, NULL, &target);

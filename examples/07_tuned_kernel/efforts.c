@@ -29,11 +29,11 @@ static int is_right(const float *y) {
 
 static atn_status run(atn_device *device, atn_effort effort, double budget_s, const char *title) {
     static const char *const defines[] = {"USED_FLOAT=SP", NULL};
-    atn_kernel_options options = {.defines = defines, .effort = effort, .budget_s = budget_s};
+    atn_kernel_settings options = {.defines = defines, .effort = effort, .budget_s = budget_s};
     atn_array *a = NULL, *x = NULL, *y = NULL;
     atn_kernel *gemv = NULL;
     const void *result;
-    atn_status status = atn_array_create_matrix(device, ATN_SP, COLUMNS, ROWS, 0, &a);
+    atn_status status = atn_array_create_matrix(device, ATN_SP, ROWS, COLUMNS, 0, &a);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_SP, COLUMNS, &x);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_SP, ROWS, &y);
     if (status == ATN_OK) status = fill(a, x);

@@ -14,7 +14,7 @@ static void print(const char *path, const atn_needle_result *r) {
     printf("; %.0f ms%s%s\n", r->seconds * 1000, *r->reason ? ": " : "", r->reason);
 }
 
-static atn_status look(atn_needle *needle, atn_ctx *ctx, const char *path, atn_needle_settings *settings,
+static atn_status look(atn_needle *needle, atn_ctx *ctx, const char *path, atn_needle_match_settings *settings,
                        atn_needle_result *result) {
     atn_volume *volume = NULL;
     atn_status status = atn_volume_read(ctx, path, NULL, &volume);
@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
     atn_device *device = NULL;
     atn_cloud *model = NULL;
     atn_needle *needle = NULL;
-    atn_needle_settings settings = {0};
+    atn_needle_match_settings settings = {0};
     atn_needle_result result = {0};
     if (argc < 3) {
         fprintf(stderr, "usage: pose MODEL SCANS [SCANS...]\n");

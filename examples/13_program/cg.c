@@ -27,13 +27,13 @@ static atn_status solve(atn_device *device, const char *file, double *b, double 
     static const char *const defines[] = {"USED_FLOAT=DP", NULL};
     atn_array *right = NULL, *left = NULL, *count = NULL;
     atn_program *program = NULL;
-    atn_status status = atn_array_create_matrix(device, ATN_DP, COLUMNS, ROWS, 0, &right);
-    if (status == ATN_OK) status = atn_array_create_matrix(device, ATN_DP, COLUMNS, ROWS, 0, &left);
+    atn_status status = atn_array_create_matrix(device, ATN_DP, ROWS, COLUMNS, 0, &right);
+    if (status == ATN_OK) status = atn_array_create_matrix(device, ATN_DP, ROWS, COLUMNS, 0, &left);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_INT32, 1, &count);
     if (status == ATN_OK) status = atn_array_put(right, b, 0);
     if (status == ATN_OK) status = atn_array_put(left, x, 0);
     if (status == ATN_OK)
-        status = atn_program_create(device, file, &(atn_kernel_options){.defines = defines}, &program);
+        status = atn_program_create(device, file, &(atn_kernel_settings){.defines = defines}, &program);
     if (status == ATN_OK) status = atn_program_bind(program, "b", right);
     if (status == ATN_OK) status = atn_program_bind(program, "x", left);
     if (status == ATN_OK) status = atn_program_bind(program, "rounds", count);

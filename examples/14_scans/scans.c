@@ -7,7 +7,7 @@
 
 static void print(const atn_align_result *result, char **names) {
     for (size_t k = 0; k < result->scans; ++k) {
-        const atn_align_scan *scan = &result->scan[k];
+        const atn_align_scan *scan = result->scan[k];
         if (scan->placed)
             printf("%s: at %g %g %g by %zu pairs\n", names[k], scan->transform[3], scan->transform[7],
                    scan->transform[11], scan->edges);
@@ -15,9 +15,9 @@ static void print(const atn_align_result *result, char **names) {
             printf("%s: left out, %s\n", names[k], scan->reason);
     }
     for (size_t k = 0; k < result->edges; ++k)
-        if (result->edge[k].used)
-            printf("%zu onto %zu: %.4f degrees from the graph's\n", result->edge[k].source, result->edge[k].target,
-                   result->edge[k].residual_deg);
+        if (result->edge[k]->used)
+            printf("%zu onto %zu: %.4f degrees from the graph's\n", result->edge[k]->source, result->edge[k]->target,
+                   result->edge[k]->residual_deg);
 }
 
 int main(int argc, char **argv) {

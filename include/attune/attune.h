@@ -19,5 +19,6 @@
 #include <attune/register.h>
 #include <attune/type.h>
 #include <attune/unwrap.h>
+#include <attune/wisdom.h>
 
 #endif

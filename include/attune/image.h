@@ -1,5 +1,5 @@
-/* Images and volumes: phase maps, heights, interferograms and OCT scans, read from and written to the formats people
- * have. An image is one channel of float; a volume keeps its 8 or 16 bits. docs/formats.md has the formats. */
+/* Images and volumes: phase maps, height maps, interferograms and OCT scans, read from and written to common formats
+ * (docs/formats.md). An image is one channel of float; a volume keeps its 8 or 16 bits. */
 #ifndef ATTUNE_IMAGE_H
 #define ATTUNE_IMAGE_H
 
@@ -11,120 +11,148 @@ extern "C" {
 
 /* ---- images ---- */
 
-/* How a file is read; a field left zero takes its default. */
-typedef struct atn_image_options {
-    int64_t shape[2]; /* rows, columns: the file is raw float32, little-endian; zeros: the file says what it is */
-    int64_t page;     /* of a TIFF that has several, from 0 */
+/* How a file is read. Fields left at zero take their defaults. */
+typedef struct atn_image_settings {
+    size_t size;      /* of this struct: ATN_INIT */
+    int64_t shape[2]; /* rows, columns of a raw file of little-endian float32; zeros: any other format */
+    int64_t page;     /* of a multi-page TIFF, from 0 */
     double scale;     /* values are multiplied by this; default: 1 */
-    bool exact;       /* doubles of a file stay doubles as well: atn_image_doubles */
-} atn_image_options;
+    bool exact;       /* also keep doubles as doubles: atn_image_doubles */
+} atn_image_settings;
 
 typedef struct atn_image atn_image;
 
-/* What an image is. A plain value; its texts belong to the image. */
+/* Properties of an image; strings belong to the image. */
 typedef struct atn_image_info {
-    const char *format;    /* where it came from: "PNG, 16 bits, grey"; "" when made in memory */
+    size_t size;           /* of this struct: ATN_INIT */
+    const char *format;    /* of the file: "PNG, 16 bits, grey"; "" if created in memory */
     int64_t width, height; /* > 0 */
-    int32_t bits;          /* of a value as it was stored; 32 or 64 when made in memory */
-    bool whole;            /* stored as whole numbers from 0 to 2^bits - 1 */
-    int64_t pages;         /* of the file; 1 unless it is a TIFF with several */
-    size_t invalid;        /* pixels that are NaN */
-    double low, high;      /* of the others; zero when there are none */
-    const char *unit;      /* "m": values are heights in metres; "": the file does not say */
-    double wavelength_m;   /* of the light; 0: the file does not say */
-    double spacing_m[2];   /* between columns and between rows; 0: the file does not say */
+    int32_t bits;          /* per stored value; 32 or 64 if created in memory */
+    bool whole;            /* stored as integers from 0 to 2^bits - 1 */
+    int64_t pages;         /* of the file; 1 unless it is a multi-page TIFF */
+    size_t invalid;        /* number of NaN pixels */
+    double low, high;      /* range of the others; zeros if there are none */
+    const char *unit;      /* "m": heights in metres; "": unknown */
+    double wavelength_m;   /* of the light; 0: unknown */
+    double spacing_m[2];   /* pixel spacing: between columns, between rows; 0: unknown */
 } atn_image_info;
 
-/* A file; its first bytes say which format it has. Owned by the caller. NULL options: defaults. Values are as stored:
- * integers become the same numbers, colours their luminance; what is not finite or marked as invalid becomes NaN. */
-ATN_API atn_status atn_image_read(atn_ctx *ctx, const char *path, const atn_image_options *options, atn_image **out);
+/* Reads a file; the format is recognised by its first bytes. Owned by the caller. NULL settings: defaults. Values are
+ * as stored: integers keep their value, colours become luminance; pixels that are not finite or marked invalid become
+ * NaN. */
+ATN_API atn_status atn_image_read(atn_ctx *ctx, const char *path, const atn_image_settings *settings, atn_image **out);
 
-/* Copies the pixels, row after row; infinities become NaN. NULL pixels: zeros. */
+/* Copies row-major pixels; infinities become NaN. NULL pixels: zeros. */
 ATN_API atn_status atn_image_create(atn_ctx *ctx, int64_t width, int64_t height, const float *pixels, atn_image **out);
 ATN_API atn_status atn_image_create_doubles(atn_ctx *ctx, int64_t width, int64_t height, const double *pixels,
                                             atn_image **out);
-ATN_API void atn_image_free(atn_image *image); /* NULL is fine */
+ATN_API void atn_image_free(atn_image *image); /* NULL is allowed */
 
-ATN_API atn_image_info atn_image_get_info(const atn_image *image);
-ATN_API const float *atn_image_pixels(const atn_image *image); /* row after row, the upper one first */
+ATN_API atn_status atn_image_get_info(const atn_image *image, atn_image_info *out);
+static inline atn_image_info atn_image_info_of(const atn_image *image) {
+    atn_image_info info = ATN_INIT(atn_image_info);
+    atn_image_get_info(image, &info);
+    return info;
+}
+ATN_API const float *atn_image_pixels(const atn_image *image); /* row-major, top row first */
 
-/* The same as doubles; NULL where the image has none: made from doubles, or read with `exact` from a file of them. */
+/* The same as doubles, if the image was created from doubles or read from a file of doubles with `exact`; otherwise
+ * NULL. */
 ATN_API const double *atn_image_doubles(const atn_image *image);
 
-/* Says what the values are, for previews and whoever asks: "m", "rad", at most 7 characters; "": nobody knows. */
+/* Sets the unit of values: "m", "rad", at most 7 characters; "": unknown. */
 ATN_API atn_status atn_image_set_unit(atn_image *image, const char *unit);
 
-/* The format is that of the ending: tif, tiff (float32) or npy (float64 where it has doubles). Written aside and
- * renamed. */
+/* Sets the pixel spacing along columns and rows, and the wavelength of the light, for formats that hold them; 0:
+ * unknown. */
+ATN_API atn_status atn_image_set_scale(atn_image *image, double dx_m, double dy_m, double wavelength_m);
+
+/* The extension decides the format: tif, tiff (float32), npy (float64 if it has doubles), gwy (Gwyddion), vti (VTK XML),
+ * and for heights in metres sdf (ISO 25178-71) and dat (Zygo MetroPro, which needs the wavelength). Written to a
+ * temporary file, then renamed. */
 ATN_API atn_status atn_image_write(const atn_image *image, const char *path);
 
 typedef enum atn_colour_map { ATN_COLOUR_VIRIDIS, ATN_COLOUR_GREY, ATN_COLOUR_CYCLIC } atn_colour_map;
 
-/* How a preview looks; a field left zero takes its default. */
-typedef struct atn_preview_options {
-    atn_colour_map map; /* ATN_COLOUR_CYCLIC is for wrapped phase: both ends look alike */
-    int32_t bits;       /* of a colour: 8 or 16; default: 8 */
-    double low, high;   /* values at the ends of the map; both 0: the range of the image */
-    bool no_bar;        /* leave out the colour bar with its two numbers */
-} atn_preview_options;
+/* Appearance of a preview. Fields left at zero take their defaults. */
+typedef struct atn_preview_settings {
+    size_t size;        /* of this struct: ATN_INIT */
+    atn_colour_map map; /* ATN_COLOUR_CYCLIC is for wrapped phase */
+    int32_t bits;       /* per colour channel: 8 or 16; default: 8 */
+    double low, high;   /* value range of the colour map; both 0: that of the image */
+    bool no_bar;        /* no colour bar */
+} atn_preview_settings;
 
-/* A PNG for people: invalid pixels are light grey, and beside the image stands a colour bar. NULL options: defaults.
- * Written aside and renamed. */
+/* Writes a PNG with a colour bar; invalid pixels are light grey. NULL settings: defaults. Written to a temporary file,
+ * then renamed. */
 ATN_API atn_status atn_image_write_preview(const atn_image *image, const char *path,
-                                           const atn_preview_options *options);
+                                           const atn_preview_settings *settings);
 
 /* ---- volumes ---- */
 
-/* How a volume is read; a field left zero takes its default. */
-typedef struct atn_volume_options {
-    int64_t shape[3];  /* scans, rows, columns: the file is raw, 8 or 16 bits by its size; zeros: no raw file */
-    double spacing[3]; /* between columns, rows, scans; zeros: volume.json says it, or nobody */
-} atn_volume_options;
+/* How a volume is read. Fields left at zero take their defaults. */
+typedef struct atn_volume_settings {
+    size_t size;       /* of this struct: ATN_INIT */
+    int64_t shape[3];  /* scans, rows, columns of a raw file, whose size tells 8 from 16 bits; zeros: not raw */
+    double spacing[3]; /* between columns, rows, scans; zeros: from volume.json, if there is one */
+} atn_volume_settings;
 
-/* What a volume is. A plain value; its texts belong to the volume or reader. */
+/* Properties of a volume; strings belong to the volume or reader. */
 typedef struct atn_volume_info {
-    const char *format;            /* of its scans: "folder of PNG, 8 bits, grey"; "" when made in memory */
+    size_t size;                   /* of this struct: ATN_INIT */
+    const char *format;            /* of its scans: "folder of PNG, 8 bits, grey"; "" if created in memory */
     int64_t frames, height, width; /* > 0 */
     int32_t bits;                  /* 8: uint8_t, 16: uint16_t */
     size_t frame_bytes;            /* height x width x bits / 8 */
-    double spacing[3];             /* between columns, rows, scans; zeros: not known */
-    const char *unit;              /* of the spacing, as volume.json says it: "mm"; "": not known */
+    double spacing[3];             /* between columns, rows, scans; zeros: unknown */
+    const char *unit;              /* of the spacing, from volume.json: "mm"; "": unknown */
 } atn_volume_info;
 
-/* Scan by scan, for volumes that come as a stream or need not lie in memory. */
+/* Reads scan by scan, for volumes that arrive as a stream or do not fit into memory. */
 typedef struct atn_volume_reader atn_volume_reader;
 
-/* A folder of PNG, BMP and TIFF files (2 comes before 10), a TIFF with pages, or a raw file. Owned by the caller. All
- * scans must have one size and one number of bits. */
-ATN_API atn_status atn_volume_open(atn_ctx *ctx, const char *path, const atn_volume_options *options,
+/* A folder of PNG, BMP and TIFF files (in numeric order), a multi-page TIFF, or a raw file. Owned by the caller. All
+ * scans must have the same size and bits. */
+ATN_API atn_status atn_volume_open(atn_ctx *ctx, const char *path, const atn_volume_settings *settings,
                                    atn_volume_reader **out);
-ATN_API atn_volume_info atn_volume_reader_info(const atn_volume_reader *reader);
-/* Copies the next scan to `frame`, which has room for frame_bytes; *any is false when there was none left. After a
- * failure the reader can only be closed. */
+ATN_API atn_status atn_volume_reader_get_info(const atn_volume_reader *reader, atn_volume_info *out);
+static inline atn_volume_info atn_volume_reader_info_of(const atn_volume_reader *reader) {
+    atn_volume_info info = ATN_INIT(atn_volume_info);
+    atn_volume_reader_get_info(reader, &info);
+    return info;
+}
+/* Copies the next scan to `frame`, which has room for frame_bytes; *any is false after the last one. After a failure
+ * the reader can only be closed. */
 ATN_API atn_status atn_volume_next(atn_volume_reader *reader, void *frame, bool *any);
-ATN_API void atn_volume_close(atn_volume_reader *reader); /* NULL is fine */
+ATN_API void atn_volume_close(atn_volume_reader *reader); /* NULL is allowed */
 
 typedef struct atn_volume atn_volume;
 
-/* All of it at once. Owned by the caller. */
-ATN_API atn_status atn_volume_read(atn_ctx *ctx, const char *path, const atn_volume_options *options, atn_volume **out);
-/* The same into a volume that is there, for frame after frame without new memory: what is read must have its shape and
- * bits. After a failure its scans may be of both. */
-ATN_API atn_status atn_volume_fill(atn_volume *volume, const char *path, const atn_volume_options *options);
-/* Copies scans, rows and columns; bits is 8 or 16. NULL data: zeros. NULL spacing: not known. */
+/* Reads a whole volume. Owned by the caller. */
+ATN_API atn_status atn_volume_read(atn_ctx *ctx, const char *path, const atn_volume_settings *settings,
+                                   atn_volume **out);
+/* Reads into an existing volume, without new memory: shape and bits must be the same. After a failure it may hold scans
+ * of both. */
+ATN_API atn_status atn_volume_fill(atn_volume *volume, const char *path, const atn_volume_settings *settings);
+/* Copies scans, rows and columns; bits is 8 or 16. NULL data: zeros. NULL spacing: unknown. */
 ATN_API atn_status atn_volume_create(atn_ctx *ctx, const int64_t shape[3], int32_t bits, const void *data,
                                      const double *spacing, atn_volume **out);
-/* The same in memory from which the device copies directly: pinned on a GPU. Freed before the device is closed. */
+/* The same in pinned host memory, for faster transfers to the device. Freed before the device is closed. */
 ATN_API atn_status atn_volume_create_for(atn_device *device, const int64_t shape[3], int32_t bits, const void *data,
                                          const double *spacing, atn_volume **out);
-ATN_API void atn_volume_free(atn_volume *volume); /* NULL is fine */
+ATN_API void atn_volume_free(atn_volume *volume); /* NULL is allowed */
 
-ATN_API atn_volume_info atn_volume_get_info(const atn_volume *volume);
-/* A scan, row after row, of uint8_t or uint16_t; scans follow each other without gaps. NULL where there is none. */
+ATN_API atn_status atn_volume_get_info(const atn_volume *volume, atn_volume_info *out);
+static inline atn_volume_info atn_volume_info_of(const atn_volume *volume) {
+    atn_volume_info info = ATN_INIT(atn_volume_info);
+    atn_volume_get_info(volume, &info);
+    return info;
+}
+/* A scan, row-major, of uint8_t or uint16_t; scans follow each other without gaps. NULL if it does not exist. */
 ATN_API const void *atn_volume_frame(const atn_volume *volume, int64_t frame);
 
-/* Into a folder that is there: 0000.png and so on, and volume.json with the spacing, if it is known, and its unit
- * ("mm"). A folder that has other scans is refused. Each file is written aside and renamed. */
+/* Writes into an existing folder: 0000.png and so on, and volume.json with the spacing, if known, and its unit ("mm").
+ * A folder with other scans is refused. Each file is written to a temporary file, then renamed. */
 ATN_API atn_status atn_volume_write(const atn_volume *volume, const char *folder, const char *unit);
 
 #ifdef __cplusplus

@@ -1,7 +1,6 @@
-/* The kernel manager: a handle for one described kernel (docs/language.md) on one device. Arrays and parameters are
- * bound by name; their sizes decide which variant runs: what was measured before (wisdom), an estimate, or what is
- * measured now. As much effort as the caller asks for, as in FFTW. A Sequence runs step by step, each chosen on its
- * own. */
+/* Kernels: a handle for one kernel description (docs/language.md) on one device. Arrays and parameters are bound by
+ * name; the variant is chosen for their sizes: from measurements (wisdom), by an estimate, or by tuning now, with as
+ * much effort as the caller asks for, as in FFTW. The steps of a Sequence are chosen separately. */
 #ifndef ATTUNE_KERNEL_H
 #define ATTUNE_KERNEL_H
 
@@ -13,44 +12,45 @@ extern "C" {
 
 typedef struct atn_kernel atn_kernel;
 
-/* How a variant is found when a kernel is planned. */
+/* Planning effort: how a variant is chosen. */
 typedef enum atn_effort {
-    ATN_EFFORT_ESTIMATE,  /* wisdom where there is some, else a reasonable variant at once; never measures */
-    ATN_EFFORT_WISDOM,    /* wisdom only: fails where there is none */
-    ATN_EFFORT_MEASURE,   /* tunes for budget_s where nothing was tuned at this very size on this device */
-    ATN_EFFORT_EXHAUSTIVE /* tunes over the whole space; what is known already is not measured again */
+    ATN_EFFORT_ESTIMATE,  /* wisdom if available, otherwise a reasonable variant; never measures */
+    ATN_EFFORT_WISDOM,    /* wisdom only: fails if there is none */
+    ATN_EFFORT_MEASURE,   /* tunes for budget_s unless there is wisdom for exactly this size and device */
+    ATN_EFFORT_EXHAUSTIVE /* tunes over the whole search space; known variants are not measured again */
 } atn_effort;
 
-/* A field left zero takes its default. */
-typedef struct atn_kernel_options {
-    const char *const *defines; /* "USED_FLOAT=SP" and the like, ended by NULL; or NULL */
+/* Fields left at zero take their defaults. */
+typedef struct atn_kernel_settings {
+    size_t size;                /* of this struct: ATN_INIT */
+    const char *const *defines; /* "USED_FLOAT=SP" and so on, terminated by NULL; or NULL */
     atn_effort effort;          /* default: estimate */
-    double budget_s;            /* of MEASURE, for each step; default: 60 */
-    double tolerance;           /* relative error accepted beyond rounding; 0: what is derived */
-    bool reproducible;          /* results that do not change with the variant */
-} atn_kernel_options;
+    double budget_s;            /* time budget of MEASURE per step, in seconds; default: 60 */
+    double tolerance;           /* relative error accepted beyond rounding; 0: none */
+    bool reproducible;          /* results do not depend on the variant */
+} atn_kernel_settings;
 
-/* `description`: a text (XML, which begins with '<', or the notation, which has line ends), the name of a kernel that
- * is shipped ("gemm"), or the path of a file. A wrong one is refused with its first error. Owned by the caller, freed
- * before the device is closed. `options` may be NULL and is copied. */
-ATN_API atn_status atn_kernel_create(atn_device *device, const char *description, const atn_kernel_options *options,
+/* `description`: a text (XML, beginning with '<', or the notation, with line breaks), the name of a shipped kernel
+ * ("gemm"), or the path of a file. An invalid one fails with its first error. Owned by the caller, freed before the
+ * device is closed. `settings` may be NULL and is copied. */
+ATN_API atn_status atn_kernel_create(atn_device *device, const char *description, const atn_kernel_settings *settings,
                                      atn_kernel **out);
-ATN_API void atn_kernel_free(atn_kernel *kernel); /* NULL is fine */
+ATN_API void atn_kernel_free(atn_kernel *kernel); /* NULL is allowed */
 
-/* Binds an object to an array of the same device, which must live until the last run (or another is bound). What is not
- * bound and only passes between steps, or is only written, takes the size that is reached. */
+/* Binds an object to an array of the same device, which must live until the last run or until another is bound. Unbound
+ * objects that are only written, or only passed between steps, are allocated with the size needed. */
 ATN_API atn_status atn_kernel_bind(atn_kernel *kernel, const char *object, atn_array *array);
-/* May change from run to run. Complex ones have an imaginary part, others 0. */
+/* May change from run to run. The imaginary part is 0 for real parameters. */
 ATN_API atn_status atn_kernel_param(atn_kernel *kernel, const char *parameter, double real, double imaginary);
 
-/* Checks types and shapes, chooses and builds; with more effort, tunes. Called by a run where it is due: the first one,
- * or after arrays of other sizes were bound. */
+/* Checks types and shapes, chooses a variant and compiles it; with more effort, tunes. Called by the first run, and by
+ * a run after arrays of other sizes were bound. */
 ATN_API atn_status atn_kernel_plan(atn_kernel *kernel);
-/* The hot path: once planned it neither looks up nor allocates, also with other parameters or arrays of the same sizes.
- * On a GPU it returns before the work is done; whoever maps a result waits for it. */
+/* The hot path: once planned it neither looks up nor allocates, even with other parameters or other arrays of the same
+ * sizes. Asynchronous on a GPU: mapping a result waits for it. */
 ATN_API atn_status atn_kernel_run(atn_kernel *kernel);
 
-/* Which variant, from where, how near, how fast against the device's peaks: sentences for people, a line for each step.
+/* For people: the variant, its origin and its speed relative to the device's peaks, one line per step.
  * Valid until the next call with this handle. */
 ATN_API const char *atn_kernel_explain(atn_kernel *kernel);
 

@@ -105,8 +105,6 @@ atexit.register(_attune.stop_all)
 
 def program() -> str:
     """The program attune that comes with the package; the tuner's worker processes are it, too."""
-    import shutil
-
     here = os.path.dirname(os.path.abspath(__file__))
     beside = [
         os.path.join(here, "bin", "attune"),
@@ -116,9 +114,6 @@ def program() -> str:
     for path in [given] if given else beside:
         if os.access(path, os.X_OK) and os.path.isfile(path):
             return os.path.abspath(path)
-    found = shutil.which("attune")
-    if found:
-        return found
     raise _attune.Error(
         "the program attune, which tunes in processes of its own, is not found; name it in ATTUNE_PROGRAM"
     )

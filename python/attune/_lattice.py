@@ -143,6 +143,7 @@ def lattice(
         "depth_noise": depth_noise,
         "efficiency": efficiency,
         "strangers": strangers,
+        "has_strangers": strangers is not None,
         "even": even,
         "exact": exact,
         "sample": sample,

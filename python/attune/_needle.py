@@ -121,7 +121,7 @@ def needle(
     uint8 or uint16, the path of a folder of images, of a TIFF or of raw pixels (with ``shape``), or points. spacing:
     between columns, rows and scans, in the model's unit. init: a (4, 4) matrix to start from, as the last frame's pose.
     roll_deg and shift are (low, high, step). progress: True for a line on standard error, or a function that gets a
-    dictionary (doing, done, count); one that returns False stops the work. The others are fields of atn_needle_options, atn_needle_settings and
+    dictionary (doing, done, count); one that returns False stops the work. The others are fields of atn_needle_settings, atn_needle_match_settings and
     atn_needle_view.
     """
     options = {"threshold": threshold, "edge": edge, "brute": brute, "count": count}

@@ -58,7 +58,7 @@ class Unwrapper:
 
     shape: (rows, columns). bits: 32 or 64, of phase and answer. wavelength: of the light in metres; then answers are
     heights in metres, phase x wavelength / 4 pi (2 pi with ``transmission``). The other options are those of
-    atn_unwrap_options. May be called by several threads, one after the other.
+    atn_unwrap_settings. May be called by several threads, one after the other.
 
         >>> import numpy
         >>> y, x = numpy.mgrid[0:96, 0:80]
@@ -207,7 +207,7 @@ class Unwrapper:
         phase, mask, quality: arrays of the shape; a mask is 0 where a pixel is not valid, quality a weight >= 0. Frames
         on a CUDA device (PyTorch, CuPy) are read where they lie, and the answer is a DeviceArray there. out: an array
         for the answer. progress: True for a line on standard error, or a function that gets a dictionary (doing, done,
-        count); one that returns False stops the work. The other settings are those of atn_unwrap_settings.
+        count); one that returns False stops the work. The other settings are those of atn_unwrap_solve_settings.
         """
         given = {
             "weights": weights,

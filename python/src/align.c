@@ -66,10 +66,10 @@ static atn_status work(void *user) {
     return status;
 }
 
-static PyObject *rows_of(const void *from, size_t bytes, size_t count, const py_field *fields) {
+static PyObject *rows_of(const void *const *from, size_t count, const py_field *fields) {
     PyObject *list = PyList_New(0);
     for (size_t k = 0; k < count && list; ++k) {
-        PyObject *row = py_fields_write((const char *)from + k * bytes, fields);
+        PyObject *row = py_fields_write(from[k], fields);
         if (!row || PyList_Append(list, row) != 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }
@@ -78,8 +78,8 @@ static PyObject *rows_of(const void *from, size_t bytes, size_t count, const py_
 
 static PyObject *result_of(const atn_align_result *r) {
     PyObject *out = py_fields_write(r, RESULT);
-    PyObject *scans = out ? rows_of(r->scan, sizeof *r->scan, r->scans, SCAN) : NULL;
-    PyObject *edges = scans ? rows_of(r->edge, sizeof *r->edge, r->edges, EDGE) : NULL;
+    PyObject *scans = out ? rows_of((const void *const *)r->scan, r->scans, SCAN) : NULL;
+    PyObject *edges = scans ? rows_of((const void *const *)r->edge, r->edges, EDGE) : NULL;
     bool good =
         edges && PyDict_SetItemString(out, "scans", scans) == 0 && PyDict_SetItemString(out, "edges", edges) == 0;
     Py_XDECREF(scans);

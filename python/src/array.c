@@ -49,7 +49,7 @@ static bool read_shape(PyObject *shape, atn_array_info *out) {
         return false;
     }
     out->rank = (int32_t)axes;
-    for (Py_ssize_t k = 0; k < axes; ++k) out->size[axes - 1 - k] = PyLong_AsLongLong(PyTuple_GetItem(shape, k));
+    for (Py_ssize_t k = 0; k < axes; ++k) out->shape[k] = PyLong_AsLongLong(PyTuple_GetItem(shape, k));
     return !PyErr_Occurred();
 }
 
@@ -65,10 +65,10 @@ static py_array *wrap(py_engine *engine, PyObject *owner) {
 }
 
 static atn_status create(atn_device *device, const atn_array_info *info, atn_array **out) {
-    return info->rank == 1 ? atn_array_create_vector(device, info->type, info->size[0], out)
-           : info->rank == 2
-               ? atn_array_create_matrix(device, info->type, info->size[0], info->size[1], 0, out)
-               : atn_array_create_volume(device, info->type, info->size[0], info->size[1], info->size[2], 0, out);
+    const int64_t *shape = info->shape;
+    return info->rank == 1   ? atn_array_create_vector(device, info->type, shape[0], out)
+           : info->rank == 2 ? atn_array_create_matrix(device, info->type, shape[0], shape[1], 0, out)
+                             : atn_array_create_volume(device, info->type, shape[0], shape[1], shape[2], 0, out);
 }
 
 /* array(engine, type, shape): of our own. array(engine, type, shape, address, owner, pitch): of the owner's. */
@@ -132,11 +132,11 @@ static atn_status copy(void *user) {
 static PyObject *move(PyObject *object, PyObject *host, bool get) {
     py_array *self = (py_array *)object;
     py_engine *engine = py_engine_with_device((PyObject *)self->engine);
-    atn_array_info info = atn_array_get_info(self->array);
+    atn_array_info info = atn_array_info_of(self->array);
     py_view view;
     if (!engine || !py_view_read(host, "array", TYPES[type_place(info.type)].name, info.rank, &view)) return NULL;
     for (int32_t k = 0; k < info.rank; ++k)
-        if (view.shape[info.rank - 1 - k] != info.size[k]) {
+        if (view.shape[k] != info.shape[k]) {
             PyErr_SetString(PyExc_ValueError, "array: the host's has another shape");
             return NULL;
         }
@@ -167,12 +167,11 @@ static PyObject *place(PyObject *object, PyObject *nothing) {
     void *address;
     (void)nothing;
     if (!engine) return NULL;
-    atn_array_info info = atn_array_get_info(self->array);
+    atn_array_info info = atn_array_info_of(self->array);
     atn_status status = atn_array_address(self->array, &address);
     if (status != ATN_OK) return py_fail(engine->ctx, status);
     PyObject *shape = PyTuple_New(info.rank);
-    for (int32_t k = 0; k < info.rank && shape; ++k)
-        PyTuple_SetItem(shape, info.rank - 1 - k, PyLong_FromLongLong(info.size[k]));
+    for (int32_t k = 0; k < info.rank && shape; ++k) PyTuple_SetItem(shape, k, PyLong_FromLongLong(info.shape[k]));
     PyObject *where = shape ? PyLong_FromVoidPtr(address) : NULL;
     return where ? Py_BuildValue("(sNN)", TYPES[type_place(info.type)].name, shape, where) : NULL;
 }
@@ -238,7 +237,7 @@ static PyObject *dlpack(PyObject *object, PyObject *args, PyObject *keywords) {
     if (!engine) return NULL;
     handed_out *h = calloc(1, sizeof *h);
     if (!h) return PyErr_NoMemory();
-    atn_array_info info = atn_array_get_info(self->array);
+    atn_array_info info = atn_array_info_of(self->array);
     size_t type = type_place(info.type);
     atn_status status = atn_array_address(self->array, &h->managed.tensor.data);
     dl_tensor *t = &h->managed.tensor;
@@ -247,7 +246,7 @@ static PyObject *dlpack(PyObject *object, PyObject *args, PyObject *keywords) {
     t->type.code = TYPES[type].code;
     t->type.bits = TYPES[type].bits;
     t->type.lanes = 1;
-    for (int32_t k = 0; k < info.rank; ++k) h->shape[info.rank - 1 - k] = info.size[k];
+    for (int32_t k = 0; k < info.rank; ++k) h->shape[k] = info.shape[k];
     t->shape = h->shape;
     h->managed.keeper = h;
     h->managed.deleter = let_go;

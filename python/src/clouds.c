@@ -33,7 +33,7 @@ bool py_cloud_read(PyObject *object, const char *name, py_cloud *out) {
 }
 
 atn_status py_cloud_make(atn_ctx *ctx, const py_cloud *from, atn_cloud **out) {
-    atn_cloud_options options = {.invalid = from->drop_invalid ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
+    atn_cloud_settings options = {.invalid = from->drop_invalid ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     if (from->path) return atn_cloud_read(ctx, from->path, &options, out);
     return atn_cloud_create(ctx, from->points, from->positions, from->normals, out);
 }
@@ -63,7 +63,7 @@ static bool add_array(PyObject *out, const char *name, const void *data, size_t 
 
 static PyObject *cloud_arrays(const atn_cloud *cloud) {
     static const char *const AXES[] = {"x", "y", "z"}, *const NORMALS[] = {"nx", "ny", "nz"};
-    atn_cloud_info info = atn_cloud_get_info(cloud);
+    atn_cloud_info info = atn_cloud_info_of(cloud);
     PyObject *out = PyDict_New();
     bool good = out != NULL;
     for (int axis = 0; axis < 3 && good; ++axis)
@@ -119,7 +119,7 @@ static atn_status draw(void *user) {
         status = py_cloud_make(s->ctx, &s->from[k], &clouds[k]);
         if (status != ATN_OK) break;
         shown[k] = (atn_view_cloud){.name = s->names[k], .color = (s->n == 2 ? 1 - k : k) % 6};
-        shown[k].n = atn_cloud_get_info(clouds[k]).points;
+        shown[k].n = atn_cloud_info_of(clouds[k]).points;
         for (int axis = 0; axis < 3; ++axis) shown[k].axis[axis] = atn_cloud_positions(clouds[k], axis);
         moved[k] = s->moved[k];
     }
@@ -128,8 +128,8 @@ static atn_status draw(void *user) {
         s->page.ctx = s->ctx;
         atn_page_begin(&s->page, s->title, "");
         atn_page_table(&s->page, s->rows, "ll");
-        atn_view_draw(&s->page, shown, (size_t)s->n, panels, 2);
-        atn_page_end(&s->page);
+        atn_view_draw(&s->page, shown, (size_t)s->n, panels, 2, NULL);
+        atn_page_end(&s->page, NULL);
         status = atn_text_status(&s->page);
     }
     for (int32_t k = 0; k < s->n; ++k) atn_cloud_free(clouds[k]);

@@ -121,7 +121,7 @@ static PyObject *make(PyObject *module, PyObject *args) {
     PyObject *wanted = NULL, *text = NULL;
     const char *backend = NULL;
     int ordinal = 0;
-    atn_status status;
+    atn_status status = ATN_OK;
     (void)module;
     if (!PyArg_ParseTuple(args, "O|zi", &wanted, &backend, &ordinal)) return NULL;
     if (wanted != Py_None && wanted != Py_False && !(text = PyUnicode_AsUTF8String(wanted))) return NULL;

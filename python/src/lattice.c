@@ -8,10 +8,11 @@
 
 #define SETTING(kind, name)                                                                                            \
     { #name, kind, offsetof(atn_lattice_settings, name), 0, NULL }
-static const py_field SETTINGS[] = {
-    SETTING(PY_DOUBLE, cutoff),     SETTING(PY_DOUBLE, noise),     SETTING(PY_DOUBLE, depth_noise),
-    SETTING(PY_DOUBLE, efficiency), SETTING(PY_DOUBLE, strangers), SETTING(PY_BOOL, even),
-    SETTING(PY_BOOL, exact),        SETTING(PY_INT32, sample),     {0}};
+static const py_field SETTINGS[] = {SETTING(PY_DOUBLE, cutoff),      SETTING(PY_DOUBLE, noise),
+                                    SETTING(PY_DOUBLE, depth_noise), SETTING(PY_DOUBLE, efficiency),
+                                    SETTING(PY_DOUBLE, strangers),   SETTING(PY_BOOL, has_strangers),
+                                    SETTING(PY_BOOL, even),          SETTING(PY_BOOL, exact),
+                                    SETTING(PY_INT32, sample),       {0}};
 #define INFO(kind, name, n)                                                                                            \
     { #name, kind, offsetof(atn_lattice_info, name), n, NULL }
 static const py_field INFO[] = {INFO(PY_INT32, models, 0),
@@ -68,7 +69,7 @@ static atn_status work(void *user) {
     atn_lattice *lattice = NULL;
     atn_status status = atn_lattice_create(j->device, &j->settings, &lattice);
     if (status == ATN_OK) status = match(j, lattice);
-    if (status == ATN_OK) j->info = atn_lattice_get_info(lattice);
+    if (status == ATN_OK) j->info = atn_lattice_info_of(lattice);
     atn_lattice_free(lattice);
     return status;
 }

@@ -6,14 +6,14 @@
 static const char *const COUNTS[] = {"scan", "model", NULL};
 
 #define OPTION(kind, name, words)                                                                                      \
-    { #name, kind, offsetof(atn_needle_options, name), 0, words }
+    { #name, kind, offsetof(atn_needle_settings, name), 0, words }
 static const py_field OPTIONS[] = {OPTION(PY_DOUBLE, threshold, NULL),
                                    OPTION(PY_DOUBLE, edge, NULL),
                                    OPTION(PY_BOOL, brute, NULL),
                                    OPTION(PY_WORD, count, COUNTS),
                                    {0}};
 #define SETTING(kind, name, n)                                                                                         \
-    { #name, kind, offsetof(atn_needle_settings, name), n, NULL }
+    { #name, kind, offsetof(atn_needle_match_settings, name), n, NULL }
 static const py_field SETTINGS[] = {SETTING(PY_BOOL, has_start, 0),
                                     SETTING(PY_DOUBLE, start, 16),
                                     SETTING(PY_DOUBLE, axis, 3),
@@ -56,8 +56,8 @@ typedef struct job {
     const void *pixels; /* of a volume in memory; NULL: volume_path, or a cloud */
     int64_t shape[3];
     int32_t bits;
-    atn_needle_options options;
-    atn_needle_settings settings;
+    atn_needle_settings options;
+    atn_needle_match_settings settings;
     atn_needle_view view;
     atn_needle_result result;
 } job;
@@ -65,7 +65,7 @@ typedef struct job {
 static atn_status match_volume(job *j, atn_needle *needle) {
     atn_volume *volume = NULL;
     const double *spacing = j->view.spacing[0] > 0 ? j->view.spacing : NULL;
-    atn_volume_options reading = {0};
+    atn_volume_settings reading = {0};
     memcpy(reading.shape, j->shape, sizeof reading.shape);
     memcpy(reading.spacing, j->view.spacing, sizeof reading.spacing);
     atn_status status = j->pixels ? atn_volume_create(j->ctx, j->shape, j->bits, j->pixels, spacing, &volume)

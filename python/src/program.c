@@ -18,7 +18,7 @@ typedef struct py_program {
 typedef struct making {
     atn_device *device;
     const char *description;
-    atn_kernel_options options;
+    atn_kernel_settings options;
     atn_program *program;
 } making;
 
@@ -86,10 +86,9 @@ static py_engine *engine_of(PyObject *self) { return py_engine_with_device((PyOb
 
 /* As numpy has it: planes, rows, columns. */
 static PyObject *shape_of(const atn_program_name *name) {
-    if (name->size[0] < 0) Py_RETURN_NONE;
+    if (name->shape[0] < 0) Py_RETURN_NONE;
     PyObject *shape = PyTuple_New(name->rank);
-    for (int32_t k = 0; k < name->rank && shape; ++k)
-        PyTuple_SetItem(shape, name->rank - 1 - k, PyLong_FromLongLong(name->size[k]));
+    for (int32_t k = 0; k < name->rank && shape; ++k) PyTuple_SetItem(shape, k, PyLong_FromLongLong(name->shape[k]));
     return shape;
 }
 
@@ -98,7 +97,7 @@ static PyObject *names(PyObject *object, PyObject *nothing) {
     (void)nothing;
     PyObject *list = engine_of(object) ? PyList_New(0) : NULL;
     for (int32_t k = 0; list && k < atn_program_count(program); ++k) {
-        atn_program_name n = atn_program_get(program, k);
+        atn_program_name n = atn_program_name_of(program, k);
         PyObject *shape = n.rank ? shape_of(&n) : (Py_INCREF(Py_None), Py_None);
         PyObject *row =
             Py_BuildValue("{ss,ss,si,sO,sO,sO,sN}", "name", n.name, "type", atn_type_name(n.type), "rank", (int)n.rank,

@@ -19,13 +19,13 @@ static const char *const WEIGHTS[] = {"default", "none", "residues", "variance",
 static const char *const REMOVE[] = {"nothing", "piston", "tilt", NULL};
 
 #define OPTION(kind, name, words)                                                                                      \
-    { #name, kind, offsetof(atn_unwrap_options, name), 0, words }
+    { #name, kind, offsetof(atn_unwrap_settings, name), 0, words }
 static const py_field OPTIONS[] = {
     OPTION(PY_INT32, bits, NULL),         OPTION(PY_WORD, method, METHODS), OPTION(PY_WORD, cycle, CYCLES),
     OPTION(PY_WORD, smoother, SMOOTHERS), OPTION(PY_INT32, before, NULL),   OPTION(PY_INT32, after, NULL),
     OPTION(PY_INT32, coarsest, NULL),     OPTION(PY_BOOL, no_fuse, NULL),   {0}};
 #define SETTING(kind, name, words)                                                                                     \
-    { #name, kind, offsetof(atn_unwrap_settings, name), 0, words }
+    { #name, kind, offsetof(atn_unwrap_solve_settings, name), 0, words }
 static const py_field SETTINGS[] = {SETTING(PY_WORD, weights, WEIGHTS),   SETTING(PY_WORD, remove, REMOVE),
                                     SETTING(PY_BOOL, congruent, NULL),    SETTING(PY_BOOL, unwrapped, NULL),
                                     SETTING(PY_BOOL, warm, NULL),         SETTING(PY_DOUBLE, tolerance, NULL),
@@ -55,7 +55,7 @@ static const py_field RESULT[] = {RESULT(PY_BOOL, converged),
 typedef struct making {
     atn_device *device;
     int64_t width, height;
-    atn_unwrap_options options;
+    atn_unwrap_settings options;
     atn_unwrap *unwrap;
 } making;
 
@@ -109,7 +109,7 @@ typedef struct solving {
     const void *phase;
     void *out;
     atn_array *phase_array, *out_array;
-    atn_unwrap_settings settings;
+    atn_unwrap_solve_settings settings;
     atn_unwrap_result result;
 } solving;
 

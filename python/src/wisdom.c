@@ -7,12 +7,13 @@
 #include <string.h>
 
 typedef struct asking {
-    const atn_ctx *ctx;
-    atn_wisdom_filter filter;
+    atn_ctx *ctx;
+    atn_wisdom_settings which;
     const char *import; /* a text to take in, or NULL */
     size_t length;
     bool forget, export;
-    atn_text out; /* export: JSON; else a row for each entry, cells separated by tabs */
+    char *exported; /* JSON, or NULL */
+    atn_text out;   /* a row for each entry, cells separated by tabs */
     atn_wisdom_counts counts;
 } asking;
 
@@ -32,12 +33,12 @@ static bool add_entry(void *user, const atn_wisdom_entry *e) {
 static atn_status ask(void *user) {
     asking *a = user;
     atn_wisdom *wisdom = NULL;
-    atn_status status = atn_wisdom_open(a->ctx, NULL, !a->forget && !a->import, &wisdom);
-    if (status == ATN_OK && a->import) status = atn_wisdom_import(wisdom, "wisdom", a->import, a->length, &a->counts);
-    if (status == ATN_OK && a->forget) status = atn_wisdom_forget(wisdom, &a->filter, &a->counts);
-    if (status == ATN_OK && a->export) status = atn_wisdom_export(a->ctx, wisdom, &a->filter, &a->out, &a->counts);
-    if (status == ATN_OK && wisdom && !a->forget && !a->export && !a->import)
-        status = atn_wisdom_entries(wisdom, &a->filter, add_entry, a);
+    if (a->import) return atn_wisdom_import(a->ctx, a->import, a->length, NULL, &a->counts);
+    if (a->forget) return atn_wisdom_forget(a->ctx, &a->which, &a->counts);
+    if (a->export) return atn_wisdom_export(a->ctx, &a->which, &a->exported, &a->counts);
+    atn_wisdom_filter filter = {.kernel = a->which.kernel, .device = a->which.device};
+    atn_status status = atn_wisdom_open(a->ctx, NULL, true, &wisdom);
+    if (status == ATN_OK && wisdom) status = atn_wisdom_entries(wisdom, &filter, add_entry, a);
     if (status == ATN_OK) status = atn_text_status(&a->out);
     atn_wisdom_close(wisdom);
     return status;
@@ -50,19 +51,21 @@ static PyObject *wisdom(PyObject *module, PyObject *args) {
     Py_ssize_t length;
     asking a = {0};
     (void)module;
-    if (!PyArg_ParseTuple(args, "Oszzz#", &object, &action, &a.filter.kernel, &a.filter.device, &text, &length))
+    if (!PyArg_ParseTuple(args, "Oszzz#", &object, &action, &a.which.kernel, &a.which.device, &text, &length))
         return NULL;
     py_engine *engine = py_engine_of(object);
     if (!engine) return NULL;
-    a.ctx = a.out.ctx = engine->ctx;
+    a.out.ctx = a.ctx = engine->ctx;
     a.import = strcmp(action, "import") == 0 ? text : NULL;
     a.length = (size_t)length;
     a.forget = strcmp(action, "forget") == 0;
     a.export = strcmp(action, "export") == 0;
     atn_status status = py_work(engine, ask, &a);
-    PyObject *out = status == ATN_OK ? Py_BuildValue("(sLLL)", atn_text_str(&a.out), (long long)a.counts.entries,
-                                                     (long long)a.counts.winners, (long long)a.counts.taken)
+    PyObject *out = status == ATN_OK ? Py_BuildValue("(sLLL)", a.exported ? a.exported : atn_text_str(&a.out),
+                                                     (long long)a.counts.entries, (long long)a.counts.winners,
+                                                     (long long)a.counts.taken)
                                      : py_fail(engine->ctx, status);
+    atn_wisdom_free_text(engine->ctx, a.exported);
     atn_text_free(&a.out);
     return out;
 }

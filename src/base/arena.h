@@ -17,6 +17,6 @@ char *atn_arena_strdup(atn_arena *arena, const char *text);
 char *atn_arena_strndup(atn_arena *arena, const char *text, size_t length);
 char *atn_arena_printf(atn_arena *arena, const char *format, ...) ATN_PRINTF(2, 3);
 void atn_arena_take(atn_arena *arena, atn_arena *from); /* all that the other one owns; it is empty then */
-void atn_arena_free(atn_arena *arena); /* frees all; the arena may be used again */
+void atn_arena_free(atn_arena *arena);                  /* frees all; the arena may be used again */
 
 #endif

@@ -1,8 +1,10 @@
 /* The context: one sentence per failing thread, the log, the cancel flag, and the allocation counters.
- * Reporting a failure must not itself fail, so the sentences lie in a fixed table inside the context. */
+ * Reporting a failure must not itself fail, so a thread's sentence lies in memory of its own that is always there. */
 #include "base/context.h"
 
+#include "base/kept.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 #include <attune/version.h>
 
@@ -13,8 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Threads that can hold a sentence at once; with more, the one that failed longest ago loses its own. */
-enum { SLOTS = 32, ATTACHMENTS = 8 };
+enum { ATTACHMENTS = 8 };
 
 typedef struct attachment {
     const void *tag; /* NULL: free */
@@ -22,15 +23,15 @@ typedef struct attachment {
     void (*release)(void *object);
 } attachment;
 
-typedef struct slot {
-    bool used;
-    pthread_t thread;             /* who failed */
-    uint64_t when;                /* order of failures, to find the oldest */
-    char text[ATN_MESSAGE_BYTES]; /* the sentence */
-} slot;
+/* The last failure of this thread, and in which context: numbers are never used again, addresses may be. */
+static _Thread_local struct {
+    uint64_t context; /* 0: none */
+    char text[ATN_MESSAGE_BYTES];
+} failure;
 
 struct atn_ctx {
-    atn_options options;      /* as given, strings copied */
+    uint64_t number;          /* from 1, of this one only */
+    atn_ctx_settings options; /* as given, strings copied */
     char *cache_dir;          /* owned copy, or NULL */
     char *compiler;           /* owned copy, or NULL */
     atomic_bool cancelled;    /* set by atn_ctx_cancel */
@@ -40,13 +41,10 @@ struct atn_ctx {
     atomic_size_t peak;    /* the most allocated at once */
     atomic_size_t watched; /* the same since a watch began */
     atomic_size_t refused; /* allocations that failed */
-    pthread_mutex_t *lock; /* guards slots and failures */
-    slot *slots;           /* SLOTS of them */
-    uint64_t failures;     /* counts up with each failure */
+    pthread_mutex_t *lock; /* guards what is attached; a pointer, so that a const context can be locked */
     pthread_mutex_t lock_; /* what `lock` points to */
     attachment attached[ATTACHMENTS];
-    slot slots_[SLOTS]; /* what `slots` points to; reached through a pointer so that a const context can
-                           still take a sentence */
+    atn_kept kept; /* where the caller has no allocator */
 };
 
 static const char *const STATUS_NAMES[] = {
@@ -89,22 +87,26 @@ static void *plain_resize(void *user, void *block, size_t bytes) {
     return large;
 }
 
-atn_status atn_ctx_create(const atn_options *options, atn_ctx **out) {
+atn_status atn_ctx_create(const atn_ctx_settings *settings, atn_ctx **out) {
+    static atomic_uint_fast64_t made;
+    atn_ctx_settings given;
     *out = NULL;
-    atn_options given = options ? *options : (atn_options){0};
+    atn_status status = ATN_TAKE(NULL, atn_ctx_settings, settings, &given);
+    if (status != ATN_OK) return status;
     if (!given.resize) given.resize = plain_resize;
     atn_ctx *ctx = given.resize(given.resize_user, NULL, sizeof *ctx);
-    if (!ctx) return ATN_ERR_MEMORY;
+    if (!ctx) return atn_fail_memory(NULL, sizeof *ctx, "a context");
     memset(ctx, 0, sizeof *ctx);
+    ctx->number = atomic_fetch_add(&made, 1) + 1;
     ctx->options = given;
-    ctx->slots = ctx->slots_;
     ctx->lock = &ctx->lock_;
     pthread_mutex_init(ctx->lock, NULL);
+    atn_kept_begin(&ctx->kept);
     bool copied = (!given.cache_dir || (ctx->cache_dir = atn_strdup(ctx, given.cache_dir))) &&
                   (!given.compiler || (ctx->compiler = atn_strdup(ctx, given.compiler)));
     if (!copied) {
         atn_ctx_free(ctx);
-        return ATN_ERR_MEMORY;
+        return atn_fail(NULL, ATN_ERR_MEMORY, "out of memory: a context's settings");
     }
     *out = ctx;
     return ATN_OK;
@@ -116,26 +118,9 @@ void atn_ctx_free(atn_ctx *ctx) {
         if (ctx->attached[k].tag) ctx->attached[k].release(ctx->attached[k].object);
     atn_free(ctx, ctx->cache_dir);
     atn_free(ctx, ctx->compiler);
+    atn_kept_end(&ctx->kept);
     pthread_mutex_destroy(ctx->lock);
     ctx->options.resize(ctx->options.resize_user, ctx, 0);
-}
-
-/* The calling thread's slot; with `take`, one is made its own. The lock is held. */
-static slot *find_slot(const atn_ctx *ctx, bool take) {
-    slot *empty = NULL, *oldest = NULL;
-    for (int k = 0; k < SLOTS; ++k) {
-        slot *s = &ctx->slots[k];
-        if (!s->used) {
-            empty = s;
-        } else {
-            if (pthread_equal(s->thread, pthread_self())) return s;
-            if (!oldest || s->when < oldest->when) oldest = s;
-        }
-    }
-    if (!take) return NULL;
-    slot *mine = empty ? empty : oldest;
-    *mine = (slot){.used = true, .thread = pthread_self()};
-    return mine;
 }
 
 /* One line: a message never holds a line break or a terminal's escape, whatever a compiler or driver put into it. */
@@ -145,14 +130,11 @@ static void flatten(char *text) {
 }
 
 static void keep_sentence(const atn_ctx *ctx, const char *text) {
-    pthread_mutex_lock(ctx->lock);
-    slot *s = find_slot(ctx, true);
-    size_t length = strnlen(text, sizeof s->text - 1);
-    memcpy(s->text, text, length);
-    s->text[length] = '\0';
-    flatten(s->text);
-    s->when = ++((atn_ctx *)ctx)->failures;
-    pthread_mutex_unlock(ctx->lock);
+    size_t length = strnlen(text, sizeof failure.text - 1);
+    memmove(failure.text, text, length);
+    failure.text[length] = '\0';
+    flatten(failure.text);
+    failure.context = ctx ? ctx->number : 0;
 }
 
 atn_status atn_fail(const atn_ctx *ctx, atn_status status, const char *format, ...) {
@@ -181,10 +163,7 @@ atn_status atn_fail_within(const atn_ctx *ctx, atn_status status, const char *fo
 }
 
 const char *atn_ctx_message(const atn_ctx *ctx) {
-    pthread_mutex_lock(ctx->lock);
-    slot *s = find_slot(ctx, false);
-    pthread_mutex_unlock(ctx->lock);
-    return s ? s->text : "";
+    return failure.context == (ctx ? ctx->number : 0) ? failure.text : "";
 }
 
 void atn_log(const atn_ctx *ctx, atn_log_level level, const char *format, ...) {
@@ -254,6 +233,13 @@ size_t atn_ctx_refused(const atn_ctx *ctx) { return atomic_load(&ctx->refused); 
 void atn_ctx_count_refusal(const atn_ctx *ctx) { atomic_fetch_add(&((atn_ctx *)(uintptr_t)ctx)->refused, 1); }
 
 void *atn_ctx_resize(const atn_ctx *ctx, void *block, size_t bytes) {
+    atn_kept *kept = &((atn_ctx *)(uintptr_t)ctx)->kept;
+    bool plain = ctx->options.resize == plain_resize;
+    if (plain && !block && bytes && bytes <= ATN_KEPT_LARGEST) return atn_kept_take(kept, bytes);
+    if (plain && block && !bytes) {
+        atn_kept_give(kept, block);
+        return NULL;
+    }
     return ctx->options.resize(ctx->options.resize_user, block, bytes);
 }
 

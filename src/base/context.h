@@ -15,7 +15,7 @@
 enum { ATN_MESSAGE_BYTES = 1024 };
 
 /* Leaves one sentence (where, what, what would be right) for the calling thread and returns `status`, so
- * that a failure reads `return atn_fail(ctx, ATN_ERR_INPUT, "...")`. Never allocates. */
+ * that a failure reads `return atn_fail(ctx, ATN_ERR_INPUT, "...")`. Never allocates. NULL: outside of any context. */
 atn_status atn_fail(const atn_ctx *ctx, atn_status status, const char *format, ...) ATN_PRINTF(3, 4);
 
 /* The common failure: `what` could not be allocated. */

@@ -3,9 +3,7 @@
 
 #include "base/threads.h"
 
-#ifndef _OPENMP
 #include <pthread.h>
-#endif
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -19,11 +17,22 @@ typedef struct piece {
 /* Is this thread at work on a part? A loop inside of it has this one thread: the others are busy. */
 static _Thread_local int inside;
 
+/* Threads that this one has for itself; 0: it shares those of all. */
+static _Thread_local int32_t limit;
+
+/* Work beside this thread that its loops leave the other cores to. */
+static _Thread_local int32_t beside;
+
+void atn_parallel_keep_off(int32_t by) { beside += by; }
+
+void atn_parallel_limit(int32_t threads) { limit = threads < 1 ? 1 : threads; }
+
 int32_t atn_parallel_workers(void) {
     cpu_set_t set;
-    if (inside) return 1;
+    if (inside || beside > 0) return 1;
     if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
     int count = CPU_COUNT(&set);
+    if (limit && count > limit) count = limit;
     return count < 1 ? 1 : count > ATN_PARALLEL_MOST ? ATN_PARALLEL_MOST : count;
 }
 
@@ -35,23 +44,32 @@ static void *run(void *argument) {
     return NULL;
 }
 
-/* The threads of OpenMP where there are any: those of kernels, which would otherwise wait busily beside ours. All that
- * it keeps are in the team, those without a piece as well: threads that a smaller team ends are made again for the next
- * larger one, which takes longer than most loops. */
-static void run_all(piece *pieces, int32_t workers) {
-#ifdef _OPENMP
-    int32_t kept = atn_threads_kept(atn_threads_runtime()), team = kept > workers ? kept : workers;
-#pragma omp parallel for schedule(static, 1) num_threads(team)
-    for (int32_t k = 0; k < workers; ++k) run(&pieces[k]);
-#else
+/* Threads that are made for it, and end with it. */
+static void run_apart(piece *pieces, int32_t workers) {
     pthread_t thread[ATN_PARALLEL_MOST];
     int32_t started = 1;
     while (started < workers && pthread_create(&thread[started], NULL, run, &pieces[started]) == 0) ++started;
     run(&pieces[0]);
     for (int32_t k = started; k < workers; ++k) run(&pieces[k]);
     for (int32_t k = 1; k < started; ++k) pthread_join(thread[k], NULL);
-#endif
 }
+
+#ifdef _OPENMP
+/* The threads of OpenMP where there are any: those of kernels, which would otherwise wait busily beside ours. All that
+ * it keeps are in the team, those without a piece as well: threads that a smaller team ends are made again for the next
+ * larger one, which takes longer than most loops. */
+static void run_all(piece *pieces, int32_t workers) {
+    if (limit) {
+        run_apart(pieces, workers);
+        return;
+    }
+    int32_t kept = atn_threads_kept(atn_threads_runtime()), team = kept > workers ? kept : workers;
+#pragma omp parallel for schedule(static, 1) num_threads(team)
+    for (int32_t k = 0; k < workers; ++k) run(&pieces[k]);
+}
+#else
+static void run_all(piece *pieces, int32_t workers) { run_apart(pieces, workers); }
+#endif
 
 void atn_parallel(int64_t count, int64_t least, atn_parallel_part *part, void *user) {
     piece pieces[ATN_PARALLEL_MOST];
@@ -59,7 +77,8 @@ void atn_parallel(int64_t count, int64_t least, atn_parallel_part *part, void *u
     if (count <= 0) return;
     if (least < 1) least = 1;
     if (workers > count / least) workers = count / least > 1 ? (int32_t)(count / least) : 1;
-    if (workers > atn_threads_kept(atn_threads_runtime())) workers = atn_threads_ready(atn_threads_runtime(), workers);
+    if (!limit && workers > atn_threads_kept(atn_threads_runtime()))
+        workers = atn_threads_ready(atn_threads_runtime(), workers);
     for (int32_t k = 0; k < workers; ++k)
         pieces[k] = (piece){part, user, count * k / workers, count * (k + 1) / workers, k};
     if (workers == 1)

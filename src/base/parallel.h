@@ -4,10 +4,19 @@
 
 #include <stdint.h>
 
-enum { ATN_PARALLEL_MOST = 64 };
+enum { ATN_PARALLEL_MOST = 256 };
 
-/* Cores that this process may use, at most ATN_PARALLEL_MOST; 1 where that is not known, and inside a part of a loop. */
+/* Cores that this process may use, at most ATN_PARALLEL_MOST; 1 where that is not known, and inside a part of a loop.
+ */
 int32_t atn_parallel_workers(void);
+
+/* For the rest of the calling thread's life its loops have so many threads, which are made for each of them: those that
+ * others share are busy. */
+void atn_parallel_limit(int32_t threads);
+
+/* Until it is called with -1 as often as with 1, loops of the calling thread are its own alone: a core that is busy
+ * with other work would keep all others waiting, which wait busily. */
+void atn_parallel_keep_off(int32_t by);
 
 /* Does from ... to - 1; parts of one call run at the same time, each with another worker below the number above. */
 typedef void atn_parallel_part(void *user, int64_t from, int64_t to, int32_t worker);

@@ -2,6 +2,7 @@
 #include "base/process.h"
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/leftover.h"
 #include "base/memory.h"
 
@@ -178,7 +179,7 @@ static bool is_program(const char *path) {
 atn_status atn_process_find(const atn_ctx *ctx, const char *name, char **path) {
     *path = NULL;
     bool is_path = strchr(name, '/') != NULL;
-    const char *along = is_path ? name : getenv("PATH");
+    const char *along = is_path ? name : atn_environment(ATN_ENV_PATH);
     char here[PATH_MAX];
     if (!getcwd(here, sizeof here)) strcpy(here, "."); /* it was removed */
     atn_text candidate = {.ctx = ctx};

@@ -1,16 +1,16 @@
-/* Did you mean: the nearest of some words to what was typed, by the number of letters changed, added, left out
- * or swapped (optimal string alignment distance). */
+/* Did you mean: the nearest of some words to what was typed, by the optimal string alignment distance. */
 #include "base/suggest.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
-
-enum { LONGEST = 48 }; /* letters of a word that is compared at all */
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-static size_t distance_between(const char *a, size_t n, const char *b, size_t m) {
-    size_t rows[3][LONGEST + 1]; /* rows k-2, k-1 and k of the table of distances, in turn */
+size_t atn_edit_distance(const char *a, const char *b) {
+    size_t n = strlen(a), m = strlen(b);
+    if (n > ATN_EDIT_LONGEST || m > ATN_EDIT_LONGEST) return SIZE_MAX;
+    size_t rows[3][ATN_EDIT_LONGEST + 1]; /* rows k-2, k-1 and k of the table of distances, in turn */
     for (size_t j = 0; j <= m; ++j) rows[0][j] = j;
     for (size_t i = 1; i <= n; ++i) {
         size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *second = rows[(i + 1) % 3];
@@ -26,10 +26,10 @@ static size_t distance_between(const char *a, size_t n, const char *b, size_t m)
 }
 
 void atn_suggest_try(atn_suggest *suggest, const char *candidate) {
-    size_t n = strlen(suggest->typed), m = strlen(candidate);
-    if (n == 0 || n > LONGEST || m > LONGEST) return;
+    size_t n = strlen(suggest->typed);
+    if (n == 0) return;
     bool begun = n >= 2 && strncmp(candidate, suggest->typed, n) == 0; /* the first letters of it */
-    size_t distance = begun ? 1 : distance_between(suggest->typed, n, candidate, m);
+    size_t distance = begun ? 1 : atn_edit_distance(suggest->typed, candidate);
     if (distance > (n < 3 ? 1 : 1 + n / 4)) return;
     if (suggest->best && suggest->distance <= distance) return;
     suggest->best = candidate;

@@ -12,4 +12,9 @@ typedef struct atn_suggest {
 } atn_suggest;
 void atn_suggest_try(atn_suggest *suggest, const char *candidate);
 
+enum { ATN_EDIT_LONGEST = 64 }; /* letters of a word that is compared at all */
+
+/* Letters changed, added, left out, or swapped with a neighbour; SIZE_MAX where one of them is too long. */
+size_t atn_edit_distance(const char *a, const char *b);
+
 #endif

@@ -2,6 +2,8 @@
  */
 #include "base/threads.h"
 
+#include "base/environment.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -34,7 +36,7 @@ static void *wait_at_gate(void *user) {
 
 /* As OpenMP reads it: a number of kB, or with B, K, M or G behind it. 0: not given. */
 static size_t stack_bytes(void) {
-    const char *text = getenv("OMP_STACKSIZE"), *units = "BKMG";
+    const char *text = atn_environment(ATN_ENV_OMP_STACKSIZE), *units = "BKMG";
     char *end;
     if (!text) return 0;
     unsigned long long value = strtoull(text, &end, 10);

@@ -2,9 +2,11 @@
  * their covariances. */
 #include "bench/covariance.h"
 
-#include "apps/register/pose.h"
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "geom/eigen.h"
+#include "geom/pose.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,8 +29,8 @@ enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
 static const double WRONG = 5;              /* spacings that an answer may be off */
 static const double START[2] = {0.02, 0.3}; /* what a start is off: radians, and spacings of the centre */
 
-static reg_pose pose_of(const double t[16]) {
-    reg_pose pose;
+static geom_pose pose_of(const double t[16]) {
+    geom_pose pose;
     for (int i = 0; i < 3; ++i) {
         memcpy(pose.a + 3 * i, t + 4 * i, 3 * sizeof *t);
         pose.b[i] = t[4 * i + 3];
@@ -38,10 +40,10 @@ static reg_pose pose_of(const double t[16]) {
 
 /* truth = exp(twist) answer. */
 static bool error_of(const double answer[16], const double truth[16], double twist[6]) {
-    reg_pose mine = pose_of(answer), right = pose_of(truth), back;
-    if (!reg_pose_invert(&mine, &back)) return false;
-    reg_pose off = reg_pose_compose(&right, &back);
-    reg_pose_log(&off, twist);
+    geom_pose mine = pose_of(answer), right = pose_of(truth), back;
+    if (!geom_pose_invert(&mine, &back)) return false;
+    geom_pose off = geom_pose_compose(&right, &back);
+    geom_pose_log(&off, twist);
     return true;
 }
 
@@ -53,14 +55,14 @@ double atn_covariance_distance2(const atn_register_result *r, const double truth
     for (int i = 0; i < 6; ++i) /* radians and lengths may be of very different size */
         if (!((scale[i] = sqrt(r->covariance[7 * i])) > 0)) return -1;
     for (int i = 0; i < 36; ++i) scaled[i] = r->covariance[i] / (scale[i / 6] * scale[i % 6]);
-    if (!reg_invert_symmetric(6, scaled, inverse)) return -1;
+    if (!geom_invert_symmetric(6, scaled, inverse)) return -1;
     for (int i = 0; i < 36; ++i) sum += e[i / 6] / scale[i / 6] * inverse[i] * e[i % 6] / scale[i % 6];
     return sum;
 }
 
 /* How far apart two transforms send the points of a cloud, root mean square over some of them. */
 static double apart(const atn_cloud *cloud, const double a[16], const double b[16]) {
-    size_t n = atn_cloud_get_info(cloud).points, every = n / 500 + 1, taken = 0;
+    size_t n = atn_cloud_info_of(cloud).points, every = n / 500 + 1, taken = 0;
     double sum = 0;
     for (size_t k = 0; k < n; k += every, ++taken)
         for (int i = 0; i < 3; ++i) {
@@ -74,7 +76,7 @@ static double apart(const atn_cloud *cloud, const double a[16], const double b[1
 /* The truth, turned and shifted a little about the middle of the target. */
 static void near_truth(const atn_covariance_pair *pair, uint64_t seed, double start[16]) {
     atn_random random;
-    atn_cloud_info info = atn_cloud_get_info(pair->target);
+    atn_cloud_info info = atn_cloud_info_of(pair->target);
     double twist[6], turned[3], middle[3];
     atn_random_seed(&random, seed ^ 0x5eed);
     for (int i = 0; i < 3; ++i) {
@@ -82,11 +84,11 @@ static void near_truth(const atn_covariance_pair *pair, uint64_t seed, double st
         twist[3 + i] = START[1] * pair->spacing * atn_random_normal(&random);
         middle[i] = 0.5 * (info.low[i] + info.high[i]);
     }
-    reg_pose by = reg_pose_exp(twist), truth = pose_of(pair->transform), linear = by;
+    geom_pose by = geom_pose_exp(twist), truth = pose_of(pair->transform), linear = by;
     memset(linear.b, 0, sizeof linear.b);
-    reg_pose_apply(&linear, middle, turned);
+    geom_pose_apply(&linear, middle, turned);
     for (int i = 0; i < 3; ++i) by.b[i] += middle[i] - turned[i];
-    reg_pose pose = reg_pose_compose(&by, &truth);
+    geom_pose pose = geom_pose_compose(&by, &truth);
     memset(start, 0, 16 * sizeof *start);
     for (int i = 0; i < 3; ++i) {
         memcpy(start + 4 * i, pose.a + 3 * i, 3 * sizeof *start);
@@ -95,14 +97,9 @@ static void near_truth(const atn_covariance_pair *pair, uint64_t seed, double st
     start[15] = 1;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static double median(double *values, int32_t n) {
     if (!n) return 0;
-    qsort(values, (size_t)n, sizeof *values, ascending);
+    qsort(values, (size_t)n, sizeof *values, atn_ascending_double);
     return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }
 
@@ -114,14 +111,14 @@ typedef struct numbers {
 static atn_status measure_pair(atn_device *device, const struct method *method, const atn_covariance_pair *pair,
                                uint64_t seed, atn_covariance_row *row, const numbers *to) {
     atn_register_settings settings = method->settings;
-    atn_register_result r;
+    atn_register_result r = {0};
     settings.init = ATN_START_GIVEN;
     near_truth(pair, seed, settings.start);
     atn_status status = atn_register(device, pair->source, pair->target, &settings, &r);
     if (status != ATN_OK) return status;
     ++row->pairs;
-    row->points[0] += (double)atn_cloud_get_info(pair->source).points;
-    row->points[1] += (double)atn_cloud_get_info(pair->target).points;
+    row->points[0] += (double)atn_cloud_info_of(pair->source).points;
+    row->points[1] += (double)atn_cloud_info_of(pair->target).points;
     row->seconds += r.seconds;
     if (!r.converged || apart(pair->source, r.transform, pair->transform) > WRONG * pair->spacing)
         ++row->wrong;

@@ -2,12 +2,12 @@
  * places. The same seed gives the same pair. */
 #include "bench/covariance.h"
 
-#include "apps/register/pose.h"
-#include "apps/sample/scans.h"
-#include "apps/sample/shape.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "cloud/points.h"
+#include "geom/pose.h"
+#include "sample/scans.h"
+#include "sample/shape.h"
 
 #include <math.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static void move_back(const double t[16], double p[3]) {
     for (int d = 0; d < 3; ++d) p[d] = t[d] * moved[0] + t[4 + d] * moved[1] + t[8 + d] * moved[2];
 }
 
-static void put_pose(const reg_pose *pose, double t[16]) {
+static void put_pose(const geom_pose *pose, double t[16]) {
     memset(t, 0, 16 * sizeof *t);
     for (int i = 0; i < 3; ++i) {
         memcpy(t + 4 * i, pose->a + 3 * i, 3 * sizeof *t);
@@ -85,7 +85,7 @@ static void draw_pose(atn_random *random, double turn, double way, double t[16])
     sample_shape_direction(random, twist);
     sample_shape_direction(random, twist + 3);
     for (int i = 0; i < 3; ++i) twist[i] *= turn, twist[3 + i] *= way;
-    reg_pose pose = reg_pose_exp(twist);
+    geom_pose pose = geom_pose_exp(twist);
     put_pose(&pose, t);
 }
 
@@ -279,7 +279,7 @@ static void make_lidar(const struct kind *kind, atn_random *random, double t[16]
     double turn = 2 * PI * atn_random_unit(random);
     double twist[6] = {
         0.03 * atn_random_normal(random), 0.03 * atn_random_normal(random), turn, 0, 0, s.room ? 1.3 : 1.8};
-    reg_pose target = reg_pose_exp(twist);
+    geom_pose target = geom_pose_exp(twist);
     put_pose(&target, sensor[1]);
     draw_pose(random, kind->turn_deg * PI / 180, kind->away * between(random, 0.7, 1.3), t);
     t[11] *= 0.2;

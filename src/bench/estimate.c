@@ -83,12 +83,13 @@ static atn_status row_of(session *s, const atn_set *set, const char *text, bool 
     return atn_check_cancel(ctx);
 }
 
-static atn_status rows_of(session *s, const atn_shipped *kernels, bool *going) {
+static atn_status rows_of(session *s, const atn_shipped *kernels, const atn_set *sets, bool *going) {
     const atn_device_info *info = atn_device_get_info(s->device);
     atn_status status = ATN_OK;
     for (; kernels->name && status == ATN_OK && *going; ++kernels) {
         if (s->options->kernel && strcmp(s->options->kernel, kernels->name) != 0) continue;
-        for (const atn_set *set = NULL; status == ATN_OK && *going && (set = atn_set_next(kernels->name, info, set));)
+        for (const atn_set *set = NULL;
+             status == ATN_OK && *going && (set = atn_set_next(sets, kernels->name, info, set));)
             status = row_of(s, set, kernels->text, going);
     }
     return status;
@@ -98,8 +99,8 @@ atn_status atn_bench_estimate(atn_device *device, atn_wisdom *wisdom, const atn_
     session s = {.device = device, .wisdom = wisdom, .options = options};
     const atn_ctx *ctx = atn_device_ctx(device);
     bool going = true;
-    atn_status status = rows_of(&s, ATN_BENCH_KERNELS, &going);
-    if (status == ATN_OK) status = rows_of(&s, ATN_SHIPPED, &going);
+    atn_status status = rows_of(&s, ATN_BENCH_KERNELS, ATN_BENCH_SETS, &going);
+    if (status == ATN_OK) status = rows_of(&s, ATN_SHIPPED, ATN_SETS, &going);
     if (status == ATN_OK && s.rows == 0)
         return atn_fail(ctx, ATN_ERR_INPUT,
                         "there is no kernel '%s' with shapes to tune at, neither shipped nor of the benchmark",

@@ -4,9 +4,10 @@
 #define ATN_BENCH_ESTIMATE_H
 
 #include "graph/shipped.h"
-#include "tune/tune.h"
+#include "tune/sets.h"
 
-extern const atn_shipped ATN_BENCH_KERNELS[]; /* bench/kernels/NAME.atn by name; made by the build */
+extern const atn_shipped ATN_BENCH_KERNELS[]; /* bench/kernels/NAME.atn by name; made by the build, */
+extern const atn_set ATN_BENCH_SETS[];        /* from their lines `tuned at` */
 
 typedef struct atn_estimate_row {
     char name[64], shape[96];

@@ -1,6 +1,7 @@
 /* The shipped kernels at the shapes they are tuned for, against others. */
 #include "bench/parts.h"
 
+#include "device/facts.h"
 #include "graph/shipped.h"
 #include "tune/sets.h"
 
@@ -33,7 +34,7 @@ static atn_status find_reference(bench_work *work, const bench_reference *copy, 
     }
     *why = "no library of its kind is known";
     for (size_t k = 0; k < sizeof FINDERS / sizeof *FINDERS; ++k)
-        if (strcmp(FINDERS[k].backend, atn_device_get_info(work->device)->backend) == 0)
+        if (atn_backend_is(FINDERS[k].backend, atn_device_get_info(work->device)->backend))
             return FINDERS[k].find(work, own, why);
     return ATN_OK;
 }

@@ -48,7 +48,7 @@ static void add_set(sets *s, const lattice_points *model, double noise, double s
     for (int axis = 0; axis < 3 && shift > 0; ++axis) centre[axis] = shift * atn_random_normal(random);
     for (int k = 0; k < 4; ++k) q[k] = atn_random_normal(random), length += q[k] * q[k];
     for (int k = 0; k < 4; ++k) q[k] /= sqrt(length);
-    lattice_quaternion_matrix(q, m);
+    geom_quaternion_matrix(q, m);
     size_t first = s->points;
     add(s, (double[3]){0, 0, 0});
     for (size_t k = 0; k < model->count; ++k) {

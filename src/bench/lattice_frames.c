@@ -3,7 +3,7 @@
  * share that is told as other. The default seed is one that the calibration was developed with; others are fresh. */
 #include "bench/lattice.h"
 
-#include "apps/sample/atoms.h"
+#include "apps/lattice/atoms.h"
 #include "base/clock.h"
 #include "base/memory.h"
 

@@ -1,11 +1,11 @@
 /* Four rounds of the shifting algorithm on a bevelled needle, at the published numbers of points. */
 #include "bench/needle.h"
 
-#include "apps/sample/bevel.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "bench/parts.h"
 #include "bench/reference_shift.h"
+#include "sample/bevel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ static atn_status open_data(atn_ctx *ctx, atn_device *device, size_t scan, size_
     }
     for (int k = 0; k < 2 && status == ATN_OK; ++k)
         status = atn_needle_create(device, d->cloud[1],
-                                   &(atn_needle_options){.threshold = THRESHOLD, .edge = -1, .brute = k == 1},
+                                   &(atn_needle_settings){.threshold = THRESHOLD, .edge = -1, .brute = k == 1},
                                    &d->needle[k]);
     d->reference = (shift_reference){d->single[0], d->single[1], scan, model, (float)THRESHOLD, {0}};
     return status;
@@ -87,7 +87,7 @@ static atn_status run_side(data *d, int side, double *second) {
         *second = atn_clock_seconds() - since;
         return ATN_OK;
     }
-    atn_needle_settings settings = {.no_refine = true, .least = 1e-6};
+    atn_needle_match_settings settings = {.no_refine = true, .least = 1e-6};
     atn_status status = atn_needle_match(d->needle[side], d->cloud[0], &settings, &d->result[side]);
     *second = d->result[side].match_seconds;
     return status;

@@ -2,12 +2,12 @@
 #include "bench/needle.h"
 
 #include "apps/needle/needle.h"
-#include "apps/sample/needle.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "bench/parts.h"
 #include "cloud/mesh.h"
 #include "image/volume.h"
+#include "sample/needle.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static atn_status run(chain *c, const atn_volume *volume) {
 
 static void tell(chain *c, const char *name, const double *second, const char *note) {
     atn_bench_row row = {.unit = "s"};
-    atn_volume_info info = atn_volume_get_info(c->sample.volume);
+    atn_volume_info info = atn_volume_info_of(c->sample.volume);
     if (c->stopped) return;
     row.ours = row.seconds = bench_median(second, c->rounds);
     snprintf(row.name, sizeof row.name, "%s", name);
@@ -108,7 +108,7 @@ static atn_status measure(chain *c, const atn_volume *volume, const char *where)
 
 /* The same scans in memory of the device's, where it has such. */
 static atn_status measure_pinned(chain *c) {
-    atn_volume_info info = atn_volume_get_info(c->sample.volume);
+    atn_volume_info info = atn_volume_info_of(c->sample.volume);
     const int64_t shape[3] = {info.frames, info.height, info.width};
     atn_volume *pinned = NULL;
     atn_status status = atn_volume_create_for(c->device, shape, info.bits, atn_volume_frame(c->sample.volume, 0),

@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "bench/estimate.h"
 #include "bench/reference_sort.h"
-#include "num/program.h"
+#include "plan/program.h"
 
 #include <attune/array.h>
 
@@ -37,12 +37,12 @@ typedef struct ours {
 static atn_status open_ours(const bench *b, const char *text, ours *out) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
     *out = (ours){.b = b};
-    return atn_program_create(b->device, text, &(atn_kernel_options){.defines = DEFINES}, &out->program);
+    return atn_program_create(b->device, text, &(atn_kernel_settings){.defines = DEFINES}, &out->program);
 }
 
 static atn_status give(ours *p, const char *name, atn_type type, int64_t columns, int64_t rows, const void *first) {
     int32_t k = p->count++;
-    atn_status status = rows > 0 ? atn_array_create_matrix(p->b->device, type, columns, rows, 0, &p->array[k])
+    atn_status status = rows > 0 ? atn_array_create_matrix(p->b->device, type, rows, columns, 0, &p->array[k])
                                  : atn_array_create_vector(p->b->device, type, columns, &p->array[k]);
     p->first[k] = first;
     if (status == ATN_OK && first) status = atn_array_put(p->array[k], first, 0);

@@ -2,6 +2,7 @@
  * stays FP32: cuBLAS's default math does not round to TF32. */
 #include "bench/parts.h"
 
+#include "base/environment.h"
 #include "base/memory.h"
 #include "device/cuda.h"
 
@@ -16,7 +17,7 @@ static atn_cu_address address_of(bench_work *work, const char *object) {
 
 /* By its usual names, then in the toolkit. Stays loaded. */
 static void *load(const char *stem) {
-    const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
+    const char *roots[] = {atn_environment(ATN_ENV_CUDA_HOME), atn_environment(ATN_ENV_CUDA_PATH), "/usr/local/cuda"};
     char path[1024];
     for (int version = 19; version >= 11; --version) {
         snprintf(path, sizeof path, "%s.so.%d", stem, version);

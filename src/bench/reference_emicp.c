@@ -27,9 +27,9 @@ size_t emicp_bytes(size_t rows, size_t columns) {
 double emicp_sigma2(int32_t step) { return SIGMA2 * pow(FACTOR, step); }
 
 atn_status emicp_open(const atn_ctx *ctx, const atn_cloud *source, const atn_cloud *target, emicp *out) {
-    size_t n = atn_cloud_get_info(source).points, m = atn_cloud_get_info(target).points;
+    size_t n = atn_cloud_info_of(source).points, m = atn_cloud_info_of(target).points;
     size_t matrix = emicp_bytes(n, m), vectors = (11 * n + 3 * m) * sizeof(float);
-    *out = (emicp){.rows = n, .columns = m, .pose = REG_IDENTITY, .sigma2 = SIGMA2};
+    *out = (emicp){.rows = n, .columns = m, .pose = GEOM_IDENTITY, .sigma2 = SIGMA2};
     out->memory = matrix < SIZE_MAX - vectors ? malloc(matrix + vectors) : NULL;
     if (!out->memory) return atn_fail_memory(ctx, matrix, "the matrix of all pairs");
     out->matrix = out->memory;
@@ -57,7 +57,7 @@ void emicp_close(emicp *e) {
 static void move(emicp *e) {
     for (size_t i = 0; i < e->rows; ++i) {
         double y[3] = {(double)e->y[0][i], (double)e->y[1][i], (double)e->y[2][i]}, moved[3];
-        reg_pose_apply(&e->pose, y, moved);
+        geom_pose_apply(&e->pose, y, moved);
         for (int axis = 0; axis < 3; ++axis) e->moved[axis][i] = (float)moved[axis];
     }
 }
@@ -125,8 +125,8 @@ void emicp_estep(emicp *e) {
 }
 
 bool emicp_step(emicp *e) {
-    reg_moments m = {0};
-    reg_pose by;
+    geom_moments m = {0};
+    geom_pose by;
     emicp_estep(e);
     for (size_t i = 0; i < e->rows; ++i) {
         double lambda = (double)e->lambda[i];
@@ -137,8 +137,8 @@ bool emicp_step(emicp *e) {
             for (int b = 0; b < 3; ++b) m.cross[3 * a + b] += (double)e->partner[a][i] * (double)e->moved[b][i];
         }
     }
-    if (!reg_fit(&m, ATN_TRANSFORM_RIGID, &by)) return false;
-    e->pose = reg_pose_compose(&by, &e->pose);
+    if (!geom_fit(&m, ATN_TRANSFORM_RIGID, &by)) return false;
+    e->pose = geom_pose_compose(&by, &e->pose);
     e->sigma2 *= FACTOR;
     return true;
 }

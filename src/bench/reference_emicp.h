@@ -3,8 +3,9 @@
 #ifndef ATN_BENCH_REFERENCE_EMICP_H
 #define ATN_BENCH_REFERENCE_EMICP_H
 
-#include "apps/register/pose.h"
 #include "base/context.h"
+#include "geom/fit.h"
+#include "geom/pose.h"
 
 #define EMICP_NAME "matrix stored, OpenMP"
 enum { EMICP_STEPS = 66 };
@@ -18,7 +19,7 @@ typedef struct emicp {
     float *whole, *lambda; /* row sums of a, with the outlier class; of the weights */
     float *partner[3];     /* sums of weights times x */
     void *memory;          /* of all the above; not counted as the library's own */
-    reg_pose pose;
+    geom_pose pose;
     double sigma2;
 } emicp;
 

@@ -7,6 +7,7 @@
 #include "base/process.h"
 #include "device/cache_dir.h"
 #include "device/cuda.h"
+#include "device/facts.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -175,6 +176,6 @@ atn_status bench_sort_reference_open(atn_device *device, const void *keys, size_
                                      bench_sort_reference *out) {
     const char *backend = atn_device_get_info(device)->backend;
     *out = (bench_sort_reference){.why = "no sort of others is known"};
-    if (strcmp(backend, "host") == 0) return open_qsort(atn_device_ctx(device), keys, bytes, n, out);
-    return strcmp(backend, "cuda") == 0 ? open_cub(device, keys, bytes, n, out) : ATN_OK;
+    if (atn_backend_is(backend, "host")) return open_qsort(atn_device_ctx(device), keys, bytes, n, out);
+    return atn_backend_is(backend, "cuda") ? open_cub(device, keys, bytes, n, out) : ATN_OK;
 }

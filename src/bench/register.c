@@ -1,46 +1,5 @@
-/* What is measured of registration, in order; and what the parts share. */
+/* What is measured of registration, in order. */
 #include "bench/register_parts.h"
-
-#include "base/clock.h"
-
-#include <stdio.h>
-
-void bench_tell(const bench_session *s, const char *format, ...) {
-    char what[160];
-    va_list arguments;
-    if (!s->options->progress) return;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
-    s->options->progress(s->options->user, what);
-}
-
-void bench_emit(bench_session *s, atn_bench_row row) {
-    if (s->stopped) return;
-    snprintf(row.device, sizeof row.device, "%.127s", atn_device_get_info(s->device)->name);
-    s->stopped = !s->options->visit(s->options->user, &row);
-}
-
-atn_status bench_turns(bench_session *s, bench_runner *runners, int32_t count, int32_t rounds) {
-    atn_queue *queue = atn_device_queue(s->device);
-    atn_status status = atn_queue_finish(queue);
-    for (int32_t n = 0; n < rounds && status == ATN_OK; ++n)
-        for (int32_t k = 0; k < count && status == ATN_OK; ++k) {
-            bench_runner *r = &runners[k];
-            double since = atn_clock_seconds();
-            for (int32_t i = 0; i < r->repeats && status == ATN_OK; ++i) status = r->run(r->data);
-            if (status == ATN_OK) status = atn_queue_finish(queue);
-            r->second[n] = (atn_clock_seconds() - since) / r->repeats;
-            if (status == ATN_OK) status = atn_check_cancel(s->ctx);
-        }
-    for (int32_t k = 0; k < count; ++k) runners[k].median = bench_median(runners[k].second, rounds);
-    return status;
-}
-
-atn_status bench_run_one(void *data) {
-    bench_one *one = data;
-    return atn_register(one->session->device, one->pair->source, one->pair->target, &one->settings, &one->result);
-}
 
 atn_status atn_bench_register(atn_ctx *ctx, atn_device *device, const atn_bench_register_options *options) {
     static atn_status (*const PARTS[])(bench_session *) = {bench_dense, bench_large, bench_whole, bench_truncation,

@@ -1,7 +1,7 @@
 /* Clouds to register, made from a seed. */
-#include "apps/sample/scans.h"
 #include "base/memory.h"
 #include "bench/register_parts.h"
+#include "sample/scans.h"
 
 #include <math.h>
 
@@ -26,7 +26,7 @@ static void motion(double truth[16]) {
         twist[k] = TURN * AXIS[k];
         twist[3 + k] = SHIFT[k];
     }
-    reg_pose pose = reg_pose_exp(twist);
+    geom_pose pose = geom_pose_exp(twist);
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) truth[4 * i + j] = pose.a[3 * i + j];
         truth[4 * i + 3] = pose.b[i];
@@ -37,7 +37,7 @@ static void motion(double truth[16]) {
 
 /* Centred and with RADIUS, in single precision; moved by T where there is one. */
 static atn_status resized(atn_ctx *ctx, const atn_cloud *cloud, const double *transform, atn_cloud **out) {
-    size_t n = atn_cloud_get_info(cloud).points;
+    size_t n = atn_cloud_info_of(cloud).points;
     double *points = atn_alloc(ctx, n * 3 * sizeof *points), centre[3] = {0}, square = 0;
     if (!points) return ATN_ERR_MEMORY;
     for (int axis = 0; axis < 3; ++axis)

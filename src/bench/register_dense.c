@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static atn_status fill(estep *e, const bench_pair *pair, double sigma2) {
     atn_status status = ATN_OK;
     for (int k = 0; k < 7 && status == ATN_OK; ++k) {
         const atn_cloud *cloud = k < 3 ? pair->source : pair->target;
-        size_t n = atn_cloud_get_info(cloud).points;
+        size_t n = atn_cloud_info_of(cloud).points;
         void *to;
         status = atn_array_map_write(e->array[k], &to);
         for (size_t i = 0; i < n && status == ATN_OK; ++i)
@@ -43,10 +44,10 @@ static atn_status fill(estep *e, const bench_pair *pair, double sigma2) {
 
 static atn_status open_estep(bench_session *s, const bench_pair *pair, double sigma2, estep *e) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    int64_t rows = (int64_t)atn_cloud_get_info(pair->source).points;
-    int64_t columns = (int64_t)atn_cloud_get_info(pair->target).points;
+    int64_t rows = (int64_t)atn_cloud_info_of(pair->source).points;
+    int64_t columns = (int64_t)atn_cloud_info_of(pair->target).points;
     *e = (estep){0};
-    atn_status status = atn_kernel_create(s->device, "estep", &(atn_kernel_options){.defines = DEFINES}, &e->kernel);
+    atn_status status = atn_kernel_create(s->device, "estep", &(atn_kernel_settings){.defines = DEFINES}, &e->kernel);
     for (int k = 0; k < ARRAYS && status == ATN_OK; ++k) {
         status = atn_array_create_vector(s->device, ATN_SP, k >= 3 && k < 7 ? columns : rows, &e->array[k]);
         if (status == ATN_OK) status = atn_kernel_bind(e->kernel, OBJECTS[k], e->array[k]);

@@ -24,8 +24,8 @@ static void emit_rows(bench_session *s, const char *method, const bench_one *one
         atn_bench_row row = {.ours = ROWS[k].value, .seconds = seconds};
         snprintf(row.name, sizeof row.name, "%s, %s", method, ROWS[k].what);
         snprintf(row.unit, sizeof row.unit, "%s", ROWS[k].unit);
-        snprintf(row.shape, sizeof row.shape, "%zu onto %zu", atn_cloud_get_info(one->pair->source).points,
-                 atn_cloud_get_info(one->pair->target).points);
+        snprintf(row.shape, sizeof row.shape, "%zu onto %zu", atn_cloud_info_of(one->pair->source).points,
+                 atn_cloud_info_of(one->pair->target).points);
         snprintf(row.note, sizeof row.note, "%d iterations; %s: %s", r->iterations, atn_verdict_name(r->verdict),
                  r->reason);
         bench_emit(s, row);

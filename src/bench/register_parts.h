@@ -1,5 +1,5 @@
-/* The parts of the benchmark of registration: clouds (register_data.c), turns and rows (register.c), dense E-steps
- * (register_dense.c), whole registrations (register_whole.c), methods on files (register_methods.c). */
+/* The parts of the benchmark of registration: clouds (register_data.c), turns and rows (register_turns.c), dense
+ * E-steps (register_dense.c), whole registrations (register_whole.c), methods on files (register_methods.c). */
 #ifndef ATN_BENCH_REGISTER_PARTS_H
 #define ATN_BENCH_REGISTER_PARTS_H
 

@@ -18,7 +18,7 @@ static atn_status warm(bench_one *one) {
 }
 
 static void shape_of(const bench_pair *pair, const char *what, atn_bench_row *row) {
-    snprintf(row->shape, sizeof row->shape, "%s, %zu points", what, atn_cloud_get_info(pair->source).points);
+    snprintf(row->shape, sizeof row->shape, "%s, %zu points", what, atn_cloud_info_of(pair->source).points);
 }
 
 static void note_result(const bench_one *one, atn_bench_row *row) {
@@ -43,7 +43,7 @@ static atn_status run_steps(void *data) {
         emicp_step(&c->matrix);
         return ATN_OK;
     }
-    c->matrix.pose = REG_IDENTITY;
+    c->matrix.pose = GEOM_IDENTITY;
     c->matrix.sigma2 = emicp_sigma2(0);
     for (int32_t k = 0; k < EMICP_STEPS; ++k)
         if (!emicp_step(&c->matrix)) break;
@@ -57,7 +57,7 @@ static atn_status plan_schedule(bench_session *s, schedule *c) {
     bool all = once.second[1] * EMICP_STEPS * FEW < PATIENCE_S;
     c->stride = all ? 1 : EMICP_STEPS / ROUNDS;
     c->next = 0;
-    c->matrix.pose = REG_IDENTITY;
+    c->matrix.pose = GEOM_IDENTITY;
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "bench/parts.h"
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "device/facts.h"
 
 #include <stdlib.h>
@@ -63,15 +64,10 @@ static atn_status moment(const stand *s, bench_runner *r, double *second) {
     return s->host ? host_moment(r, second) : device_moment(s, r, second);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double bench_median(const double *values, int32_t count) {
     double sorted[BENCH_ROUNDS];
     memcpy(sorted, values, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    qsort(sorted, (size_t)count, sizeof *sorted, atn_ascending_double);
     return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
 }
 

@@ -63,8 +63,8 @@ static bool read_row(const char *line, atn_kernel_row *row) {
 /* ---- who measures ---- */
 
 static const atn_set *find_set(const char *kernel, const atn_device_info *info, int number) {
-    const atn_set *set = atn_set_next(kernel, info, NULL);
-    while (set && number-- > 0) set = atn_set_next(kernel, info, set);
+    const atn_set *set = atn_set_next(ATN_SETS, kernel, info, NULL);
+    while (set && number-- > 0) set = atn_set_next(ATN_SETS, kernel, info, set);
     return set;
 }
 
@@ -199,8 +199,8 @@ atn_status atn_bench_kernels(const atn_ctx *ctx, const char *program, const atn_
     atn_status status = ATN_OK;
     for (const atn_shipped *shipped = ATN_SHIPPED; shipped->name && status == ATN_OK && going; ++shipped) {
         if (kernel && strcmp(kernel, shipped->name) != 0) continue;
-        const atn_set *set = atn_set_next(shipped->name, info, NULL);
-        for (int n = 0; set && status == ATN_OK && going; ++n, set = atn_set_next(shipped->name, info, set))
+        const atn_set *set = atn_set_next(ATN_SETS, shipped->name, info, NULL);
+        for (int n = 0; set && status == ATN_OK && going; ++n, set = atn_set_next(ATN_SETS, shipped->name, info, set))
             status = ask(&a, set, n, &going);
     }
     dismiss(&a);

@@ -3,8 +3,9 @@
  */
 #include "bench/trust.h"
 
-#include "apps/sample/things.h"
+#include "base/compare.h"
 #include "base/memory.h"
+#include "sample/things.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ static thing_settings settings_of(size_t k, uint64_t seed) {
 
 /* Root mean square of how far source points are from where they belong. */
 static double off(const double a[16], const double b[16], const atn_cloud *cloud) {
-    size_t n = atn_cloud_get_info(cloud).points;
+    size_t n = atn_cloud_info_of(cloud).points;
     const double *p[3] = {atn_cloud_positions(cloud, 0), atn_cloud_positions(cloud, 1), atn_cloud_positions(cloud, 2)};
     double sum = 0;
     for (size_t k = 0; k < n; ++k)
@@ -137,11 +138,6 @@ static bool tell(const atn_bench_trust_options *o, const char *name, double part
     return o->visit(o->user, &row);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void summary(const atn_bench_trust_options *o, tally *t) {
     static const char *const NAMES[] = {"right answers", "wrong answers", "different things", "things with symmetry"};
     double sum[LIKES] = {0};
@@ -156,7 +152,7 @@ static void summary(const atn_bench_trust_options *o, tally *t) {
     double right = (double)t->count[LIKE_RIGHT][ATN_VERDICT_TRUSTED], trusted = 0;
     for (int k = 0; k < LIKES; ++k) trusted += (double)t->count[k][ATN_VERDICT_TRUSTED];
     double doubted = sum[LIKE_DIFFERENT] - (double)t->count[LIKE_DIFFERENT][ATN_VERDICT_TRUSTED];
-    qsort(t->seconds, t->pairs, sizeof *t->seconds, ascending);
+    qsort(t->seconds, t->pairs, sizeof *t->seconds, atn_ascending_double);
     char note[96];
     double median = t->seconds[t->pairs / 2], longest = t->seconds[t->pairs - 1];
     snprintf(note, sizeof note, "CPU time: median %.3g s, longest %.3g s, %.1f times the median", median, longest,

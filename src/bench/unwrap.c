@@ -4,7 +4,6 @@
  * runs, and looks for residues, too. */
 #include "bench/unwrap.h"
 
-#include "apps/sample/fringes.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -12,6 +11,7 @@
 #include "bench/reference_multigrid.h"
 #include "bench/scipy.h"
 #include "device/device.h"
+#include "sample/fringes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -115,8 +115,8 @@ static atn_status open_data(data *d) {
     status = open_plain(d, element);
     d->plain.psi = d->psi[0];
     for (int way = 0; way < 2 && status == ATN_OK; ++way) {
-        atn_unwrap_options options = {.bits = d->wide ? 64 : 32,
-                                      .method = way ? ATN_UNWRAP_METHOD_MULTIGRID : ATN_UNWRAP_METHOD_AUTO};
+        atn_unwrap_settings options = {.bits = d->wide ? 64 : 32,
+                                       .method = way ? ATN_UNWRAP_METHOD_MULTIGRID : ATN_UNWRAP_METHOD_AUTO};
         status = atn_unwrap_create(d->device, d->side, d->side, &options, &d->unwrap[way]);
     }
     return status;
@@ -124,7 +124,7 @@ static atn_status open_data(data *d) {
 
 /* ---- sides ---- */
 
-static atn_status run_ours(data *d, const void *psi, const atn_unwrap_settings *settings, double *second) {
+static atn_status run_ours(data *d, const void *psi, const atn_unwrap_solve_settings *settings, double *second) {
     double since = atn_clock_seconds();
     atn_status status = atn_unwrap_solve(d->unwrap[d->way], psi, settings, d->out, &d->result);
     *second = atn_clock_seconds() - since;
@@ -219,7 +219,7 @@ static atn_status live(data *d, const atn_bench_unwrap_options *o, bool *stopped
     bench_runner runner[2] = {0};
     int32_t rounds = o->quick ? QUICK_ROUNDS : ROUNDS;
     double second;
-    atn_unwrap_settings warm = {.warm = true};
+    atn_unwrap_solve_settings warm = {.warm = true};
     atn_status status = run_ours(d, d->psi[0], NULL, &second);
     for (int32_t n = 0; n < rounds && status == ATN_OK && !*stopped; ++n) {
         double sum = 0;
@@ -271,7 +271,7 @@ static atn_status masked(data *d, const atn_bench_unwrap_options *o, bool *stopp
     float *quality = atn_alloc(d->ctx, d->pixels * sizeof *quality);
     const struct {
         const char *name;
-        atn_unwrap_settings settings;
+        atn_unwrap_solve_settings settings;
     } KINDS[] = {{"20 % masked, discs", {.mask = discs}},
                  {"20 % masked, single pixels", {.mask = single}},
                  {"quality map", {.quality = quality}}};
@@ -329,7 +329,7 @@ static atn_status put_spirals(data *d) {
 static atn_status weighted(data *d, const atn_bench_unwrap_options *o, bool *stopped) {
     static const struct {
         const char *name;
-        atn_unwrap_settings settings;
+        atn_unwrap_solve_settings settings;
     } KINDS[] = {{"whole frame, residues and weights", {.weights = ATN_UNWRAP_WEIGHTS_ONCE, .warm = true}},
                  {"whole frame, adapted weights", {.weights = ATN_UNWRAP_WEIGHTS_AUTO}}};
     double seconds[ROUNDS];

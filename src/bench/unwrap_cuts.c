@@ -2,12 +2,12 @@
  * layover are wrong by a turn, with their correlation as quality, against sorted reliability. */
 #include "bench/unwrap.h"
 
-#include "apps/sample/fringes.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "bench/layover.h"
 #include "bench/reference_cuts.h"
 #include "bench/reference_reliability.h"
+#include "sample/fringes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,8 +29,8 @@ static void show(run *r, atn_bench_row *row, int64_t width, int64_t height) {
     r->stopped = !r->options->visit(r->options->user, row);
 }
 
-static atn_status solve(const run *r, int64_t width, int64_t height, const float *psi, atn_unwrap_settings settings,
-                        float *out, atn_unwrap_result *result) {
+static atn_status solve(const run *r, int64_t width, int64_t height, const float *psi,
+                        atn_unwrap_solve_settings settings, float *out, atn_unwrap_result *result) {
     atn_unwrap *unwrap;
     atn_status status = atn_unwrap_create(r->device, width, height, NULL, &unwrap);
     if (status == ATN_OK) status = atn_unwrap_solve(unwrap, psi, &settings, out, result);
@@ -65,12 +65,13 @@ static atn_status compare_cuts(run *r, const char *name, int64_t width, int64_t 
     atn_status status = out && cuts.cut ? ATN_OK : ATN_ERR_MEMORY;
     for (size_t k = 0; k < pixels && status == ATN_OK; ++k)
         if (!isfinite(psi[k])) status = atn_fail(r->ctx, ATN_ERR_INPUT, "%s: phases with holes are not compared", name);
-    if (status == ATN_OK) status = solve(r, width, height, psi, (atn_unwrap_settings){.congruent = true}, out, &ours);
+    if (status == ATN_OK)
+        status = solve(r, width, height, psi, (atn_unwrap_solve_settings){.congruent = true}, out, &ours);
     atn_bench_row row = {.unit = "turns", .seconds = ours.seconds};
     if (status == ATN_OK) {
         put_cuts(psi, out, &cuts);
         row.ours = (double)cuts_reference_turns(&cuts);
-        atn_unwrap_settings plain = {.weights = ATN_UNWRAP_WEIGHTS_NONE, .congruent = true};
+        atn_unwrap_solve_settings plain = {.weights = ATN_UNWRAP_WEIGHTS_NONE, .congruent = true};
         status = solve(r, width, height, psi, plain, out, &theirs);
     }
     if (status == ATN_OK) {
@@ -143,7 +144,7 @@ static double wrong_of(const layover *scene, const float *out, int64_t pixels) {
 
 static atn_status compare_layover(run *r, const layover_settings *s) {
     int64_t pixels = s->side * s->side;
-    atn_unwrap_result result;
+    atn_unwrap_result result = {0};
     layover scene;
     atn_bench_row row = {.unit = ""};
     atn_status status = layover_make(r->ctx, s, &scene);
@@ -151,8 +152,8 @@ static atn_status compare_layover(run *r, const layover_settings *s) {
     float *out = atn_alloc(r->ctx, (size_t)pixels * sizeof *out);
     if (!out) status = ATN_ERR_MEMORY;
     if (status == ATN_OK)
-        status =
-            solve(r, s->side, s->side, scene.psi, (atn_unwrap_settings){.quality = scene.correlation}, out, &result);
+        status = solve(r, s->side, s->side, scene.psi, (atn_unwrap_solve_settings){.quality = scene.correlation}, out,
+                       &result);
     if (status == ATN_OK) {
         row.ours = wrong_of(&scene, out, pixels);
         row.seconds = result.seconds;

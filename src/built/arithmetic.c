@@ -5,6 +5,8 @@
 #include "built/built.h"
 
 #include "device/facts.h"
+#include "lower/contract.h"
+#include "lower/matrix.h"
 #include "render/exp.h"
 
 static bool has_exponential(const atn_graph *g, bool twice) {
@@ -22,9 +24,22 @@ static bool has_scaled(const atn_graph *g) {
     return false;
 }
 
+/* Every factor is two halves, good to 2^-23 of it and 2^-24 of what is divided by 16; products are added up in single
+ * precision with a few bits less than rounding would keep. */
+static atn_eval_products products_of(const atn_graph *graph, const atn_variant *variant) {
+    if (variant->matrix == ATN_MATRIX_OFF || lower_is_contraction(graph)) return (atn_eval_products){0};
+    return (atn_eval_products){.unit = 0x1p-21,
+                               .spread = lower_matrix_spread(variant),
+                               .weight_unit = variant->matrix == ATN_MATRIX_HALF ? 0x1p-11 : 0x1p-21,
+                               .weight_tiny = 0x1p-24,
+                               .largest = 65504};
+}
+
 atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_variant *variant,
                                         const atn_device_info *info) {
-    atn_eval_options options = {.fast = variant->fast};
+    atn_eval_options options = {.fast = variant->fast, .products = products_of(graph, variant)};
+    if (variant->matrix == ATN_MATRIX_PAIR && lower_is_contraction(graph))
+        options.unit[ATN_SP] = 0x1p-21;                       /* three products of parts of 11 bits */
     options.unit[ATN_HP] = variant->half ? 0x1p-11 : 0x1p-24; /* stored as halves, computed in singles */
     const atn_backend_facts *facts = atn_backend_facts_of(info);
     if (!has_exponential(graph, false)) {
@@ -32,7 +47,7 @@ atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_varian
         return options;
     }
     options.exp_error = 8 * 0x1p-24;
-    if (variant->exp == ATN_EXP_POLYNOMIAL || (facts->threads && variant->exp == ATN_EXP_NATIVE))
+    if (variant->exp == ATN_EXP_POLYNOMIAL || variant->mix > 0 || (facts->threads && variant->exp == ATN_EXP_NATIVE))
         options.exp_error += 2 * atn_exp_error(variant->degree);
     else if (variant->exp == ATN_EXP_NATIVE && (has_scaled(graph) || !facts->exact_exp2))
         options.exp_slope = 2 * 0x1p-24;

@@ -43,6 +43,7 @@ atn_target atn_target_of(const atn_device_info *info) {
                         .vectors = facts->vectors,
                         .half = host && info->fp16,
                         .shuffle = facts->shuffle,
+                        .matrix = atn_device_has_matrix(info),
                         .waits = facts->waits,
                         .warp = facts->warp,
                         .max_items = host ? 1 : info->max_group,
@@ -142,10 +143,10 @@ bool atn_built_is_compiled_in(const atn_built *k) { return atn_module_compiled_i
 
 /* Steps of the outermost reduction, at the first point; 0 where elements decide. No memory to find out is no answer. */
 static atn_status range_of(const atn_ctx *ctx, const atn_graph *g, const atn_bindings *frame, int64_t *out) {
-    int32_t block = g->blocks[0].n_accs > 0 ? 0 : 1;
+    int32_t block = atn_graph_outermost(g, NULL);
     int64_t all = 1;
     *out = 0;
-    if (block >= g->n_blocks || g->blocks[block].parent > 0) return ATN_OK;
+    if (block < 0) return ATN_OK;
     for (int32_t d = 0; d < g->blocks[block].rank; ++d) {
         const atn_dim *dim = &g->dims[g->blocks[block].dim[d]];
         int64_t begin, end;

@@ -4,6 +4,7 @@
 #include "built/outlook.h"
 #include "built/scan.h"
 #include "device/facts.h"
+#include "graph/bilinear.h"
 
 #include <string.h>
 
@@ -213,6 +214,12 @@ static bool are_few(const atn_device_info *info, const atn_extent *extent) {
 
 enum { SHORT = 64 };
 
+/* Sums of weights in halves, where the device multiplies matrices of them. */
+static bool multiplies_halves(const atn_outlook *o, const atn_device_info *info) {
+    atn_bilinear form;
+    return o->halves && !o->scaled && atn_device_has_matrix(info) && atn_bilinear_find(o->g, &form, NULL);
+}
+
 static void estimate_items(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent,
                            atn_variant *v) {
     bool shuffle = atn_backend_facts_of(info)->shuffle;
@@ -308,12 +315,18 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         return;
     }
     if (!plane && o->exponential && !info->cpu && most >= 128) { /* many points against a common range */
+        bool matrix = multiplies_halves(o, info);
         v->p[0].lanes = 128;
-        v->p[0].regs = 4;
+        v->p[0].regs = matrix ? 2 : 4;
         v->q[0].tile = 128;
-        v->q[0].unroll = 8;
-        v->q[0].split = shares(info, extent, 512);
+        v->q[0].unroll = matrix ? 4 : 8;
+        v->q[0].split = shares(info, extent, matrix ? 256 : 512);
         v->stage = 1;
+        if (matrix) { /* a quarter of the exponentials by polynomial keeps the units for both busy */
+            v->matrix = ATN_MATRIX_HALF;
+            v->mix = 2;
+            v->degree = 3;
+        }
         return;
     }
     v->p[0].lanes = plane ? 32 : most;

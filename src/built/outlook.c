@@ -62,6 +62,7 @@ atn_outlook atn_outlook_of(const atn_graph *g) {
     bool icf = g->blocks[0].n_accs > 0, only_p0 = false, only_p1 = false;
     o.points = icf ? 0 : g->blocks[0].rank;
     for (int32_t d = 0; d < o.points; ++d) o.p[d] = g->blocks[0].dim[d];
+    for (int32_t k = 0; k < g->n_objects; ++k) o.halves |= g->objects[k].read && g->objects[k].type == ATN_HP;
     for (int32_t k = icf ? 0 : 1; k < g->n_blocks && o.block < 0; ++k)
         if (k == 0 || g->blocks[k].parent == 0) o.block = k;
     if (o.block >= 0) {
@@ -76,7 +77,7 @@ atn_outlook atn_outlook_of(const atn_graph *g) {
     for (atn_value v = 0; v < g->n_values; ++v) {
         o.complex_values = o.complex_values || g->values[v].type == ATN_SP2 || g->values[v].type == ATN_DP2;
         bool exponential = g->values[v].op == ATN_OP_EXP || g->values[v].op == ATN_OP_EXP2;
-        o.exponential = o.exponential || (exponential && g->values[v].type == ATN_SP);
+        o.exponential = o.exponential || (exponential && (g->values[v].type == ATN_SP || g->values[v].type == ATN_HP));
         o.scaled = o.scaled || g->values[v].op == ATN_OP_EXP;
         if (g->values[v].type == ATN_DP || g->values[v].type == ATN_DP2) o.bytes = 8;
     }

@@ -23,9 +23,10 @@ typedef struct atn_outlook {
     bool product; /* one that depends on p0 alone meets one that depends on p1 alone, as in a matrix product; a filter
                      that all points share is none */
     bool window;  /* reads that move with the points over what their range covers: a filter, a stencil in loops */
-    bool exponential; /* an exponential in single precision */
+    bool exponential; /* an exponential in single precision, in which those of halves are computed */
     bool scaled;      /* of e, not of 2: the hardware has it only of a product */
     bool gathers;     /* a computed selector */
+    bool halves;      /* something that is read is HP */
     int32_t bytes;    /* of the largest element that is computed on */
 } atn_outlook;
 

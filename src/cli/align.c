@@ -49,7 +49,7 @@ static atn_status read_all(atn_cli_align *a) {
     for (size_t k = 0; k < a->count && !status; ++k) {
         atn_cli_progress(call, "reading %zu of %zu ...", k + 1, a->count);
         status = atn_cloud_read(call->ctx, a->paths[k], &a->r->reading, &a->clouds[k]);
-        if (!status && atn_cloud_get_info(a->clouds[k]).points == 0)
+        if (!status && atn_cloud_info_of(a->clouds[k]).points == 0)
             status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: there are no points", a->paths[k]);
     }
     return status;
@@ -69,8 +69,8 @@ static atn_status tell(const atn_cli_align *a) {
     atn_cli_call *call = a->r->call;
     if (a->result.placed < 2) return atn_fail(call->ctx, ATN_ERR_INPUT, "no two of %zu scans fit each other", a->count);
     for (size_t k = 0; k < a->count; ++k)
-        if (!a->result.scan[k].placed)
-            fprintf(call->err, "attune register: left out: %s: %s\n", a->paths[k], a->result.scan[k].reason);
+        if (!a->result.scan[k]->placed)
+            fprintf(call->err, "attune register: left out: %s: %s\n", a->paths[k], a->result.scan[k]->reason);
     return ATN_OK;
 }
 

@@ -133,9 +133,9 @@ static atn_status compare(atn_cli_align *a, const json_t *poses, const char *pat
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: no transform for %s in \"poses\"", path,
                         atn_cli_align_name(a->paths[a->result.anchor]));
     for (size_t k = 0; k < a->count; ++k) {
-        if (!a->result.scan[k].placed || !take_matrix(pose_of(poses, a->paths[k]), scan)) continue;
+        if (!a->result.scan[k]->placed || !take_matrix(pose_of(poses, a->paths[k]), scan)) continue;
         relative(anchor, scan, wanted);
-        a->apart[k] = atn_cli_matrix_apart(a->result.scan[k].transform, wanted, a->clouds[k]);
+        a->apart[k] = atn_cli_matrix_apart(a->result.scan[k]->transform, wanted, a->clouds[k]);
         a->has_truth[k] = true;
     }
     return ATN_OK;
@@ -166,8 +166,8 @@ static atn_status write_matrices(const atn_cli_align *a, const char *path) {
     const atn_ctx *ctx = a->r->call->ctx;
     atn_text text = {.ctx = ctx};
     for (size_t k = 0; k < a->count; ++k) {
-        const double *t = a->result.scan[k].transform;
-        if (!a->result.scan[k].placed) continue;
+        const double *t = a->result.scan[k]->transform;
+        if (!a->result.scan[k]->placed) continue;
         atn_text_printf(&text, "# %s\n", atn_cli_align_name(a->paths[k]));
         for (int i = 0; i < 4; ++i)
             atn_text_printf(&text, "%.17g %.17g %.17g %.17g\n", t[4 * i], t[4 * i + 1], t[4 * i + 2], t[4 * i + 3]);
@@ -186,10 +186,10 @@ static atn_status write_each(const atn_cli_align *a, const char *folder) {
         const cloud_format *format = cloud_format_of(name, "", 0);
         atn_text path = {.ctx = a->r->call->ctx};
         atn_cloud *moved = NULL;
-        if (!a->result.scan[k].placed) continue;
+        if (!a->result.scan[k]->placed) continue;
         atn_text_printf(&path, "%s/%s%s", folder, name, format && format->write ? "" : ".ply");
         status = atn_text_status(&path);
-        if (!status) status = atn_cloud_moved(a->clouds[k], a->result.scan[k].transform, &moved);
+        if (!status) status = atn_cloud_moved(a->clouds[k], a->result.scan[k]->transform, &moved);
         if (!status) status = atn_cli_register_write(a->r->call, moved, atn_text_str(&path));
         atn_cloud_free(moved);
         atn_text_free(&path);
@@ -204,7 +204,8 @@ static atn_status write_merged(const atn_cli_align *a, const char *path) {
     size_t n = 0;
     atn_status status = moved ? ATN_OK : ATN_ERR_MEMORY;
     for (size_t k = 0; k < a->count && !status; ++k)
-        if (a->result.scan[k].placed) status = atn_cloud_moved(a->clouds[k], a->result.scan[k].transform, &moved[n++]);
+        if (a->result.scan[k]->placed)
+            status = atn_cloud_moved(a->clouds[k], a->result.scan[k]->transform, &moved[n++]);
     if (!status && n) status = atn_cloud_merged((const atn_cloud *const *)moved, n, &merged);
     if (!status && n) status = atn_cli_register_write(a->r->call, merged, path);
     atn_cloud_free(merged);

@@ -10,9 +10,9 @@ const char ATN_CLI_ALIGN_SCANS[] = "lrrrrrl", ATN_CLI_ALIGN_EDGES[] = "lllrrrrrr
 
 /* v about the scan's centre is v + w x c: C's lower right block carried there. */
 void atn_cli_align_sure(const atn_cli_align *a, size_t scan, double *degrees, double *place) {
-    const atn_align_scan *s = &a->result.scan[scan];
+    const atn_align_scan *s = a->result.scan[scan];
     const double *c = s->covariance, *t = s->transform;
-    atn_cloud_info info = atn_cloud_get_info(a->clouds[scan]);
+    atn_cloud_info info = atn_cloud_info_of(a->clouds[scan]);
     double centre[3], variance = 0;
     for (int i = 0; i < 3; ++i) {
         centre[i] = t[4 * i + 3];
@@ -31,13 +31,13 @@ void atn_cli_align_sure(const atn_cli_align *a, size_t scan, double *degrees, do
 }
 
 void atn_cli_align_scans(const atn_cli_align *a, atn_text *rows) {
-    atn_text_add(rows, "scan\tpoints\tedges\tsure to, degrees\tin place\terror, degrees\t\t\n");
+    atn_text_add(rows, "scan\tpoints\tedges\tσ rotation, °\tσ translation\terror, °\t\t\n");
     for (size_t k = 0; k < a->count; ++k) {
-        const atn_align_scan *s = &a->result.scan[k];
+        const atn_align_scan *s = a->result.scan[k];
         double degrees, place;
         atn_cli_align_sure(a, k, &degrees, &place);
         atn_cli_add_cell(rows, atn_cli_align_name(a->paths[k]));
-        atn_text_printf(rows, "%zu\t%zu\t", atn_cloud_get_info(a->clouds[k]).points, s->edges);
+        atn_text_printf(rows, "%zu\t%zu\t", atn_cloud_info_of(a->clouds[k]).points, s->edges);
         if (s->placed && k != a->result.anchor)
             atn_text_printf(rows, "%.2g\t%.2g\t", degrees, place);
         else
@@ -55,9 +55,9 @@ void atn_cli_align_scans(const atn_cli_align *a, atn_text *rows) {
 }
 
 void atn_cli_align_edges(const atn_cli_align *a, atn_text *rows) {
-    atn_text_add(rows, "source\ttarget\tkind\toverlap\trmse\tresidual, degrees\tin place\tchi2\tweight\tverdict\t\n");
+    atn_text_add(rows, "source\ttarget\tkind\toverlap\trmse\tresidual, °\tresidual\tchi2\tweight\tverdict\t\n");
     for (size_t k = 0; k < a->result.edges; ++k) {
-        const atn_align_edge *e = &a->result.edge[k];
+        const atn_align_edge *e = a->result.edge[k];
         char verdict[256];
         atn_cli_add_cell(rows, atn_cli_align_name(a->paths[e->source]));
         atn_cli_add_cell(rows, atn_cli_align_name(a->paths[e->target]));
@@ -76,7 +76,7 @@ void atn_cli_align_edges(const atn_cli_align *a, atn_text *rows) {
 
 static size_t used_edges(const atn_cli_align *a) {
     size_t used = 0;
-    for (size_t k = 0; k < a->result.edges; ++k) used += a->result.edge[k].used;
+    for (size_t k = 0; k < a->result.edges; ++k) used += a->result.edge[k]->used;
     return used;
 }
 
@@ -90,14 +90,14 @@ static atn_status print_text(const atn_cli_align *a) {
                     x->placed ? ", in the frame of " : "", x->placed ? atn_cli_align_name(a->paths[x->anchor]) : "");
     atn_text_printf(&page, "edges       %zu used of %zu registered; %zu pairs searched\n", used_edges(a), x->edges,
                     x->searched);
-    atn_text_printf(&page, "graph       %d iterations; edges scatter %.2g times what their covariances say\n",
+    atn_text_printf(&page, "graph       %d iterations; residuals are %.2g times what covariances predict\n",
                     (int)x->iterations, x->spread);
     if (a->voxel > 0) atn_text_printf(&page, "voxel       %.6g\n", a->voxel);
     if (a->apart) {
         double worst = 0;
         for (size_t k = 0; k < a->count; ++k)
             if (a->has_truth[k]) worst = fmax(worst, a->apart[k].rotation_deg);
-        atn_text_printf(&page, "truth       at most %.4f degrees away\n", worst);
+        atn_text_printf(&page, "error       at most %.4f° from the truth\n", worst);
     }
     atn_text_printf(&page, "time        %.3g s\ndevice      %s\n", x->seconds, x->device);
     if (rows.failed) page.failed = true;
@@ -121,8 +121,8 @@ static json_t *apart_json(const atn_cli_apart *apart) {
 
 static json_t *scan_json(const atn_cli_align *a, size_t k) {
     const atn_ctx *ctx = a->r->call->ctx;
-    const atn_align_scan *s = &a->result.scan[k];
-    atn_cloud_info info = atn_cloud_get_info(a->clouds[k]);
+    const atn_align_scan *s = a->result.scan[k];
+    atn_cloud_info info = atn_cloud_info_of(a->clouds[k]);
     json_t *object = json_object();
     json_object_set_new(object, "file", atn_cli_json_text(ctx, a->paths[k]));
     json_object_set_new(object, "points", json_integer((json_int_t)info.points));
@@ -138,7 +138,7 @@ static json_t *scan_json(const atn_cli_align *a, size_t k) {
 
 static json_t *edge_json(const atn_cli_align *a, size_t k) {
     const atn_ctx *ctx = a->r->call->ctx;
-    const atn_align_edge *e = &a->result.edge[k];
+    const atn_align_edge *e = a->result.edge[k];
     json_t *object = json_object();
     json_object_set_new(object, "source", json_integer((json_int_t)e->source));
     json_object_set_new(object, "target", json_integer((json_int_t)e->target));
@@ -165,7 +165,7 @@ static atn_status print_json(const atn_cli_align *a) {
     json_t *root = json_object(), *scans = json_array(), *edges = json_array(), *left_out = json_array();
     for (size_t k = 0; k < a->count; ++k) {
         json_array_append_new(scans, scan_json(a, k));
-        if (!x->scan[k].placed) json_array_append_new(left_out, atn_cli_json_text(ctx, a->paths[k]));
+        if (!x->scan[k]->placed) json_array_append_new(left_out, atn_cli_json_text(ctx, a->paths[k]));
     }
     for (size_t k = 0; k < x->edges; ++k) json_array_append_new(edges, edge_json(a, k));
     json_object_set_new(root, "scans", scans);

@@ -15,15 +15,15 @@ static atn_status draw_clouds(atn_text *page, const atn_cli_align *a) {
     atn_status status = moved ? ATN_OK : ATN_ERR_MEMORY;
     size_t n = 0;
     for (size_t k = 0; k < a->count && !status; ++k) {
-        if (a->result.placed && !a->result.scan[k].placed) continue;
+        if (a->result.placed && !a->result.scan[k]->placed) continue;
         shown[n] = (atn_view_cloud){.name = atn_cli_align_name(a->paths[k]),
                                     .color = (int32_t)(n % COLOURS),
-                                    .n = atn_cloud_get_info(a->clouds[k]).points};
+                                    .n = atn_cloud_info_of(a->clouds[k]).points};
         for (int d = 0; d < 3; ++d) shown[n].axis[d] = atn_cloud_positions(a->clouds[k], d);
-        moved[n++] = a->result.scan[k].transform;
+        moved[n++] = a->result.scan[k]->transform;
     }
     const atn_view_panel panels[] = {{.title = "before"}, {.title = "after", .moved = moved}};
-    if (!status) atn_view_draw(page, shown, n, panels, 2);
+    if (!status) atn_view_draw(page, shown, n, panels, 2, NULL);
     atn_free(ctx, moved);
     atn_free(ctx, shown);
     return status;
@@ -50,10 +50,8 @@ atn_status atn_cli_align_report(const atn_cli_align *a, const char *path) {
     draw_table(&page, a, atn_cli_align_scans, ATN_CLI_ALIGN_SCANS);
     atn_page_heading(&page, "Pairs that were registered");
     draw_table(&page, a, atn_cli_align_edges, ATN_CLI_ALIGN_EDGES);
-    atn_page_end(&page);
     if (subtitle.failed) page.failed = true;
-    if (!status) status = atn_text_status(&page);
-    if (!status) status = atn_file_write(ctx, path, atn_text_str(&page), page.length);
+    if (!status) status = atn_cli_page_write(a->r->call, &page, path);
     atn_text_free(&subtitle);
     atn_text_free(&page);
     return status;

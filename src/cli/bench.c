@@ -12,11 +12,17 @@ static const struct {
     const char *name;
     atn_status (*run)(atn_cli_bench *bench);
 } SUBJECTS[] = {
-    {"kernels", atn_cli_bench_kernels},       {"register", atn_cli_bench_register},
-    {"needle", atn_cli_bench_needle},         {"unwrap", atn_cli_bench_unwrap},
-    {"space", atn_cli_bench_space},           {"lattice", atn_cli_bench_lattice},
-    {"covariance", atn_cli_bench_covariance}, {"trust", atn_cli_bench_trust},
-    {"estimate", atn_cli_bench_estimate},     {"programs", atn_cli_bench_programs},
+    {"kernels", atn_cli_bench_kernels},
+    {"register", atn_cli_bench_register},
+    {"needle", atn_cli_bench_needle},
+    {"unwrap", atn_cli_bench_unwrap},
+    {"space", atn_cli_bench_space},
+    {"lattice", atn_cli_bench_lattice},
+    {"covariance", atn_cli_bench_covariance},
+    {"trust", atn_cli_bench_trust},
+    {"estimate", atn_cli_bench_estimate},
+    {"programs", atn_cli_bench_programs},
+    {"live", atn_cli_bench_live},
 };
 
 #define LAYOUT "%-28s %-44s %10s %14s %14s %-22s %8s  %s\n"
@@ -151,10 +157,9 @@ static atn_status write_report(const atn_cli_bench *b, const char *path, const c
         atn_bars_draw(&page, "Speed against others, in one run: 1 is as fast as they are", "ratio", bars,
                       (int32_t)compared, 1, false);
         atn_page_table(&page, atn_text_str(&table), "llrrlr");
-        atn_page_end(&page);
-        status = table.failed ? ATN_ERR_MEMORY : atn_text_status(&page);
+        if (table.failed) page.failed = true;
+        status = atn_cli_page_write(b->call, &page, path);
     }
-    if (!status) status = atn_file_write(ctx, path, atn_text_str(&page), page.length);
     atn_text_free(&table);
     atn_text_free(&page);
     atn_free(ctx, names);
@@ -183,7 +188,7 @@ static atn_status run(atn_cli_call *call) {
         return atn_cli_misuse(call, "there is nothing to measure called '%s'%s%s%s", call->operands[0],
                               suggest.best ? "; did you mean '"
                                            : "; there are kernels, programs, estimate, register, trust, covariance, "
-                                             "needle, unwrap, lattice and space",
+                                             "needle, unwrap, lattice, live and space",
                               suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
     }
     if (!status) status = run_subject(&b, k);
@@ -203,53 +208,48 @@ static atn_status run(atn_cli_call *call) {
 }
 
 static const char *const PARAGRAPHS[] = {
-    "Measures ours and a reference in turn, in one run, so that whatever slows the machine slows both, and prints the "
-    "median of the ratios: above 1 ours is faster.",
-    "kernels: the shipped kernels as a user gets them now, tuned where they were tuned, against OpenBLAS, cuBLAS, "
-    "cuSPARSE, a plain loop or a copy on the same device; then how long a first call in a new process takes.",
-    "programs: two Jacobi sweeps and a residual as the planner has them, against the same unfused, fused, and fused by "
-    "hand (bench/kernels); sorts of 10^7 pairs with keys of 32 and 64 bits against qsort on the host, on CUDA against "
-    "CUB, which nvcc "
-    "builds on the spot; scan of 10^8 numbers, select, segments and reduce_by_key of 10^7 against a copy.",
-    "estimate: kernels as they run untuned, those that are shipped and a dozen as users write them (bench/kernels), "
-    "against what a tuning of --budget finds, which is remembered. Wanted is at most 2 times the tuned time. JSON rows "
+    "Measures attune and a reference alternately, so that disturbances affect both, and prints the median of the "
+    "ratios: above 1 attune is faster.",
+    "kernels: the shipped kernels as a user gets them, tuned where there is wisdom, against OpenBLAS, cuBLAS, "
+    "cuSPARSE, a plain loop or a copy on the same device; then the time of a first call in a new process.",
+    "programs: two Jacobi sweeps and a residual as planned, against the same unfused, fused, and fused by hand "
+    "(bench/kernels); sorts of 10^7 pairs with keys of 32 and 64 bits against qsort on the host, on CUDA against "
+    "CUB, compiled with nvcc; scan of 10^8 numbers, select, segments and reduce_by_key of 10^7 against a copy.",
+    "estimate: untuned kernels, the shipped ones and a dozen as users write them (bench/kernels), against tuning for "
+    "--budget, whose results are stored. Target: at most 2 times the tuned time. JSON rows "
     "also have estimate and tuned (variants) and slowdown.",
-    "register: EM-ICP against the structure it was published in (a stored matrix of all pairs, OpenMP, on the CPU): "
-    "dense "
-    "E-steps and a whole registration; what leaving out far pairs saves, reproducible sums and precisions cost, the "
-    "memory of many points; on clouds that are made for it. With SOURCE TARGET: time, rmse and overlap of all methods "
+    "live: frames of 1024x1024 unwrapped while a live page (--serve) requests 30 of them per second, against no page.",
+    "register: EM-ICP against its published structure (a stored matrix of all pairs, OpenMP, on the CPU): dense "
+    "E-steps and a whole registration; the gain of skipping distant pairs, the cost of reproducible sums and "
+    "precisions, the memory for many points; on synthetic clouds. With SOURCE TARGET: time, rmse and overlap of all "
+    "methods "
     "on these files.",
-    "trust: 400 made pairs of clouds (overlap 0.1 to 1, up to 60 % outliers, noise, different densities; one thing "
-    "seen twice, different things and mirror images, things with symmetry): verdicts of registration against what is "
-    "right; wanted are 99 % right of trusted answers, 95 % trusted of right ones, 99 % of different things doubtful or "
-    "refused.",
-    "covariance: registers made pairs (range scans, resampled surfaces, partial views, voxel-filtered clouds, "
+    "trust: verdicts of registration on 400 synthetic pairs (overlap 0.1 to 1, up to 60 % outliers, noise, different "
+    "densities; the same object, different objects, mirror images, symmetric objects). Targets: 99 % of trusted "
+    "results are right, 95 % of right results are trusted, 99 % of different objects are doubtful or refused.",
+    "covariance: registers synthetic pairs (range scans, resampled surfaces, partial views, voxel-filtered clouds, "
     "different "
     "densities, LiDAR) whose pose is known, with em-icp, icp and icp-plane: the median of e^T C^-1 e, e the error and "
     "C the reported "
-    "covariance, which is 5.35 where C is right, and the share beyond 22. JSON rows also have method, kind, pairs, "
+    "covariance, which is 5.35 if C is right, and the fraction beyond 22. JSON rows also have method, kind, pairs, "
     "counted, absent, wrong, beyond_22, rotation_deg and claimed_deg.",
-    "lattice: turned neighbourhoods of bcc, fcc and hcp, cut at 4.5 Angstrom: the share that is told right, for noises "
-    "of 0 to 1 "
-    "Angstrom and 0 to 67 % of the atoms missing; how many a second; without settings, against their number of "
-    "neighbours alone; frames of grains: do confidences come true, and are frames of no model other?",
-    "needle: from the pixels of a volume that is made for it to the pose, with the parts of that chain, also with the "
-    "volume in pinned memory where the device has such; four rounds of the shifting algorithm at the five published "
-    "sizes, through the lookup volume and by brute "
-    "force, against a plain brute force with OpenMP on the CPU.",
-    "unwrap: whole frames of 512 to 2048 pixels a side, in single precision and one in double, against a plain "
-    "multigrid with OpenMP on the CPU that comes as near to the surface, and, where python3 has scipy, its solution by "
-    "cosine transforms; the frame with a fifth of its pixels masked, and with a quality map, against itself without; "
-    "frames a second of a stream that starts from the last answer; a frame with residues, whose weights are adapted; "
-    "the length of cuts against the optimum that another method finds; pixels of radar scenes "
-    "with "
-    "layover that are wrong by a turn, against sorted reliability. With FILE...: the cuts of these phases.",
-    "space: counting and listing search spaces (FILE..., or two that are made for it) against a plain enumeration in "
-    "Python, for which python3 must be there.",
-    "A kernel that cannot be measured, say because it crashes, is a row with the reason; the others are measured all "
-    "the same.",
-    "JSON: rows (name, device, shape, ours, reference, reference_name, ratio, unit; error where a row could not be "
-    "measured), errors (how many of them).",
+    "lattice: rotated neighbourhoods of bcc, fcc and hcp within 4.5 Angstrom: the fraction classified correctly, for "
+    "noise of 0 to 1 Angstrom and 0 to 67 % missing atoms; throughput; without settings, against the number of "
+    "neighbours alone; frames of grains: calibration of confidences, and frames without any model.",
+    "needle: from the pixels of a synthetic volume to the pose, with the stages of that chain, also from pinned "
+    "memory; four rounds of the shifting algorithm at the five published sizes, with the lookup volume and by brute "
+    "force, against plain brute force with OpenMP on the CPU.",
+    "unwrap: whole frames of 512 to 2048 pixels a side, in single precision and one in double, against plain multigrid "
+    "with OpenMP on the CPU at the same accuracy and, if python3 has scipy, against cosine transforms; frames with a "
+    "fifth of the pixels masked, and with a quality map, against the same without; frames per second of a stream with "
+    "warm start; a frame with residues and adaptive weights; cut lengths against the optimum found by another method; "
+    "wrong pixels in radar scenes with layover, against sorting by reliability. With FILE...: the cuts of these "
+    "phases.",
+    "space: counting and listing search spaces (FILE..., or two synthetic ones) against plain enumeration in Python; "
+    "needs python3.",
+    "A kernel that cannot be measured is a row with the reason; the others are still measured.",
+    "JSON: rows (name, device, shape, ours, reference, reference_name, ratio, unit; error if a row could not be "
+    "measured), errors (their number).",
     NULL,
 };
 
@@ -262,8 +262,7 @@ static const atn_cli_option OPTIONS[] = {
     {.name = "per", .value = "N", .meaning = "programs: keys in a block of a sort, up to 65535; default: 4096"},
     {.name = "budget", .value = "TIME", .meaning = "estimate: tune each row for so long: 10s, 1m; default: 10s"},
     {.name = "quick",
-     .meaning =
-         "programs, register, trust, covariance, needle, unwrap, lattice: few points or pixels, to see that it works"},
+     .meaning = "programs, register, trust, covariance, needle, unwrap, lattice: a short run on little data"},
     {.name = "pairs", .value = "N", .meaning = "trust: so many pairs; default: 400. covariance: of each kind; 10"},
     {.name = "seed",
      .value = "S",
@@ -274,31 +273,31 @@ static const atn_cli_option OPTIONS[] = {
     {.name = "cases", .meaning = "trust: a row for each pair, too"},
     {.name = "kind", .value = "NAME", .meaning = "covariance: only pairs of this kind"},
     {.name = "shape", .value = "HxW", .meaning = "unwrap: FILE is raw float32, rows x columns"},
-    {.name = "scale", .value = "pi|1", .meaning = "unwrap: radians that a value of 1 stands for; 1 unless given"},
-    {.name = "report", .value = "FILE", .meaning = "write an HTML page with the rows and a picture"},
+    {.name = "scale", .value = "pi|1", .meaning = "unwrap: radians per unit of the values; default: 1"},
+    {.name = "report", .value = "FILE", .meaning = "write an HTML report"},
     {0},
 };
 
 static const atn_cli_pair EXAMPLES[] = {
     {"attune bench kernels --device cuda", "the shipped kernels against cuBLAS, cuSPARSE and a copy"},
     {"attune bench kernels --kernel gemm --json", "one kernel, for a script"},
-    {"attune bench programs --device cuda", "fusion, sorts and scans, against others on a GPU"},
-    {"attune bench estimate --budget 20s", "how good are kernels that nobody tuned?"},
+    {"attune bench programs --device cuda", "fusion, sorts and scans against other libraries on a GPU"},
+    {"attune bench estimate --budget 20s", "how good are untuned kernels?"},
     {"attune bench register", "EM-ICP against the published structure; about a minute"},
     {"attune bench register a.ply b.ply", "all methods on two files"},
-    {"attune bench covariance --method em-icp", "do covariances of registrations come true?"},
-    {"attune bench needle", "finding a needle in a volume, and matching it at the published sizes"},
-    {"attune bench unwrap --device cuda", "unwrapping frames, and how many a second"},
-    {"attune bench lattice", "how often structures of atoms are told right"},
-    {"attune bench trust --seed 7", "do verdicts of registration come true?"},
+    {"attune bench covariance --method em-icp", "are covariances of registrations calibrated?"},
+    {"attune bench needle", "needle search in a volume, and matching at the published sizes"},
+    {"attune bench unwrap --device cuda", "unwrapping: time and frames per second"},
+    {"attune bench lattice", "accuracy of crystal structures"},
+    {"attune bench trust --seed 7", "are verdicts of registration right?"},
     {"attune bench space gemm.lanai", "how fast is a space counted?"},
     {0},
 };
 
 const atn_cli_verb ATN_VERB_BENCH = {
     .name = "bench",
-    .summary = "measure against what others reach, in one run",
-    .synopsis = "SUBJECT [FILE...]",
+    .summary = "benchmarks against reference implementations",
+    .synopsis = "kernels|programs|estimate|register|trust|covariance|needle|unwrap|lattice|live|space [FILE...]",
     .paragraphs = PARAGRAPHS,
     .options = OPTIONS,
     .examples = EXAMPLES,

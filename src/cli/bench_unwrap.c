@@ -17,9 +17,9 @@ static atn_status measure_file(atn_cli_call *call, atn_device *device, const atn
     atn_image *image;
     if (shape && atn_cli_read_shape(shape, sizes) != 2)
         return atn_cli_misuse(call, "--shape %s: HxW is a shape, as 512x1024", shape);
-    atn_status status = atn_image_read(call->ctx, path, &(atn_image_options){.shape = {sizes[0], sizes[1]}}, &image);
+    atn_status status = atn_image_read(call->ctx, path, &(atn_image_settings){.shape = {sizes[0], sizes[1]}}, &image);
     if (status) return status;
-    atn_image_info info = atn_image_get_info(image);
+    atn_image_info info = atn_image_info_of(image);
     size_t count = (size_t)(info.width * info.height);
     float factor = scale && strcmp(scale, "pi") == 0 ? 3.14159265f : 1;
     float *psi = atn_alloc(call->ctx, count * sizeof *psi);

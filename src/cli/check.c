@@ -107,11 +107,11 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_CHECK = {
     .name = "check",
-    .summary = "what is wrong with the description of a kernel or a program, all of it",
+    .summary = "report all errors in the description of a kernel or program",
     .synopsis = "KERNEL",
     .paragraphs =
-        (const char *const[]){"Prints every error of the description, one on a line, with file, line, column and "
-                              "what would be right; or ok. KERNEL is a file in either form, - for standard input, or "
+        (const char *const[]){"Prints every error of the description, one per line, with file, line, column and a "
+                              "suggestion; or ok. KERNEL is a file in either form, - for standard input, or "
                               "the name of a kernel that is "
                               "shipped: add, gemm and others. A program is checked with all that it calls.",
                               "With --size all sizes are checked as well, as before a run; with --device, that "

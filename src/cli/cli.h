@@ -4,8 +4,10 @@
 #define ATN_CLI_CLI_H
 
 #include "base/context.h"
+#include "base/environment.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "plot/page.h"
 
 #include <attune/device.h>
 
@@ -19,6 +21,7 @@ typedef struct atn_cli_option {
     const char *value;   /* what its value is: "FILE", "NAME", or words to choose from: "rigid|affine"; NULL: a flag */
     const char *meaning; /* one line, no full stop */
     bool repeats;        /* may be given more than once */
+    bool optional;       /* its value, a whole number, may be left out */
 } atn_cli_option;
 
 typedef struct atn_cli_call atn_cli_call;
@@ -50,27 +53,40 @@ typedef struct atn_cli_given {
 /* One call of the program. */
 struct atn_cli_call {
     atn_ctx *ctx;
+    int argc; /* the command line, as main got it */
+    char **argv;
     FILE *out, *err;
-    const atn_cli_verb *verb; /* NULL: none was named */
-    const char **operands;    /* what is no option, behind the verb */
+    const atn_cli_verb *const *verbs; /* that there are; ends with NULL */
+    const atn_cli_verb *verb;         /* NULL: none was named */
+    const char **operands;            /* what is no option, behind the verb */
     size_t n_operands;
     atn_cli_given *given; /* options in the order they came */
     size_t n_given;
+    struct {            /* what the library reports of long work, as it is shown */
+        char doing[48]; /* the part that is under way */
+        double since_s; /* when it began */
+        double shown_s; /* when it was shown last */
+        void (*listener)(void *user, const atn_progress *now, double share); /* share of all: 0 to 1; or NULL */
+        void *listener_user;
+    } watch;
     bool json;    /* print one JSON object and nothing else */
+    bool printed; /* an object has been printed */
     bool misused; /* the failure is one of usage: exit 2 */
 };
 
-/* Runs the program once: what main does, without touching the process. 0 done, 1 could not, 2 wrong usage. */
-int atn_cli_run(atn_ctx *ctx, int argc, char **argv, FILE *out, FILE *err);
+/* Runs the program once: what main does, without touching the process. 0 done, 1 could not, 2 wrong usage. `verbs` is
+ * ATN_CLI_VERBS: only who knows all verbs names the table, so that no verb depends on the others. */
+int atn_cli_run(atn_ctx *ctx, const atn_cli_verb *const *verbs, int argc, char **argv, FILE *out, FILE *err);
 
-/* ---- the tables (verbs.c) ---- */
+/* ---- the tables (verbs.c; about.c) ---- */
 extern const atn_cli_verb *const ATN_CLI_VERBS[]; /* ends with NULL */
 extern const atn_cli_option ATN_CLI_GLOBALS[];    /* options of every verb */
 extern const atn_cli_option ATN_CLI_FRONT[];      /* options that stand where a verb would */
 extern const char *const ATN_CLI_ABOUT[];         /* what attune is; ends with NULL */
 extern const char ATN_CLI_SUMMARY[];              /* the same in one line */
-extern const atn_cli_pair ATN_CLI_EXIT_CODES[], ATN_CLI_ENVIRONMENT[];
-const atn_cli_verb *atn_cli_find_verb(const char *name); /* NULL: there is none */
+extern const atn_cli_pair ATN_CLI_EXIT_CODES[];
+void atn_cli_environment(atn_cli_pair out[ATN_ENV_VARIABLES + 1]); /* the variables that attune reads */
+const atn_cli_verb *atn_cli_find_verb(const atn_cli_verb *const *verbs, const char *name); /* NULL: there is none */
 
 /* ---- options (options.c) ---- */
 /* Fills verb, operands, given and json. All memory is call->given's and call->operands'; both are freed by the
@@ -85,14 +101,18 @@ atn_status atn_cli_read_number(atn_cli_call *call, const char *name, double leas
                                double *out);
 /* A whole number up to 2^53 of an option; `fallback` where it is not given; else wrong usage. */
 atn_status atn_cli_read_whole(atn_cli_call *call, const char *name, double least, double fallback, double *out);
+/* A length of an option in metres: a number, or one with pm, nm, um, µm, mm, cm or m behind it; in [least, most]. */
+atn_status atn_cli_read_length(atn_cli_call *call, const char *name, double least, double most, double fallback,
+                               double *out);
 /* "60", "60s", "1.5m", "2h": above 0, or false. */
 bool atn_cli_read_duration(const char *text, double *seconds);
 /* "512x1024" or "128x512x1024": how many numbers, each above 0. 0: it is no shape. */
 int atn_cli_read_shape(const char *text, int64_t shape[3]);
-/* Does one of the words of "rigid|similarity|FILE" match? A word in capitals stands for anything. */
+/* Does one of the words of "rigid|similarity|FILE" match? A word in capitals stands for anything,
+ * and so do capitals behind a colon: "zernike:N". */
 bool atn_cli_choice_allows(const char *choices, const char *value);
 
-/* ---- failing and telling (run.c, terminal.c) ---- */
+/* ---- failing and telling (options.c, terminal.c) ---- */
 /* Leaves the sentence and makes the exit status 2. */
 atn_status atn_cli_misuse(atn_cli_call *call, const char *format, ...) ATN_PRINTF(2, 3);
 /* The context's log: warnings as one line each, the rest when --verbose is given. `user` is the FILE to print to. */
@@ -101,6 +121,8 @@ void atn_cli_log_verbose(bool verbose);
 /* One line that is overwritten by the next, on a terminal only. */
 void atn_cli_progress(const atn_cli_call *call, const char *format, ...) ATN_PRINTF(2, 3);
 void atn_cli_progress_end(const atn_cli_call *call);
+/* "matching: 42 %, 13 s left": for atn_ctx_on_progress, with a call. */
+bool atn_cli_show_progress(void *call, const atn_progress *now);
 
 /* ---- JSON (json.c) ---- */
 /* Sends jansson's allocations through a context until the matching end; both around a whole run. */
@@ -123,9 +145,19 @@ void atn_cli_add_cell(atn_text *table, const char *cell);
 void atn_cli_add_table(atn_text *to, const char *table, const char *align);
 void atn_cli_add_wrapped(atn_text *to, const char *paragraph, size_t indent, size_t width);
 
+/* ---- reports (origin.c) ---- */
+typedef struct atn_cli_origin {
+    atn_text command, machine;
+    atn_page_origin page; /* both, for a page */
+} atn_cli_origin;
+void atn_cli_origin_make(const atn_cli_call *call, atn_cli_origin *out); /* ended with atn_cli_origin_free */
+void atn_cli_origin_free(atn_cli_origin *origin);
+/* Ends a page with where it comes from and writes it. */
+atn_status atn_cli_page_write(const atn_cli_call *call, atn_text *page, const char *path);
+
 /* ---- help (help.c) ---- */
 void atn_cli_help_verb(atn_text *to, const atn_cli_verb *verb);
-void atn_cli_help_all(atn_text *to);
+void atn_cli_help_all(atn_text *to, const atn_cli_verb *const *verbs);
 atn_status atn_cli_print_help(atn_cli_call *call, const atn_cli_verb *verb); /* NULL: of the whole program */
 /* "-o, --output FILE" */
 void atn_cli_add_option_name(atn_text *to, const atn_cli_option *option);

@@ -131,15 +131,15 @@ static atn_status run_steps(work *w) {
 
 static atn_status read_all(work *w, size_t n, const char *const *paths) {
     const atn_ctx *ctx = w->call->ctx;
-    atn_cloud_options options = {.invalid =
-                                     atn_cli_has(w->call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
+    atn_cloud_settings options = {.invalid =
+                                      atn_cli_has(w->call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     atn_cloud **clouds = atn_zalloc(ctx, n * sizeof *clouds);
     atn_status status = clouds ? ATN_OK : ATN_ERR_MEMORY;
     for (size_t k = 0; k < n && !status; ++k) {
         atn_cli_progress(w->call, "reading %s ...", paths[k]);
         status = atn_cloud_read(w->call->ctx, paths[k], &options, &clouds[k]);
         if (status) break;
-        atn_cloud_info info = atn_cloud_get_info(clouds[k]);
+        atn_cloud_info info = atn_cloud_info_of(clouds[k]);
         w->read += info.points + info.nan + info.inf;
         w->dropped += info.nan + info.inf;
     }
@@ -210,30 +210,32 @@ const atn_cli_verb ATN_VERB_CONVERT = {
     .synopsis = "IN... OUT",
     .paragraphs =
         (const char *const[]){
-            "Reads one file or several, which are merged, and writes OUT in the format of its ending: ply, pcd, xyz, "
-            "txt, csv, asc, npy, las or pos. Steps are done in this order, whatever the order of the options: "
-            "crop, outliers, voxel, normals, transform.",
-            "Colours, labels and other properties are kept, faces of meshes as long as their corners are; what OUT's "
-            "format does not hold is named on standard error. Of several inputs, properties that all have are kept.",
+            "Reads one or several files, which are merged, and writes OUT in the format of its extension: ply, pcd, "
+            "xyz, "
+            "txt, csv, asc, npy, las or pos. Steps are always done in this order: crop, outliers, voxel, normals, "
+            "transform.",
+            "Colours, labels and other properties are kept, as are faces of meshes whose corners remain; data that "
+            "OUT's format cannot hold is named on standard error. When merging, properties that all inputs have are "
+            "kept.",
             "JSON: file, read (points of all inputs), dropped (invalid ones), steps: [{step, points (left), edge (of "
             "voxel)}], points, seconds.",
             NULL},
     .options =
         (const atn_cli_option[]){
-            {.name = "crop", .value = "BOX", .meaning = "keep what lies in x0,y0,z0,x1,y1,z1"},
+            {.name = "crop", .value = "BOX", .meaning = "keep points in x0,y0,z0,x1,y1,z1"},
             {.name = "outliers",
              .value = "K,D|auto",
-             .meaning = "leave out points whose mean distance to K neighbours is D deviations above that of all; auto: "
-                        "20,2"},
+             .meaning =
+                 "drop points whose mean distance to K neighbours is D standard deviations above the mean; auto: 20,2"},
             {.name = "voxel",
              .value = "SIZE|auto",
-             .meaning = "one point for each cube of this edge; auto: twice the median distance of neighbours"},
-            {.name = "normals", .value = "K|auto", .meaning = "from the planes through K neighbours; auto: 20"},
+             .meaning = "voxel filter with this edge length; auto: twice the median point spacing"},
+            {.name = "normals", .value = "K|auto", .meaning = "estimate normals from K neighbours; auto: 20"},
             {.name = "viewpoint",
              .value = "X,Y,Z",
-             .meaning = "where normals point to; default: away from the centroid"},
-            {.name = "transform", .value = "FILE", .meaning = "move by 4 x 4 numbers, or JSON with a transform"},
-            {.name = "drop-invalid", .meaning = "leave out points with NaN or infinity instead of refusing the file"},
+             .meaning = "orient normals towards it; default: away from the centroid"},
+            {.name = "transform", .value = "FILE", .meaning = "transform by 4 x 4 numbers, or JSON with a transform"},
+            {.name = "drop-invalid", .meaning = "drop points with NaN or infinity instead of refusing the file"},
             {0}},
     .examples = (const atn_cli_pair[]){{"attune convert scan.pcd scan.ply", "another format"},
                                        {"attune convert a.ply b.ply both.ply --voxel auto", "merged and thinned"},

@@ -119,14 +119,14 @@ static atn_status print_table(atn_cli_call *call, const atn_devices *devices, co
     atn_cli_add_table(&page, atn_text_str(&table), "rllrrrrrr");
     for (size_t k = 0; k < count; ++k)
         if (rows[k].status)
-            atn_text_printf(&page, "\n%d is not measured: %s\n", (int)rows[k].info->index, rows[k].error);
+            atn_text_printf(&page, "\n%d could not be measured: %s\n", (int)rows[k].info->index, rows[k].error);
     for (size_t k = 0; k < count; ++k)
         if (rows[k].busy)
             atn_text_printf(&page,
                             "\n%d was measured on a busy machine: its peaks are measured again when next asked for\n",
                             (int)rows[k].info->index);
     for (int32_t k = 0; k < atn_devices_note_count(devices); ++k)
-        atn_text_printf(&page, "%sNot here: %s\n", k ? "" : "\n", atn_devices_note(devices, k));
+        atn_text_printf(&page, "%sNot available: %s\n", k ? "" : "\n", atn_devices_note(devices, k));
     page.failed |= table.failed;
     atn_status status = atn_cli_print_text(call, "devices", &page);
     atn_text_free(&table);
@@ -169,21 +169,19 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_DEVICES = {
     .name = "devices",
-    .summary = "what is here: backend, name, cores, memory, measured peaks",
+    .summary = "list devices: backend, name, cores, memory, measured peaks",
     .synopsis = "",
     .paragraphs =
         (const char *const[]){
-            "Lists the CPU and every OpenCL and CUDA device, with the arithmetic rate and the memory bandwidth that "
-            "were measured on it, and says what is missing. The first call measures, which takes about a second for "
-            "each device; later ones read the cache. Peaks of a CPU that was busy with other processes are marked as "
-            "such "
-            "and measured again by the first call at least a minute later; so is a peak that a tuned kernel exceeds.",
-            "Rates count a multiply-add as two operations; the copy counts bytes read and bytes written. '-' stands "
-            "for a type that a device lacks.",
+            "Lists the CPU and every OpenCL and CUDA device, with measured arithmetic rate and memory bandwidth, and "
+            "the backends that are missing. The first call measures, about a second per device; later ones use the "
+            "cache. Peaks of a CPU that was busy with other processes are marked and measured again by the first call "
+            "at least a minute later; so are peaks that a tuned kernel exceeds.",
+            "Rates count a multiply-add as two operations; the copy counts bytes read and bytes written. '-': type not "
+            "supported.",
             "JSON: devices (index, backend, name, driver, cores, memory_bytes, local_bytes, simd, peak: fp16, fp32 "
-            "and fp64 in FLOP/s, bandwidth in B/s; null where there is none; busy: the machine was; error where it "
-            "could "
-            "not be measured) "
+            "and fp64 in FLOP/s, bandwidth in B/s; null if not supported; busy: the machine was busy; error if it "
+            "could not be measured) "
             "and notes.",
             NULL},
     .examples = (const atn_cli_pair[]){{"attune devices", "the table"},

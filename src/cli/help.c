@@ -58,14 +58,14 @@ void atn_cli_help_verb(atn_text *to, const atn_cli_verb *verb) {
     if (verb->examples) add_pairs(to, "Examples:", verb->examples);
 }
 
-void atn_cli_help_all(atn_text *to) {
+void atn_cli_help_all(atn_text *to, const atn_cli_verb *const *verbs) {
     atn_text_printf(to, "attune %s: %s\n\nUsage: attune VERB [OPTIONS]\n", atn_version(), ATN_CLI_SUMMARY);
     for (const char *const *paragraph = ATN_CLI_ABOUT; *paragraph; ++paragraph) {
         atn_text_add(to, "\n");
         atn_cli_add_wrapped(to, *paragraph, 0, WIDTH);
     }
     atn_text table = {.ctx = to->ctx};
-    for (const atn_cli_verb *const *verb = ATN_CLI_VERBS; *verb; ++verb) {
+    for (const atn_cli_verb *const *verb = verbs; *verb; ++verb) {
         if ((*verb)->hidden) continue;
         atn_cli_add_cell(&table, "");
         atn_cli_add_cell(&table, (*verb)->name);
@@ -78,8 +78,10 @@ void atn_cli_help_all(atn_text *to) {
     atn_text_free(&table);
     add_options(to, "Options:", ATN_CLI_GLOBALS, ATN_CLI_FRONT);
     add_pairs(to, "Exit status:", ATN_CLI_EXIT_CODES);
-    add_pairs(to, "Environment:", ATN_CLI_ENVIRONMENT);
-    atn_text_add(to, "\n'attune help VERB' says more about one.\n");
+    atn_cli_pair environment[ATN_ENV_VARIABLES + 1];
+    atn_cli_environment(environment);
+    add_pairs(to, "Environment:", environment);
+    atn_text_add(to, "\n'attune help VERB' describes a verb.\n");
 }
 
 /* ---- the same as JSON; NULL when memory runs out ---- */
@@ -116,25 +118,25 @@ static json_t *verb_json(const atn_cli_verb *verb) {
     return keep_if(whole, row);
 }
 
-static json_t *all_json(void) {
-    json_t *root = json_object(), *verbs = json_array();
-    bool whole = verbs != NULL;
-    for (const atn_cli_verb *const *verb = ATN_CLI_VERBS; whole && *verb; ++verb)
-        if (!(*verb)->hidden) whole = json_array_append_new(verbs, verb_json(*verb)) == 0;
-    verbs = keep_if(whole, verbs);
+static json_t *all_json(const atn_cli_verb *const *verbs) {
+    json_t *root = json_object(), *rows = json_array();
+    bool whole = rows != NULL;
+    for (const atn_cli_verb *const *verb = verbs; whole && *verb; ++verb)
+        if (!(*verb)->hidden) whole = json_array_append_new(rows, verb_json(*verb)) == 0;
+    rows = keep_if(whole, rows);
     whole = json_object_set_new(root, "version", json_string(atn_version())) == 0;
     whole = json_object_set_new(root, "options", options_json(ATN_CLI_GLOBALS)) == 0 && whole;
-    whole = json_object_set_new(root, "verbs", verbs) == 0 && whole;
+    whole = json_object_set_new(root, "verbs", rows) == 0 && whole;
     return keep_if(whole, root);
 }
 
 atn_status atn_cli_print_help(atn_cli_call *call, const atn_cli_verb *verb) {
-    if (call->json) return atn_cli_print_json(call, verb ? verb_json(verb) : all_json());
+    if (call->json) return atn_cli_print_json(call, verb ? verb_json(verb) : all_json(call->verbs));
     atn_text text = {.ctx = call->ctx};
     if (verb)
         atn_cli_help_verb(&text, verb);
     else
-        atn_cli_help_all(&text);
+        atn_cli_help_all(&text, call->verbs);
     atn_status status = atn_cli_print_text(call, "help", &text);
     atn_text_free(&text);
     return status;
@@ -143,10 +145,10 @@ atn_status atn_cli_print_help(atn_cli_call *call, const atn_cli_verb *verb) {
 static atn_status run(atn_cli_call *call) {
     if (call->n_operands == 0) return atn_cli_print_help(call, NULL);
     const char *name = call->operands[0];
-    const atn_cli_verb *verb = atn_cli_find_verb(name);
+    const atn_cli_verb *verb = atn_cli_find_verb(call->verbs, name);
     if (verb) return atn_cli_print_help(call, verb);
     atn_suggest suggest = {.typed = name};
-    for (const atn_cli_verb *const *each = ATN_CLI_VERBS; *each; ++each)
+    for (const atn_cli_verb *const *each = call->verbs; *each; ++each)
         if (!(*each)->hidden) atn_suggest_try(&suggest, (*each)->name);
     if (suggest.best) return atn_cli_misuse(call, "there is no verb '%s'; did you mean '%s'?", name, suggest.best);
     return atn_cli_misuse(call, "there is no verb '%s'", name);
@@ -154,7 +156,7 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_HELP = {
     .name = "help",
-    .summary = "what the program can do, or what one verb does",
+    .summary = "help on the program or on a verb",
     .synopsis = "[VERB]",
     .paragraphs = (const char *const[]){"Without VERB, lists the verbs. With it, shows its usage, options and "
                                         "examples; 'attune VERB --help' does the same.",

@@ -130,28 +130,27 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_INFO = {
     .name = "info",
-    .summary = "what a file is: kind, size, ranges, invalid values",
+    .summary = "describe a file: kind, size, value range, invalid values",
     .synopsis = "FILE",
     .paragraphs =
         (const char *const[]){
-            "Reads the whole file and says what is in it. Known are NPY files (vectors, matrices and volumes, versions "
+            "Reads the whole file and describes it. Supported are NPY files (vectors, matrices and volumes, versions "
             "1 to 3), "
             "point clouds (PLY, PCD, XYZ, TXT, CSV, OBJ, STL, POS, ePOS and APT), range files of atom probes (RRNG, "
             "RNG), "
-            "images (PNG, BMP, TIFF, Zygo .dat, SDF) and volumes: folders of PNG, BMP and TIFF files, TIFF with pages. "
+            "images (PNG, BMP, TIFF, Zygo .dat, SDF) and volumes: folders of PNG, BMP and TIFF files, multi-page TIFF. "
             "Raw files are read with --shape: HxW is an "
             "image of float32, ZxHxW a volume of 8 or 16 bits, little-endian.",
             "JSON of a cloud: kind, format, points, frames, min and max (x, y, z; null without points), nan and inf "
-            "(points that are left out for them), normals, weights, masses, species (is it there?), faces (how many), "
-            "properties (names of what else travels from file to file), left_out.",
-            "JSON of an array: kind, type, dtype, shape, order, elements, min, max (null where no element is finite; "
-            "of "
-            "complex elements the modulus), nan and inf (how many).",
-            "JSON of a range file: kind, format, min, max (masses, in dalton), overlaps (pairs of ranges of different "
-            "ions that share masses; the narrower one has them), duplicates (left out), ions: [{name, element, atoms, "
+            "(points dropped for them), normals, weights, masses, species (true if present), faces (number), "
+            "properties (names of data that is passed through), left_out.",
+            "JSON of an array: kind, type, dtype, shape, order, elements, min, max (null if no element is finite; of "
+            "complex elements the modulus), nan and inf (counts).",
+            "JSON of a range file: kind, format, min, max (masses, in dalton), overlaps (pairs of overlapping ranges "
+            "of different ions; the narrower one wins), duplicates (dropped), ions: [{name, element, atoms, "
             "colour}], ranges: [{low, high, ion, volume_nm3}].",
-            "JSON of an image: kind, format, width, height, pages, bits, min, max (null where all pixels are invalid), "
-            "invalid (how many), unit, wavelength_m and spacing_m (x, y), null where the file does not say. Of a "
+            "JSON of an image: kind, format, width, height, pages, bits, min, max (null if all pixels are invalid), "
+            "invalid (count), unit, wavelength_m and spacing_m (x, y), null if unknown. Of a "
             "volume: kind, format, frames, height, width, bits, min, max, unit and spacing (x, y, z).",
             NULL},
     .examples = (const atn_cli_pair[]){{"attune info A.npy", "what is in A.npy?"},

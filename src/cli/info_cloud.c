@@ -66,11 +66,11 @@ static atn_status print_text(atn_cli_call *call, const atn_cloud_info *info) {
 }
 
 /* Frames of atoms may be larger than memory. */
-static atn_status info_frame(atn_cli_call *call, const char *path, const atn_cloud_options *options) {
+static atn_status info_frame(atn_cli_call *call, const char *path, const atn_cloud_settings *options) {
     atn_frame *frame;
     atn_status status = atn_frame_open(call->ctx, path, options, &frame);
     if (status != ATN_OK) return status;
-    atn_frame_info of = atn_frame_get_info(frame);
+    atn_frame_info of = atn_frame_info_of(frame);
     atn_cloud_info info = {.format = of.format,
                            .points = of.atoms,
                            .nan = of.nan,
@@ -87,12 +87,12 @@ static atn_status info_frame(atn_cli_call *call, const char *path, const atn_clo
 }
 
 atn_status atn_cli_info_cloud(atn_cli_call *call, const char *path) {
-    const atn_cloud_options options = {.invalid = ATN_INVALID_DROP}; /* they are counted */
+    const atn_cloud_settings options = {.invalid = ATN_INVALID_DROP}; /* they are counted */
     atn_cloud *cloud;
     if (source_has_ending(path, "pos epos apt")) return info_frame(call, path, &options);
     atn_status status = atn_cloud_read(call->ctx, path, &options, &cloud);
     if (status != ATN_OK) return status;
-    atn_cloud_info info = atn_cloud_get_info(cloud);
+    atn_cloud_info info = atn_cloud_info_of(cloud);
     status = call->json ? print_json(call, &info) : print_text(call, &info);
     atn_cloud_free(cloud);
     return status;

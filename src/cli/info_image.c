@@ -58,12 +58,12 @@ static atn_status print_image_text(atn_cli_call *call, const atn_image_info *inf
 }
 
 atn_status atn_cli_info_image(atn_cli_call *call, const char *path, const int64_t *shape) {
-    atn_image_options options = {0};
-    if (shape) options = (atn_image_options){.shape = {shape[0], shape[1]}};
+    atn_image_settings options = {0};
+    if (shape) options = (atn_image_settings){.shape = {shape[0], shape[1]}};
     atn_image *image;
     atn_status status = atn_image_read(call->ctx, path, &options, &image);
     if (status != ATN_OK) return status;
-    atn_image_info info = atn_image_get_info(image);
+    atn_image_info info = atn_image_info_of(image);
     atn_volume_reader *pages = NULL;
     bool volume = info.pages > 1 && atn_volume_open(call->ctx, path, NULL, &pages) == ATN_OK; /* not of floats */
     atn_volume_close(pages);
@@ -145,12 +145,12 @@ static atn_status print_volume_text(atn_cli_call *call, const atn_volume_info *i
 }
 
 atn_status atn_cli_info_volume(atn_cli_call *call, const char *path, const int64_t *shape) {
-    atn_volume_options options = {0};
-    if (shape) options = (atn_volume_options){.shape = {shape[0], shape[1], shape[2]}};
+    atn_volume_settings options = {0};
+    if (shape) options = (atn_volume_settings){.shape = {shape[0], shape[1], shape[2]}};
     atn_volume_reader *reader;
     atn_status status = atn_volume_open(call->ctx, path, &options, &reader);
     if (status != ATN_OK) return status;
-    atn_volume_info info = atn_volume_reader_info(reader);
+    atn_volume_info info = atn_volume_reader_info_of(reader);
     range r = {.low = UINT16_MAX};
     status = measure(call, reader, &info, &r);
     if (status == ATN_OK) status = call->json ? print_volume_json(call, &info, &r) : print_volume_text(call, &info, &r);

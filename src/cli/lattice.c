@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/kernel.h"
+#include "cli/serve.h"
 
 #include <string.h>
 
@@ -85,6 +86,24 @@ static json_t *labels_json(const lattice_outcome *o) {
     return list;
 }
 
+/* Of each ion its atoms of each class. */
+static json_t *composition_json(const atn_ctx *ctx, const lattice_outcome *o) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < o->ions && list; ++i) {
+        json_t *one = json_object();
+        bool good = json_object_set_new(one, "ion", atn_cli_json_text(ctx, o->ion[i])) == 0;
+        for (int32_t k = o->info.models; k >= 0; --k)
+            if (lattice_is_structure(o, k))
+                good =
+                    json_object_set_new(one, class_name(o, k), json_integer((json_int_t)o->composition[i][k])) == 0 &&
+                    good;
+        if (json_array_append_new(list, one) == 0 && good) continue;
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
 static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
     json_t *root = json_object();
     double rate = o->match_seconds > 0 ? (double)o->atoms / o->match_seconds : 0;
@@ -98,6 +117,7 @@ static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
                 json_object_set_new(root, "peak_bytes", json_integer((json_int_t)atn_ctx_peak_bytes(call->ctx))) == 0 &&
                 json_object_set_new(root, "settings", settings_json(o)) == 0 &&
                 json_object_set_new(root, "device", atn_cli_json_text(call->ctx, o->device)) == 0;
+    if (good && o->composition) good = json_object_set_new(root, "composition", composition_json(call->ctx, o)) == 0;
     if (good && o->label) good = json_object_set_new(root, "labels", labels_json(o)) == 0;
     if (good && atn_cli_value(call, "ranges"))
         good = json_object_set_new(root, "unranged", json_integer((json_int_t)o->unranged)) == 0 &&
@@ -114,13 +134,13 @@ static void print_phase(atn_text *page, const lattice_outcome *o, int32_t phase)
     int32_t same = 0;
     for (int32_t m = 0; m < o->info.models; ++m) same += o->info.structure[m] == o->info.structure[phase];
     if (same > 1) atn_text_printf(page, " (%zu)", o->phase[phase]);
-    if (o->info.mismatched[phase]) atn_text_add(page, ", but its sites are another lattice's: other");
+    if (o->info.mismatched[phase]) atn_text_add(page, ", but another lattice lies on its sites: other");
 }
 
 atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
     if (call->json) return print_json(call, o);
     atn_text page = {.ctx = call->ctx};
-    atn_text_printf(&page, "%zu atoms in %.3g s, %.3g a second\n", o->atoms, o->seconds,
+    atn_text_printf(&page, "%zu atoms in %.3g s, %.3g per second\n", o->atoms, o->seconds,
                     o->match_seconds > 0 ? (double)o->atoms / o->match_seconds : 0);
     for (int32_t k = 1; k <= o->info.models + 1; ++k) {
         int32_t c = k % (o->info.models + 1);
@@ -137,14 +157,13 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
     }
     atn_text_printf(&page, "cut-off %.3g, %.3g neighbours; noise %.3g, efficiency %.3g, strangers %.2g\n",
                     o->info.cutoff, o->info.neighbours, o->info.noise, o->info.efficiency, o->info.strangers);
-    if (o->dropped) atn_text_printf(&page, "%zu atoms without a place (NaN, infinite) were dropped\n", o->dropped);
+    if (o->dropped) atn_text_printf(&page, "%zu atoms with NaN or infinite coordinates dropped\n", o->dropped);
     if (o->unranged) atn_text_printf(&page, "%zu atoms are in no range\n", o->unranged);
-    if (o->overlaps)
-        atn_text_printf(&page, "%zu pairs of ranges overlap: the narrower range has the masses\n", o->overlaps);
+    if (o->overlaps) atn_text_printf(&page, "%zu pairs of ranges overlap: the narrower range wins\n", o->overlaps);
     if (!o->info.told && o->info.gain != 0)
         atn_text_add(&page, "no model fits better than chance: every atom is other\n");
     else if (!o->info.told)
-        atn_text_add(&page, "too few atoms have neighbours to find a lattice from: constants and noise are guesses\n");
+        atn_text_add(&page, "too few atoms have neighbours: constants and noise are defaults\n");
     atn_status status = atn_cli_print_text(call, "lattice", &page);
     atn_text_free(&page);
     return status;
@@ -152,12 +171,32 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
 
 /* ---- the verb ---- */
 
+typedef struct shown {
+    atn_serve *serve;
+    double since_s;
+} shown;
+
+static void show(void *user, const atn_progress *now, double share) {
+    const shown *s = user;
+    atn_serve_event(s->serve, json_pack("{s:f,s:f,s:s}", "t", atn_clock_seconds() - s->since_s, "share", share, "note",
+                                        now->doing));
+}
+
+static void end_show(const lattice_outcome *o, atn_serve *serve) {
+    json_t *summary = json_pack("{s:b,s:I,s:f}", "summary", 1, "atoms", (json_int_t)o->atoms, "seconds", o->seconds);
+    if (summary) json_object_set_new(summary, "counts", counts_json(NULL, o));
+    atn_serve_end(serve, summary);
+}
+
 static atn_status match(atn_cli_call *call, atn_device *device, const atn_lattice_settings *settings,
                         lattice_outcome *o) {
     atn_lattice *lattice = NULL;
     double from = atn_clock_seconds();
     const char *report = atn_cli_value(call, "report");
-    atn_status status = atn_lattice_create(device, settings, &lattice);
+    shown s = {.since_s = from};
+    atn_status status = atn_serve_open(call, "lattice", call->operands[0], &s.serve);
+    if (s.serve) call->watch.listener = show, call->watch.listener_user = &s;
+    if (!status) status = atn_lattice_create(device, settings, &lattice);
     if (!status)
         status =
             atn_cli_has(call, "frames") ? lattice_run_frames(call, lattice, o) : lattice_run_slabs(call, lattice, o);
@@ -165,6 +204,9 @@ static atn_status match(atn_cli_call *call, atn_device *device, const atn_lattic
     atn_lattice_free(lattice);
     if (!status && report) status = lattice_report(call, o, report);
     if (!status) status = lattice_print(call, o);
+    call->watch.listener = NULL;
+    if (!status && s.serve) end_show(o, s.serve);
+    atn_serve_close(s.serve);
     return status;
 }
 
@@ -198,6 +240,8 @@ static atn_status run(atn_cli_call *call) {
     if (o) {
         atn_free(call->ctx, o->label);
         atn_free(call->ctx, o->shown);
+        atn_free(call->ctx, o->composition);
+        atn_free(call->ctx, o->ion);
     }
     atn_free(call->ctx, o);
     atn_cloud_free(model);
@@ -206,34 +250,32 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_LATTICE = {
     .name = "lattice",
-    .summary = "find the local structure of every atom in a frame",
+    .summary = "find the local crystal structure of every atom",
     .synopsis = "FRAME",
     .paragraphs =
         (const char *const[]){
-            "For every atom of FRAME (POS, ePOS, APT in nm; XYZ and other clouds in Angstrom): which lattice its "
-            "neighbourhood is a piece of, turned how, and how sure that is. Atoms may be missing and be displaced. "
-            "Lengths of options are in Angstrom.",
-            "What is not given is found from a sample of the frame: lattice constants (the same volume an atom for all "
-            "models), cut-off, noise, efficiency, strangers, and the shares of the classes. -o writes extended XYZ "
+            "For every atom of FRAME (POS, ePOS, APT in nm; XYZ and other clouds in Angstrom): its lattice, its "
+            "orientation and the confidence. Atoms may be missing and displaced. Lengths in options are in Angstrom.",
+            "Settings that are not given are estimated from a sample of the frame: lattice constants (the same volume "
+            "per atom for all models), cut-off, noise, detection efficiency, background (strangers), and class "
+            "frequencies. -o writes extended XYZ "
             "with the "
             "columns structure_type (0 other, 1 bcc, 2 fcc, 3 hcp, or in the order of --models), orientation (x y z "
             "w, from the crystal to the frame), confidence, rmsd, matched, value, background, phase "
-            "(the number of the lattice constant, where a structure has several); a name that ends in .pos "
-            "gets the "
-            "structure in "
-            "place of mass.",
-            "--frames: each frame of a file is one neighbourhood, its first atom the centre; rows that repeat are left "
-            "out. Cut-off, noise, efficiency and strangers are found from all of them unless given, from 40 frames on; "
-            "constants are bcc=3.2, fcc=4.79 and hcp=3.39, or all of these times a factor that fits much better.",
-            "JSON: atoms, counts (of each class), background (atoms of other on no site of the lattice around them), "
+            "(the number of the lattice constant, where a structure has several); a .pos file gets the structure in "
+            "place of the mass.",
+            "--frames: each frame of a file is one neighbourhood, its first atom the centre; repeated rows are "
+            "dropped. Cut-off, noise, efficiency and strangers are estimated from all of them by default, from 40 "
+            "frames on; "
+            "constants are bcc=3.2, fcc=4.79 and hcp=3.39, or these times a factor that fits much better.",
+            "JSON: atoms, counts (of each class), background (atoms of other on no site of the surrounding lattice), "
             "dropped, seconds, match_seconds, atoms_per_second, peak_bytes, "
             "settings "
-            "(constant, share, phases: [{structure, constant, share, atoms, mismatched: the frame has another lattice "
-            "on "
-            "its sites}], cutoff, noise, "
-            "depth_noise, efficiency, strangers, background: share of atoms on no site, gain: nats an atom by which "
-            "models are likelier than chance, neighbours, rotations, told: false where no model fits better than "
-            "chance or these are guesses), device; with --frames labels; with --ranges "
+            "(constant, share, phases: [{structure, constant, share, atoms, mismatched: another lattice lies on its "
+            "sites}], cutoff, noise, "
+            "depth_noise, efficiency, strangers, background: fraction of atoms on no site, gain: log-likelihood ratio "
+            "to the null model in nats per atom, neighbours, rotations, told: false if no model fits better than "
+            "chance, or these are defaults), device; with --frames labels; with --ranges "
             "unranged and overlaps (pairs of ranges; the narrower one has the masses).",
             NULL},
     .options =
@@ -241,28 +283,33 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             {.name = "output", .letter = 'o', .value = "FILE", .meaning = "write the atoms: .xyz or .pos"},
             {.name = "ranges",
              .value = "FILE",
-             .meaning = "RRNG or RNG: which masses are which ion, for names in -o and B2 and L12"},
+             .meaning = "RRNG or RNG: mass ranges of ions, for names in -o and for B2 and L12"},
             {.name = "models",
              .value = "LIST",
              .meaning = "bcc, fcc, hcp, sc, diamond, B2 and L12 (by species), a file of points; with constants: "
                         "bcc=2.87,bcc=3.3; default: "
                         "bcc,fcc,hcp"},
             {.name = "frames", .meaning = "each frame of the file is one neighbourhood"},
-            {.name = "cutoff", .value = "R", .meaning = "neighbours are nearer; so that about 40 are, unless given"},
+            {.name = "cutoff", .value = "R", .meaning = "radius of neighbours; default: for about 40 of them"},
             {.name = "constant",
              .value = "LIST",
-             .meaning = "lattice constants: bcc=3.2,fcc=4.79; hcp: the nearest distance"},
-            {.name = "noise", .value = "S", .meaning = "of a coordinate; or LATERAL,DEPTH (along z)"},
-            {.name = "efficiency", .value = "P", .meaning = "share of the atoms that was detected"},
-            {.name = "strangers", .value = "E", .meaning = "share of the neighbours that belong to no lattice"},
-            {.name = "even", .meaning = "all classes are as likely beforehand"},
+             .meaning = "lattice constants: bcc=3.2,fcc=4.79; hcp: nearest-neighbour distance"},
+            {.name = "noise",
+             .value = "S",
+             .meaning = "standard deviation of a coordinate; or LATERAL,DEPTH (along z)"},
+            {.name = "efficiency", .value = "P", .meaning = "detection efficiency: fraction of atoms detected"},
+            {.name = "strangers",
+             .value = "E",
+             .meaning = "background: fraction of neighbours that belong to no lattice"},
+            {.name = "even", .meaning = "equal prior probability for all classes"},
             {.name = "exact", .meaning = "equation 1 as printed: an explicit assignment for each atom"},
-            {.name = "report", .value = "FILE", .meaning = "write a page to look at"},
-            {.name = "drop-invalid", .meaning = "leave out atoms that are NaN or infinite"},
+            {.name = "report", .value = "FILE", .meaning = "write an HTML report"},
+            ATN_SERVE_OPTION,
+            {.name = "drop-invalid", .meaning = "drop atoms with NaN or infinite coordinates"},
             {0}},
     .examples =
         (const atn_cli_pair[]){{"attune lattice frame.pos -o out.xyz --report out.html", "a frame of an atom probe"},
-                               {"attune lattice cells.xyz --frames --json", "neighbourhoods one by one"},
+                               {"attune lattice cells.xyz --frames --json", "separate neighbourhoods"},
                                {0}},
     .min_operands = 1,
     .max_operands = 1,

@@ -7,7 +7,7 @@
 #include <attune/lattice.h>
 #include <attune/ranges.h>
 
-enum { LATTICE_BINS = 20, LATTICE_SHOWN = 6000 };
+enum { LATTICE_BINS = 20, LATTICE_SHOWN = 15000 };
 
 /* An atom that the report shows. */
 typedef struct lattice_shown {
@@ -32,6 +32,10 @@ typedef struct lattice_outcome {
     double low[3], high[3]; /* in Angstrom */
     char unit[8], device[128];
     bool nanometres;
+    size_t (
+        *composition)[ATN_LATTICE_MOST_MODELS + 1]; /* owned; of each ion with ranges: atoms of each class; else NULL */
+    char (*ion)[32];                                /* owned; their names */
+    size_t ions;
 } lattice_outcome;
 
 /* Models and numbers; points of a model file go into *model, which must live as long as the settings. */

@@ -26,7 +26,7 @@ static atn_status read_model(atn_cli_call *call, const char *path, atn_lattice_s
     if (status) return status;
     atn_lattice_model *model = &s->model[s->models++];
     const char *slash = strrchr(path, '/');
-    size_t points = atn_cloud_get_info(*cloud).points;
+    size_t points = atn_cloud_info_of(*cloud).points;
     snprintf(model->name, sizeof model->name, "%.*s", (int)strcspn(slash ? slash + 1 : path, "."),
              slash ? slash + 1 : path);
     if (points < 2)
@@ -123,6 +123,7 @@ atn_status lattice_read_options(atn_cli_call *call, atn_lattice_settings *s, atn
     if (!status) status = atn_cli_read_number(call, "cutoff", 0.5, 50, 0, &s->cutoff);
     if (!status) status = atn_cli_read_number(call, "efficiency", 0.01, 1, 0, &s->efficiency);
     if (!status) status = atn_cli_read_number(call, "strangers", 0, 0.9, 0, &s->strangers);
+    s->has_strangers = atn_cli_has(call, "strangers");
     if (!status && noise && (!read_list(noise, 2, pair, &count) || !(pair[0] > 0) || pair[1] < 0))
         status = atn_cli_misuse(call, "--noise cannot be '%s'; it takes S, or LATERAL,DEPTH", noise);
     s->noise = pair[0];

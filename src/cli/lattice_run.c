@@ -25,7 +25,7 @@ void lattice_tally(lattice_outcome *o, const atn_lattice_atom *atom, const doubl
 /* ---- neighbourhoods ---- */
 
 static atn_status match_cloud(atn_cli_call *call, const atn_cloud *cloud, atn_lattice *lattice, lattice_outcome *o) {
-    size_t sets = atn_cloud_get_info(cloud).frames;
+    size_t sets = atn_cloud_info_of(cloud).frames;
     size_t *start = atn_alloc(call->ctx, (sets + 1) * sizeof *start);
     atn_lattice_atom *atom = atn_alloc(call->ctx, (sets + 1) * sizeof *atom);
     o->label = atn_alloc(call->ctx, (sets + 1) * sizeof *o->label);
@@ -48,15 +48,15 @@ static atn_status match_cloud(atn_cli_call *call, const atn_cloud *cloud, atn_la
 
 atn_status lattice_run_frames(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *o) {
     atn_cloud *cloud = NULL;
-    atn_cloud_options options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
+    atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     atn_status status = atn_cloud_read(call->ctx, call->operands[0], &options, &cloud);
     if (status) return status;
-    atn_cloud_info info = atn_cloud_get_info(cloud);
+    atn_cloud_info info = atn_cloud_info_of(cloud);
     o->dropped = info.nan + info.inf;
     if (info.points == 0)
         status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: no atoms; a frame has some", call->operands[0]);
     if (!status) status = match_cloud(call, cloud, lattice, o);
-    o->info = atn_lattice_get_info(lattice);
+    o->info = atn_lattice_info_of(lattice);
     atn_cloud_free(cloud);
     return status;
 }
@@ -74,8 +74,8 @@ typedef struct job {
     atn_lattice *lattice;
     atn_frame *frame;
     atn_frame_info about;
-    atn_ranges *ranges;
-    atn_column *column;
+    atn_mass_ranges *ranges;
+    atn_atom_column *column;
     lattice_outcome *o;
 } job;
 
@@ -85,14 +85,14 @@ static atn_status name_species(const job *j, atn_atoms *atoms, int32_t **room) {
     if (atoms->species || !atoms->mass || !j->ranges) return ATN_OK;
     *room = atn_alloc(j->call->ctx, (atoms->count + 1) * sizeof **room);
     if (!*room) return ATN_ERR_MEMORY;
-    atn_ranges_apply(j->ranges, atoms->mass, atoms->count, *room, NULL);
+    atn_mass_ranges_apply(j->ranges, atoms->mass, atoms->count, *room, NULL);
     atoms->species = *room;
     return ATN_OK;
 }
 
 /* The slab in the middle: what settings are found from. */
 static atn_status learn(const job *j, atn_slabs *slabs) {
-    size_t count = atn_slabs_get_info(slabs).slabs;
+    size_t count = atn_slabs_info_of(slabs).slabs;
     atn_atoms atoms = {0};
     int32_t *species = NULL;
     atn_status status = ATN_OK;
@@ -111,6 +111,8 @@ static void keep_shown(const job *j, const atn_atoms *atoms, const atn_lattice_a
         double p[3] = {atoms->position[0][k] * j->about.angstrom, atoms->position[1][k] * j->about.angstrom,
                        atoms->position[2][k] * j->about.angstrom};
         lattice_tally(j->o, &atom[k], p);
+        int32_t range = j->o->composition && atoms->mass ? atn_mass_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
+        if (range >= 0) ++j->o->composition[atn_mass_ranges_get(j->ranges, (size_t)range)->ion][atom[k].structure];
         if (!j->o->shown || atoms->index[k] % step || j->o->n_shown >= LATTICE_SHOWN) continue;
         j->o->shown[j->o->n_shown++] = (lattice_shown){{(float)p[0], (float)p[1], (float)p[2]}, atom[k]};
     }
@@ -128,7 +130,7 @@ static atn_status match_slab(const job *j, atn_atoms *atoms) {
     j->o->match_seconds += atn_clock_seconds() - from;
     if (!status) keep_shown(j, atoms, atom);
     for (size_t k = 0; k < atoms->own && rows && !status; ++k) rows[k] = (kept){atom[k], 1};
-    if (!status && rows) status = atn_column_put(j->column, atoms->index, atoms->own, rows);
+    if (!status && rows) status = atn_atom_column_put(j->column, atoms->index, atoms->own, rows);
     atn_free(ctx, rows);
     atn_free(ctx, atom);
     atn_free(ctx, species);
@@ -137,16 +139,16 @@ static atn_status match_slab(const job *j, atn_atoms *atoms) {
 
 static atn_status match_all(const job *j) {
     atn_slabs *slabs = NULL;
-    atn_atoms atoms;
+    atn_atoms atoms = {0};
     double reach = 40; /* of slabs that settings are found from: until then nobody knows */
-    atn_status status = atn_slabs_open(j->frame, &(atn_slabs_options){.halo = reach / j->about.angstrom}, &slabs);
+    atn_status status = atn_slabs_open(j->frame, &(atn_slabs_settings){.halo = reach / j->about.angstrom}, &slabs);
     if (!status) status = learn(j, slabs);
     if (!status && atn_lattice_reach(j->lattice) > reach)
         status =
             atn_fail(j->call->ctx, ATN_ERR_INPUT, "the cut-off is above %g Angstrom; a smaller one would do", reach);
-    size_t done = 0, count = status ? 0 : atn_slabs_get_info(slabs).slabs;
+    size_t done = 0, count = status ? 0 : atn_slabs_info_of(slabs).slabs;
     while (!status) {
-        atn_cli_progress(j->call, "slab %zu of %zu ...", done + 1, count);
+        if (count > 1 && done < count) atn_cli_progress(j->call, "reading slab %zu of %zu ...", done + 1, count);
         status = atn_slabs_next(slabs, &atoms);
         if (status || atoms.count == 0) break;
         status = match_slab(j, &atoms);
@@ -160,23 +162,24 @@ static atn_status match_all(const job *j) {
 
 /* ---- rows ---- */
 
-static const atn_rows_column COLUMNS[] = {
+static const atn_atom_rows_column COLUMNS[] = {
     {"pos", 3, 4},     {"structure_type", 1, -1}, {"orientation", 4, 5}, {"confidence", 1, 4}, {"rmsd", 1, 4},
     {"matched", 1, 3}, {"value", 1, 4},           {"background", 1, 4},  {"phase", 1, -1},     {0}};
 
 static const char *species_of(const job *j, const atn_atoms *atoms, size_t k) {
-    int32_t range = j->ranges && atoms->mass ? atn_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
+    int32_t range = j->ranges && atoms->mass ? atn_mass_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
     if (range < 0) return NULL;
-    return atn_ranges_ion(j->ranges, (size_t)atn_ranges_get(j->ranges, (size_t)range).ion).name;
+    return atn_mass_ranges_ion(j->ranges, (size_t)atn_mass_ranges_get(j->ranges, (size_t)range)->ion)->name;
 }
 
-static atn_status write_piece(const job *j, atn_rows *rows, bool pos, const atn_atoms *atoms, kept *list,
+static atn_status write_piece(const job *j, atn_atom_rows *rows, bool pos, const atn_atoms *atoms, kept *list,
                               size_t *next) {
     atn_status status = ATN_OK;
     for (size_t k = 0; k < atoms->count && !status; ++k) {
         kept row = {0};
         size_t got = 1;
-        for (; *next <= atoms->index[k] && got && !status; ++*next) status = atn_column_get(j->column, 1, list, &got);
+        for (; *next <= atoms->index[k] && got && !status; ++*next)
+            status = atn_atom_column_get(j->column, 1, list, &got);
         if (!status && got) row = *list;
         const atn_lattice_atom *a = &row.atom;
         double value[14] = {atoms->position[0][k], atoms->position[1][k], atoms->position[2][k], a->structure};
@@ -189,33 +192,33 @@ static atn_status write_piece(const job *j, atn_rows *rows, bool pos, const atn_
         value[8] = (double)a->confidence, value[9] = (double)a->rmsd;
         value[10] = (double)a->matched, value[11] = (double)a->value;
         value[12] = (double)a->background, value[13] = a->phase;
-        if (!status) status = atn_rows_add(rows, species_of(j, atoms, k), value);
+        if (!status) status = atn_atom_rows_add(rows, species_of(j, atoms, k), value);
     }
     return status;
 }
 
 static atn_status write_rows(const job *j, const char *path) {
-    atn_rows *rows = NULL;
-    atn_atoms atoms;
+    atn_atom_rows *rows = NULL;
+    atn_atoms atoms = {0};
     kept one;
     size_t next = 0, length = strlen(path);
     bool pos = length > 4 && strcmp(path + length - 4, ".pos") == 0;
-    atn_status status = pos ? atn_rows_open_pos(j->call->ctx, path, j->about.atoms, &rows)
-                            : atn_rows_open_xyz(j->call->ctx, path, j->about.atoms, true, NULL, COLUMNS, &rows);
+    atn_status status = pos ? atn_atom_rows_open_pos(j->call->ctx, path, j->about.atoms, &rows)
+                            : atn_atom_rows_open_xyz(j->call->ctx, path, j->about.atoms, true, NULL, COLUMNS, &rows);
     if (!status) status = atn_frame_rewind(j->frame);
     while (!status) {
         status = atn_frame_next(j->frame, &atoms);
         if (status || atoms.count == 0) break;
         status = write_piece(j, rows, pos, &atoms, &one, &next);
     }
-    if (!status) status = atn_rows_finish(rows);
-    atn_rows_free(rows);
+    if (!status) status = atn_atom_rows_finish(rows);
+    atn_atom_rows_free(rows);
     return status;
 }
 
 /* How many atoms have a range; none of them: the file belongs to another frame. */
 static atn_status count_ranged(const job *j) {
-    atn_atoms atoms;
+    atn_atoms atoms = {0};
     size_t ranged = 0;
     atn_status status = j->about.masses
                             ? atn_frame_rewind(j->frame)
@@ -224,7 +227,7 @@ static atn_status count_ranged(const job *j) {
     while (!status) {
         status = atn_frame_next(j->frame, &atoms);
         if (status || atoms.count == 0) break;
-        ranged += atn_ranges_apply(j->ranges, atoms.mass, atoms.count, NULL, NULL);
+        ranged += atn_mass_ranges_apply(j->ranges, atoms.mass, atoms.count, NULL, NULL);
     }
     j->o->unranged = j->about.atoms - ranged;
     if (!status && ranged == 0)
@@ -234,15 +237,27 @@ static atn_status count_ranged(const job *j) {
     return status;
 }
 
+static atn_status list_ions(const job *j) {
+    const atn_ctx *ctx = j->call->ctx;
+    size_t n = atn_mass_ranges_info_of(j->ranges).ions;
+    j->o->composition = atn_zalloc(ctx, (n + 1) * sizeof *j->o->composition);
+    j->o->ion = atn_zalloc(ctx, (n + 1) * sizeof *j->o->ion);
+    if (!j->o->composition || !j->o->ion) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < n; ++k)
+        snprintf(j->o->ion[k], sizeof j->o->ion[k], "%s", atn_mass_ranges_ion(j->ranges, k)->name);
+    j->o->ions = n;
+    return ATN_OK;
+}
+
 atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *o) {
     job j = {.call = call, .lattice = lattice, .o = o};
     const char *out = atn_cli_value(call, "output"), *ranges = atn_cli_value(call, "ranges");
-    atn_cloud_options options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
-    atn_status status = ranges ? atn_ranges_read(call->ctx, ranges, &j.ranges) : ATN_OK;
-    if (!status && ranges) o->overlaps = atn_ranges_get_info(j.ranges).overlaps;
+    atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
+    atn_status status = ranges ? atn_mass_ranges_read(call->ctx, ranges, &j.ranges) : ATN_OK;
+    if (!status && ranges) o->overlaps = atn_mass_ranges_info_of(j.ranges).overlaps;
     if (!status) status = atn_frame_open(call->ctx, call->operands[0], &options, &j.frame);
     if (!status) {
-        j.about = atn_frame_get_info(j.frame);
+        j.about = atn_frame_info_of(j.frame);
         o->atoms = j.about.atoms;
         o->dropped = j.about.nan + j.about.inf;
         o->nanometres = j.about.angstrom > 1;
@@ -250,16 +265,17 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_o
             status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: no atoms; a frame has some", call->operands[0]);
     }
     if (!status && j.ranges) status = count_ranged(&j);
-    if (!status && out) status = atn_column_create(call->ctx, j.about.records, sizeof(kept), 0, &j.column);
+    if (!status && j.ranges) status = list_ions(&j);
+    if (!status && out) status = atn_atom_column_create(call->ctx, j.about.records, sizeof(kept), 0, &j.column);
     if (!status && atn_cli_value(call, "report")) {
         o->shown = atn_alloc(call->ctx, LATTICE_SHOWN * sizeof *o->shown);
         if (!o->shown) status = ATN_ERR_MEMORY;
     }
     if (!status) status = match_all(&j);
     if (!status && out) status = write_rows(&j, out);
-    o->info = atn_lattice_get_info(lattice);
-    atn_column_free(j.column);
+    o->info = atn_lattice_info_of(lattice);
+    atn_atom_column_free(j.column);
     atn_frame_close(j.frame);
-    atn_ranges_free(j.ranges);
+    atn_mass_ranges_free(j.ranges);
     return status;
 }

@@ -1,6 +1,7 @@
 /* What verbs with --stream share. The p-th percentile is the latency that a share p of the frames did not exceed. */
 #include "cli/live.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -17,6 +18,15 @@ atn_status atn_live_options(atn_cli_call *call, atn_stream_options *out) {
     return status;
 }
 
+atn_status atn_live_check(atn_cli_call *call) {
+    static const char *const STREAM[] = {"type", "frames", "idle", "patience", "cold", "latest"};
+    for (size_t k = 0; k < call->n_given && !atn_cli_has(call, "stream"); ++k)
+        for (size_t n = 0; n < sizeof STREAM / sizeof *STREAM; ++n)
+            if (strcmp(call->given[k].option->name, STREAM[n]) == 0)
+                return atn_cli_misuse(call, "--%s means nothing without --stream", STREAM[n]);
+    return ATN_OK;
+}
+
 /* ---- lines ---- */
 
 static int append(const char *bytes, size_t length, void *text) {
@@ -31,7 +41,7 @@ atn_status atn_live_flush(const atn_cli_call *call) {
                     errno ? strerror(errno) : "");
 }
 
-atn_status atn_live_line(const atn_cli_call *call, json_t *root) {
+atn_status atn_live_line(atn_cli_call *call, json_t *root) {
     atn_text line = {.ctx = call->ctx};
     atn_status status = root && json_dump_callback(root, append, &line, JSON_COMPACT) == 0
                             ? ATN_OK
@@ -39,6 +49,7 @@ atn_status atn_live_line(const atn_cli_call *call, json_t *root) {
     atn_text_add(&line, "\n");
     if (!status) status = atn_text_status(&line);
     if (!status) fwrite(line.data, 1, line.length, call->out);
+    if (!status) call->printed = true;
     if (!status) status = atn_live_flush(call);
     atn_text_free(&line);
     json_decref(root);
@@ -69,13 +80,8 @@ atn_status atn_tally_add(atn_tally *tally, double latency_s) {
 
 void atn_tally_free(atn_tally *tally) { atn_free(tally->ctx, tally->latency); }
 
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void sort(atn_tally *t) {
-    if (t->answered) qsort(t->latency, t->answered, sizeof *t->latency, by_size);
+    if (t->answered) qsort(t->latency, t->answered, sizeof *t->latency, atn_ascending_double);
 }
 
 /* Of latencies that are sorted. */
@@ -104,7 +110,7 @@ bool atn_tally_json(atn_tally *tally, const char *reason, json_t *root) {
 
 void atn_tally_text(atn_tally *tally, const char *reason, FILE *out) {
     sort(tally);
-    fprintf(out, "%zu frames in %.3g s, %.4g a second; latency p50 %.2f, p95 %.2f, p99 %.2f ms; %lld dropped; %s\n",
+    fprintf(out, "%zu frames in %.3g s, %.4g per second; latency p50 %.2f, p95 %.2f, p99 %.2f ms; %lld dropped; %s\n",
             tally->answered, tally->seconds, rate_of(tally), 1e3 * percentile(tally, 0.5),
             1e3 * percentile(tally, 0.95), 1e3 * percentile(tally, 0.99), (long long)tally->dropped, reason);
 }

@@ -81,7 +81,7 @@ typedef struct run {
 
 static void *run_verb(void *user) {
     run *r = user;
-    r->code = atn_cli_run(process_ctx, r->argc, r->argv, stdout, stderr);
+    r->code = atn_cli_run(process_ctx, ATN_CLI_VERBS, r->argc, r->argv, stdout, stderr);
     return NULL;
 }
 
@@ -119,7 +119,7 @@ static void hold_standard_files(void) {
 
 int main(int argc, char **argv) {
     hold_standard_files();
-    atn_options options = {.log = atn_cli_log, .log_user = stderr};
+    atn_ctx_settings options = {.log = atn_cli_log, .log_user = stderr};
     atn_status status = atn_ctx_create(&options, &process_ctx);
     if (status) {
         fprintf(stderr, "attune: could not start: %s\n", atn_status_name(status));

@@ -90,10 +90,12 @@ static atn_status run(atn_cli_call *call) {
     add_options(&page, ATN_CLI_GLOBALS);
     add_options(&page, ATN_CLI_FRONT);
     atn_text_add(&page, ".SH VERBS\n");
-    for (const atn_cli_verb *const *verb = ATN_CLI_VERBS; *verb; ++verb)
+    for (const atn_cli_verb *const *verb = call->verbs; *verb; ++verb)
         if (!(*verb)->hidden) add_verb(&page, *verb);
     add_pairs(&page, "EXIT STATUS", ATN_CLI_EXIT_CODES);
-    add_pairs(&page, "ENVIRONMENT", ATN_CLI_ENVIRONMENT);
+    atn_cli_pair environment[ATN_ENV_VARIABLES + 1];
+    atn_cli_environment(environment);
+    add_pairs(&page, "ENVIRONMENT", environment);
     atn_status status = atn_cli_print_text(call, "man", &page);
     atn_text_free(&page);
     return status;

@@ -176,7 +176,7 @@ atn_cli_apart atn_cli_matrix_apart(const double m[16], const double truth[16], c
     atn_cli_turn a = atn_cli_turn_of(m), b = atn_cli_turn_of(truth);
     atn_cli_apart apart = {.rotation_deg = a.known && b.known ? angle_between(a.rotation, b.rotation) : NAN};
     double sum = 0;
-    size_t n = atn_cloud_get_info(cloud).points;
+    size_t n = atn_cloud_info_of(cloud).points;
     for (int i = 0; i < 3; ++i) sum += (m[4 * i + 3] - truth[4 * i + 3]) * (m[4 * i + 3] - truth[4 * i + 3]);
     apart.translation = sqrt(sum);
     sum = 0;

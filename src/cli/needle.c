@@ -2,7 +2,9 @@
 #include "cli/needle.h"
 #include "base/number.h"
 #include "cli/kernel.h"
+#include "cli/live.h"
 #include "cli/matrix.h"
+#include "cli/serve.h"
 #include "cloud/source.h"
 
 #include <math.h>
@@ -33,7 +35,7 @@ static atn_status read_interval(atn_cli_call *call, const char *name, atn_needle
     return ATN_OK;
 }
 
-static atn_status read_settings(atn_cli_call *call, atn_needle_options *o, atn_needle_settings *s) {
+static atn_status read_settings(atn_cli_call *call, atn_needle_settings *o, atn_needle_match_settings *s) {
     const char *axis = atn_cli_value(call, "axis"), *init = atn_cli_value(call, "init");
     const char *count = atn_cli_value(call, "count");
     double rounds = 0, threshold = 0;
@@ -71,7 +73,7 @@ static atn_status read_shape(atn_cli_call *call, int64_t shape[3]) {
     return ATN_OK;
 }
 
-static atn_status read_view(atn_cli_call *call, atn_volume_options *options, atn_needle_view *view) {
+static atn_status read_view(atn_cli_call *call, atn_volume_settings *options, atn_needle_view *view) {
     const char *spacing = atn_cli_value(call, "spacing");
     atn_status status = read_shape(call, options->shape);
     if (!status && spacing &&
@@ -99,6 +101,8 @@ static atn_status find(const needle_job *job, atn_needle_result *result) {
     atn_status status = atn_volume_read(call->ctx, call->operands[1], &job->volume, &volume);
     atn_cli_progress(call, "matching ...");
     if (!status) status = atn_needle_find(job->needle, volume, &job->view, &job->settings, result);
+    if (!status && atn_cli_value(call, "report"))
+        status = atn_cli_needle_report(job, volume, NULL, result, atn_cli_value(call, "report"));
     atn_volume_free(volume);
     return status;
 }
@@ -109,6 +113,8 @@ static atn_status match(const needle_job *job, atn_needle_result *result) {
     atn_status status = atn_cloud_read(call->ctx, call->operands[1], NULL, &scan);
     atn_cli_progress(call, "matching ...");
     if (!status) status = atn_needle_match(job->needle, scan, &job->settings, result);
+    if (!status && atn_cli_value(call, "report"))
+        status = atn_cli_needle_report(job, NULL, scan, result, atn_cli_value(call, "report"));
     atn_cloud_free(scan);
     return status;
 }
@@ -143,8 +149,13 @@ static atn_status run(atn_cli_call *call) {
     needle_job job = {.call = call};
     atn_devices *devices = NULL;
     int32_t index;
-    atn_status status = read_settings(call, &job.options, &job.settings);
+    atn_status status = atn_live_check(call);
+    if (!status) status = read_settings(call, &job.options, &job.settings);
     if (!status) status = read_view(call, &job.volume, &job.view);
+    if (!status && atn_cli_has(call, "serve") && !atn_cli_has(call, "stream"))
+        status = atn_cli_misuse(call, "--serve is for --stream; --report makes a page of one scan");
+    if (!status && atn_cli_has(call, "stream") && atn_cli_has(call, "report"))
+        status = atn_cli_misuse(call, "--report does not go with --stream");
     if (!status) status = atn_cli_pick_device(call, &devices, &index);
     if (!status) {
         status = atn_device_open(devices, index, &job.device);
@@ -158,75 +169,79 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_NEEDLE = {
     .name = "needle",
-    .summary = "find a needle's pose in a scan",
+    .summary = "find the pose of a needle in a scan",
     .synopsis = "MODEL SCAN",
     .paragraphs =
         (const char *const[]){
-            "Finds where MODEL (a mesh, or a cloud, z along the needle) lies in SCAN: a folder of B-scans (PNG, BMP, "
-            "TIFF), a TIFF with pages, raw pixels (--shape), or a cloud. Rolls about the needle and shifts along it "
-            "are "
-            "tried from a start, all of a round at once; scan points with a model point nearer than the threshold are "
-            "counted; the best is looked at more closely in the next round and refined at the end.",
-            "From B-scans the start is found: bright pixels, the surface that the beam meets first, the line through "
-            "the centres of arcs, the roll over a whole turn, and the tip. x is along columns, y down the rows, z "
-            "across scans. volume.json in the folder, or --spacing, says how far pixels are apart, in the model's "
-            "unit.",
-            "--init is where it starts: 4 x 4 numbers, or JSON with a transform; its z axis lies along the needle. It "
-            "spares B-scans the search. A cloud without it is taken to lie along z where it is. Both clouds go through "
-            "a voxel filter as wide as the threshold.",
-            "Where the needle is not found, or its tip is not in the scans, the exit status is 1 and the reason stands "
-            "on standard error. Another needle in the scans, or a roll that they do not tell, is a note.",
-            "--stream looks for the needle in frame after frame, each a whole volume: the entries of SCAN, a folder "
-            "that "
-            "is being filled (sub-folders of B-scans, TIFFs with pages, raw files with --shape), or raw 8-bit volumes "
-            "from standard input (SCAN is -; --shape and --spacing). One is read while the last one is matched; after "
-            "a "
-            "pose was found the next frame starts from it. It ends with an entry 'end', --frames, --idle or Ctrl-C; a "
-            "line for each frame, a summary at the end. The exit status is 1 where a frame could not be read.",
-            "JSON: found, reason, transform (4 x 4, row-major, scan = T model; null where nothing was matched), tip "
-            "(where it is in the scan, or null), roll_deg, shift (from the start; from B-scans the roll from the "
+            "Finds the pose of MODEL (a mesh or a point cloud, z along the needle) in SCAN: a folder of B-scans (PNG, "
+            "BMP, TIFF), a multi-page TIFF, raw pixels (--shape), or a point cloud. From an initial pose, rolls about "
+            "the needle and shifts along it are tried, all of a round at once; scan points with a model point within "
+            "the threshold are counted; the next round searches around the best one, which is refined at the end.",
+            "For B-scans the initial pose is found automatically: bright pixels, the first surface along the beam, the "
+            "line through the centres of arcs, the roll over 360 degrees, and the tip. x is along columns, y down the "
+            "rows, z "
+            "across scans. The pixel spacing, in the model's unit, comes from volume.json in the folder or from "
+            "--spacing.",
+            "--init is the initial pose: 4 x 4 numbers, or JSON with a transform, z axis along the needle. With it "
+            "B-scans are not searched. Without it a point cloud is assumed to be aligned with z. Model and scan are "
+            "voxel-filtered at the size of the threshold.",
+            "If the needle is not found, or its tip is outside the scans, the exit status is 1 and the reason is on "
+            "standard error. A second needle, or a roll that is not observable, is a note.",
+            "--stream tracks the needle through frames, each a whole volume: the entries of SCAN, a folder that is "
+            "being filled (sub-folders of B-scans, multi-page TIFFs, raw files with --shape), or raw 8-bit volumes "
+            "from standard input (SCAN is -; --shape and --spacing). Each frame is read while the previous one is "
+            "matched, and starts from the last pose found. It ends with an entry 'end', --frames, --idle or Ctrl-C; a "
+            "line for each frame, a summary at the end. The exit status is 1 if a frame could not be read.",
+            "JSON: found, reason, transform (4 x 4, row-major, scan = T model; null if there is no match), tip "
+            "(position in the scan, or null), roll_deg, shift (from the start; from B-scans the roll from the "
             "model's y along the scan's, and the tip's z), matches, scan_points, model_points, rounds (roll_deg, "
             "shift, "
-            "matches, combinations), runner_up (most matches far from the first round's winner), roll_observable, "
+            "matches, combinations), runner_up (most matches away from the best of the first round), roll_observable, "
             "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), rmse, "
-            "free_share (of the model in view, what would lie where the scans are empty), level (pixels above it are "
-            "bright), surface_points, centres (scans that gave one on the axis), seconds (segment, axis, match, total; "
+            "free_share (fraction of the visible model in free space), level (brightness threshold), surface_points, "
+            "centres (B-scans with a centre on the axis), seconds (segment, axis, match, total; "
             "the first two are 0 for clouds). Of a stream: an "
             "object in each line (frame, name, found, reason, transform, tip, roll_deg, shift, matches, scan_points, "
             "roll_observable, tracked, latency_s, seconds with read; or frame, name, error; or frame, name, dropped), "
-            "and in the last summary: frames (that were looked at), found, failed, dropped, fps, seconds, latency_s "
+            "and in the last summary: frames (processed), found, failed, dropped, fps, seconds, latency_s "
             "(p50, p95, p99, max), reason.",
             NULL},
     .options =
         (const atn_cli_option[]){
-            {.name = "init", .value = "FILE", .meaning = "where to start: a transform, scan = T model"},
-            {.name = "axis", .value = "X,Y,Z", .meaning = "direction of the shift; the start's z axis unless given"},
-            {.name = "roll", .value = "LO,HI,STEP", .meaning = "degrees; -5,5,1 unless given"},
+            {.name = "init", .value = "FILE", .meaning = "initial pose: a transform, scan = T model"},
+            {.name = "axis",
+             .value = "X,Y,Z",
+             .meaning = "direction of the shift; default: z axis of the initial pose"},
+            {.name = "roll", .value = "LO,HI,STEP", .meaning = "degrees; default: -5,5,1"},
             {.name = "shift",
              .value = "LO,HI,STEP",
-             .meaning = "along the scan's z; 0,0.5,0.05 unless given, from B-scans -0.25,0.25,0.05"},
-            {.name = "threshold", .value = "D", .meaning = "partners are nearer than that; 0.02 unless given"},
-            {.name = "rounds", .value = "N", .meaning = "4 unless given; steps become 5 times smaller each"},
-            {.name = "marginal", .meaning = "the winner as published: best roll and best shift, each on its own"},
-            {.name = "brute", .meaning = "all pairs instead of the lookup volume; the same counts"},
-            {.name = "count", .value = "scan|model", .meaning = "whose points are counted; scan unless given"},
-            {.name = "level", .value = "F", .meaning = "bright is above that share of white; found unless given"},
+             .meaning = "along the scan's z; default: 0,0.5,0.05, for B-scans -0.25,0.25,0.05"},
+            {.name = "threshold", .value = "D", .meaning = "largest distance of partners; default: 0.02"},
+            {.name = "rounds", .value = "N", .meaning = "steps become 5 times smaller in each; default: 4"},
+            {.name = "marginal", .meaning = "choose as published: best roll and best shift separately"},
+            {.name = "brute", .meaning = "evaluate all pairs instead of the lookup volume; same counts"},
+            {.name = "count", .value = "scan|model", .meaning = "which points are counted; default: scan"},
+            {.name = "level",
+             .value = "F",
+             .meaning = "brightness threshold as a fraction of white; default: automatic"},
             {.name = "spacing",
              .value = "DX,DY,DZ",
-             .meaning = "between columns, rows, scans; volume.json unless given"},
-            {.name = "shape", .value = "SxRxC", .meaning = "SCAN is raw pixels of that many scans, rows, columns"},
-            {.name = "track", .meaning = "the start is nearly right: small intervals, fewer combinations"},
-            {.name = "stream", .meaning = "frames as they come"},
-            {.name = "latest", .meaning = "stream: a frame that waits while a newer one is there is dropped"},
-            {.name = "frames", .value = "N", .meaning = "stream: ends after so many"},
-            {.name = "idle", .value = "S", .meaning = "stream: ends when nothing came for so many seconds"},
+             .meaning = "between columns, rows, scans; default: from volume.json"},
+            {.name = "shape", .value = "SxRxC", .meaning = "SCAN is raw pixels: scans, rows, columns"},
+            {.name = "track", .meaning = "the initial pose is close: small intervals, fewer combinations"},
+            {.name = "report", .value = "FILE.html", .meaning = "a page with the needle in its volume, and slices"},
+            {.name = "stream", .meaning = "process frames as they arrive"},
+            {.name = "latest", .meaning = "stream: drop frames that wait while a newer one is available"},
+            ATN_SERVE_OPTION,
+            {.name = "frames", .value = "N", .meaning = "stream: stop after N frames"},
+            {.name = "idle", .value = "S", .meaning = "stream: stop if nothing arrives for S seconds"},
             {.name = "patience",
              .value = "S",
-             .meaning = "stream: what cannot be read is given up when it was the same for so long; 1 unless given"},
+             .meaning = "stream: give up on an unreadable entry after it has not changed for S seconds; default: 1"},
             {0}},
     .examples =
         (const atn_cli_pair[]){{"attune needle model.stl scans/ --json", "the pose in a folder of B-scans"},
-                               {"attune needle model.stl scan.ply --init start.txt", "from a start that is known"},
+                               {"attune needle model.stl scan.ply --init start.txt", "from a known initial pose"},
                                {"attune needle model.stl scan.ply --init last.json --track --json", "the next frame"},
                                {"attune needle model.stl incoming/ --stream --json", "live"},
                                {0}},

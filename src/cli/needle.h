@@ -10,11 +10,11 @@
 typedef struct needle_job {
     atn_cli_call *call;
     atn_device *device;
-    atn_needle_options options;
-    atn_needle *needle;        /* NULL until it is prepared */
-    atn_volume_options volume; /* how SCAN is read, */
-    atn_needle_view view;      /* how it is looked at, */
-    atn_needle_settings settings;
+    atn_needle_settings options;
+    atn_needle *needle;         /* NULL until it is prepared */
+    atn_volume_settings volume; /* how SCAN is read, */
+    atn_needle_view view;       /* how it is looked at, */
+    atn_needle_match_settings settings;
 } needle_job;
 
 /* What is told of a frame of a stream beside its pose. */
@@ -35,5 +35,10 @@ atn_status atn_cli_needle_text(atn_cli_call *call, const atn_needle_result *resu
 
 /* ---- needle_stream.c: SCAN is a folder that is being filled, or - ---- */
 atn_status atn_cli_needle_stream(needle_job *job);
+
+/* ---- needle_report.c ---- */
+/* SCAN is a volume or a cloud; the other is NULL. */
+atn_status atn_cli_needle_report(const needle_job *job, const atn_volume *volume, const atn_cloud *scan,
+                                 const atn_needle_result *result, const char *path);
 
 #endif

@@ -93,8 +93,8 @@ static void add_pose(const atn_needle_result *r, atn_text *page) {
         atn_text_printf(page, "round %d: roll %.4f, shift %.5f, %lld matches of %lld combinations\n", (int)k + 1,
                         r->round[k].roll_deg, r->round[k].shift, (long long)r->round[k].matches,
                         (long long)r->round[k].combinations);
-    atn_text_printf(page, "runner-up %lld; the roll is %s by the scan; %.3g s of %.3g s matching\n",
-                    (long long)r->runner_up, r->roll_observable ? "told" : "not told", r->match_seconds, r->seconds);
+    atn_text_printf(page, "runner-up %lld; the roll is %s; matching %.3g s of %.3g s\n", (long long)r->runner_up,
+                    r->roll_observable ? "told" : "not told", r->match_seconds, r->seconds);
 }
 
 atn_status atn_cli_needle_text(atn_cli_call *call, const atn_needle_result *r) {
@@ -107,8 +107,9 @@ atn_status atn_cli_needle_text(atn_cli_call *call, const atn_needle_result *r) {
     atn_text_add(&page, "\n");
     if (r->n_rounds) add_pose(r, &page);
     if (r->segment_seconds > 0)
-        atn_text_printf(&page, "bright above %lld; %lld points near the needle, %lld scans with a centre on its axis\n",
-                        (long long)r->level, (long long)r->surface, (long long)r->centres);
+        atn_text_printf(
+            &page, "brightness threshold %lld; %lld points near the needle, %lld B-scans with a centre on its axis\n",
+            (long long)r->level, (long long)r->surface, (long long)r->centres);
     if (r->found && *r->reason) atn_text_printf(&page, "note: %s\n", r->reason);
     atn_status status = atn_cli_print_text(call, "needle", &page);
     atn_text_free(&page);

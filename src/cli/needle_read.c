@@ -79,7 +79,7 @@ static atn_status is_whole(const run *r, const char *path, bool *whole) {
 }
 
 static atn_status check_shape(run *r, const char *path, const atn_volume *volume) {
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     const int64_t shape[3] = {info.frames, info.height, info.width};
     if (r->shape[0] && memcmp(shape, r->shape, sizeof shape) != 0)
         return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %lldx%lldx%lld values, not %lldx%lldx%lld", path,
@@ -91,7 +91,7 @@ static atn_status check_shape(run *r, const char *path, const atn_volume *volume
 
 /* Into the slot's volume; the first time that is made. */
 static atn_status read_volume(run *r, slot *s, const char *path) {
-    atn_volume_options options = r->job->volume;
+    atn_volume_settings options = r->job->volume;
     if (is_folder(path) || source_has_ending(path, "tif tiff")) memset(options.shape, 0, sizeof options.shape);
     if (s->volume) return atn_volume_fill(s->volume, path, &options);
     atn_status status = atn_volume_read(r->job->call->ctx, path, &options, &s->volume);

@@ -100,7 +100,7 @@ static void learn(run *r, const atn_needle_result *result) {
 
 static atn_status look(run *r, const slot *s) {
     const needle_job *job = r->job;
-    atn_needle_settings begin = job->settings;
+    atn_needle_match_settings begin = job->settings;
     atn_needle_result result = {0};
     begin.otherwise = &r->search;
     atn_status status = atn_needle_find(job->needle, s->volume, &job->view,
@@ -118,6 +118,7 @@ static atn_status look(run *r, const slot *s) {
     learn(r, &result);
     status = atn_tally_add(&r->tally, facts.latency_s);
     r->tally.seconds = atn_clock_seconds() - r->tally.start_s;
+    needle_live_show(r->live, s->volume, &result, &r->tally, facts.latency_s);
     return status ? status : tell_pose(r, &facts, &result);
 }
 
@@ -179,7 +180,7 @@ static atn_status open_stream(run *r) {
         return atn_cli_misuse(call, "--shape: so many pixels no memory holds");
     r->search = job->settings;
     r->search.has_start = r->search.track = false;
-    r->track = (atn_needle_settings){
+    r->track = (atn_needle_match_settings){
         .has_start = true, .track = true, .marginal = job->settings.marginal, .otherwise = &r->search};
     return atn_stream_open(r->ctx, &options, &r->stream);
 }
@@ -230,7 +231,14 @@ atn_status atn_cli_needle_stream(needle_job *job) {
     atn_lane_begin(&r.read);
     atn_status status = open_stream(&r);
     if (!status) status = atn_cli_needle_prepare(job);
+    if (!status) status = needle_live_open(job, &r.live);
     if (!status) status = stream(&r);
+    if (r.live) {
+        json_t *summary =
+            json_pack("{s:b,s:I,s:I}", "summary", 1, "found", (json_int_t)r.found, "failed", (json_int_t)r.failed);
+        if (summary) atn_tally_json(&r.tally, atn_stream_reason(r.stream), summary);
+        needle_live_end(r.live, summary);
+    }
     for (size_t k = 0; k < NEEDLE_SLOTS; ++k) {
         empty(&r, &r.slot[k]);
         atn_volume_free(r.slot[k].volume);

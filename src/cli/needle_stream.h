@@ -5,6 +5,7 @@
 #include "cli/lane.h"
 #include "cli/live.h"
 #include "cli/needle.h"
+#include "cli/needle_live.h"
 
 enum { NEEDLE_SLOTS = 3 }; /* one is filled, one waits, one is looked at */
 
@@ -38,10 +39,11 @@ typedef struct needle_run {
     int64_t came;         /* frames */
     atn_live_fault fault;
     /* ---- of the thread that looks ---- */
-    atn_needle_settings search, track; /* anywhere; from the last pose, and there if that fails */
+    atn_needle_match_settings search, track; /* anywhere; from the last pose, and there if that fails */
     bool tracks;
     atn_tally tally;
     int64_t found, failed;
+    needle_live *live; /* NULL: nobody is to look */
     char first_failure[ATN_MESSAGE_BYTES];
 } needle_run;
 

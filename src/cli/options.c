@@ -50,6 +50,9 @@ bool atn_cli_choice_allows(const char *choices, const char *value) {
     for (const char *word = choices;; ++word) {
         size_t n = strcspn(word, "|");
         if (n == length && memcmp(word, value, n) == 0) return true;
+        const char *colon = memchr(word, ':', n);
+        size_t front = colon ? (size_t)(colon + 1 - word) : 0;
+        if (colon && length > front && memcmp(word, value, front) == 0) return true;
         if (isupper((unsigned char)*word)) return true;
         word += n;
         if (!*word) return false;
@@ -59,7 +62,7 @@ bool atn_cli_choice_allows(const char *choices, const char *value) {
 static atn_status keep(atn_cli_call *call, const atn_cli_option *option, const char *value) {
     if (option->value && !option->repeats && atn_cli_has(call, option->name))
         return atn_cli_misuse(call, "--%s is given twice; it takes one %s", option->name, option->value);
-    if (option->value && !atn_cli_choice_allows(option->value, value))
+    if (value && !atn_cli_choice_allows(option->value, value))
         return atn_cli_misuse(call, "--%s cannot be '%s'; it takes %s", option->name, value, option->value);
     call->given[call->n_given++] = (atn_cli_given){option, value};
     return ATN_OK;
@@ -73,6 +76,7 @@ static atn_status take(atn_cli_call *call, const atn_cli_option *option, const c
     }
     if (attached) return keep(call, option, attached);
     const char *next = argv[*at + 1];
+    if (option->optional && !(next && *next && !next[strspn(next, "0123456789")])) return keep(call, option, NULL);
     if (!next || strncmp(next, "--", 2) == 0)
         return atn_cli_misuse(call, "--%s needs a value: --%s %s", option->name, option->name, option->value);
     ++*at;
@@ -198,6 +202,28 @@ atn_status atn_cli_read_number(atn_cli_call *call, const char *name, double leas
     return atn_cli_misuse(call, "--%s cannot be '%s'; it takes a number from %g%s", name, text, least, limit);
 }
 
+atn_status atn_cli_read_length(atn_cli_call *call, const char *name, double least, double most, double fallback,
+                               double *out) {
+    static const struct {
+        const char *unit;
+        double metres;
+    } UNITS[] = {{"", 1},      {"m", 1},     {"cm", 1e-2},        {"mm", 1e-3},
+                 {"um", 1e-6}, {"µm", 1e-6}, {"\xce\xbcm", 1e-6}, {"nm", 1e-9},
+                 {"pm", 1e-12}}; /* both signs for micro */
+    const char *text = atn_cli_value(call, name);
+    char *end;
+    *out = fallback;
+    if (!text) return ATN_OK;
+    double number = atn_number_read(text, &end);
+    const char *unit = end + strspn(end, " ");
+    for (size_t k = 0; end != text && k < sizeof UNITS / sizeof *UNITS; ++k) {
+        *out = number * UNITS[k].metres;
+        if (strcmp(unit, UNITS[k].unit) == 0 && *out >= least && *out <= most) return ATN_OK;
+    }
+    return atn_cli_misuse(call, "--%s cannot be '%s'; it takes a length from %g to %g m: 632.8nm, 5um, 1.1e-5", name,
+                          text, least, most);
+}
+
 bool atn_cli_read_duration(const char *text, double *seconds) {
     char *end;
     *seconds = atn_number_read(text, &end);
@@ -215,4 +241,15 @@ int atn_cli_read_shape(const char *text, int64_t shape[3]) {
         if (*end == '\0') return count > 1 ? count : 0;
         if (*end != 'x') return 0;
     }
+}
+
+atn_status atn_cli_misuse(atn_cli_call *call, const char *format, ...) {
+    char sentence[ATN_MESSAGE_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    call->misused = true;
+    return atn_fail(call->ctx, ATN_ERR_INPUT, "%s (see 'attune help%s%s')", sentence, call->verb ? " " : "",
+                    call->verb ? call->verb->name : "");
 }

@@ -17,6 +17,10 @@ static bool watch(void *user, const atn_register_step *step) {
             atn_grow(ctx, (void **)&r->steps.list, &r->steps.capacity, r->steps.n, sizeof *r->steps.list) != ATN_OK;
         if (!r->steps.failed) r->steps.list[r->steps.n++] = *step;
     }
+    if (r->serve)
+        atn_serve_event(r->serve, json_pack("{s:i,s:f,s:f,s:f,s:I,s:I}", "iteration", (int)++r->iterations, "rmse",
+                                            step->rmse, "sigma", step->sigma, "motion", step->motion, "source",
+                                            (json_int_t)step->source, "target", (json_int_t)step->target));
     if (r->n_pairs && step->iteration == 1 && r->pair < r->n_pairs) ++r->pair;
     double now = atn_clock_seconds();
     if (now - r->shown_s >= SHOW_EVERY_S) {
@@ -50,10 +54,10 @@ static atn_status write_files(const atn_cli_register *r, const atn_cli_registere
 static atn_status register_pair(atn_cli_register *r, atn_device *device, const atn_cloud *const used[2],
                                 atn_cli_registered *done, const double *truth) {
     atn_cli_call *call = r->call;
-    atn_register_result result;
+    atn_register_result result = {0};
     atn_cli_apart apart;
     done->foreseen_bytes =
-        atn_register_bytes(&r->settings, atn_cloud_get_info(used[0]).points, atn_cloud_get_info(used[1]).points);
+        atn_register_bytes(device, &r->settings, atn_cloud_info_of(used[0]).points, atn_cloud_info_of(used[1]).points);
     atn_cli_progress(call, "%s: %s", r->method, r->settings.init == ATN_START_AUTO ? "searching ..." : "planning ...");
     atn_status status = atn_register(device, used[0], used[1], &r->settings, &result);
     atn_cli_progress_end(call);
@@ -66,6 +70,13 @@ static atn_status register_pair(atn_cli_register *r, atn_device *device, const a
     }
     status = atn_cli_register_print(r, done);
     if (!status) status = write_files(r, done);
+    if (r->serve && !status) {
+        atn_serve_end(r->serve,
+                      json_pack("{s:b,s:s,s:s,s:o,s:f,s:f,s:i,s:f}", "summary", 1, "verdict",
+                                atn_verdict_name(result.verdict), "reason", result.reason, "transform",
+                                atn_cli_json_matrix(result.transform, 4, 4), "rmse", result.rmse, "overlap",
+                                result.overlap, "iterations", (int)result.iterations, "seconds", result.seconds));
+    }
     if (!status && result.verdict == ATN_VERDICT_DOUBTFUL)
         fprintf(call->err, "attune register: doubtful: %s\n", result.reason);
     if (!status && result.verdict == ATN_VERDICT_REFUSED)
@@ -90,7 +101,7 @@ static atn_status thin_and_register(atn_cli_register *r, atn_device *device, atn
     atn_cli_progress(r->call, "thinning ...");
     atn_status status = atn_cli_voxel(done->target, &done->voxel, &thin[1]);
     if (!status) status = atn_cli_voxel(done->source, &done->voxel, &thin[0]);
-    for (int k = 0; k < 2 && !status; ++k) done->used[k] = atn_cloud_get_info(thin[k]).points;
+    for (int k = 0; k < 2 && !status; ++k) done->used[k] = atn_cloud_info_of(thin[k]).points;
     if (!status) status = register_pair(r, device, (const atn_cloud *const[]){thin[0], thin[1]}, done, truth);
     atn_cloud_free(thin[0]);
     atn_cloud_free(thin[1]);
@@ -146,6 +157,9 @@ static atn_status run(atn_cli_call *call) {
     r.settings.watch = watch;
     r.settings.watch_user = &r;
     bool many = !list && atn_cli_align_wanted(call);
+    if (!status && (list || many) && atn_cli_has(call, "serve"))
+        status = atn_cli_misuse(call, "--serve is for one pair");
+    if (!status) status = atn_serve_open(call, "register", call->n_operands ? call->operands[0] : "", &r.serve);
     if (!status && !list && !many) status = run_one(&r);
     if (!status && (list || many)) {
         atn_device *device = NULL;
@@ -154,54 +168,51 @@ static atn_status run(atn_cli_call *call) {
         atn_device_close(device);
     }
     atn_cli_progress_end(call);
+    atn_serve_close(r.serve);
     atn_free(call->ctx, r.steps.list);
     return status;
 }
 
 const atn_cli_verb ATN_VERB_REGISTER = {
     .name = "register",
-    .summary = "align point clouds: one onto another, or many into one frame",
+    .summary = "register point clouds: one to another, or many into a common frame",
     .synopsis = "SOURCE TARGET [MORE...]",
     .paragraphs =
         (const char *const[]){
-            "Finds the transform that moves SOURCE onto TARGET, and says how sure it is. Units do not matter: what is "
-            "not given is taken from the data. Where the clouds lie is tried first, if they fit there; then any "
-            "rotation and partial overlap is searched for. --init identity promises that they lie near each other: "
-            "no search. A file has 4 x 4 numbers, or is JSON with a transform, such as truth.json or what --json "
-            "printed before.",
-            "Methods: em-icp weighs soft pairs at a falling distance scale; icp takes nearest points, icp-plane with "
-            "distances along the target's normals; softassign normalises soft pairs over both clouds; cpd estimates "
-            "the scale of the distances; gicp takes nearest points, with distances weighed by the surfaces of both "
-            "clouds "
-            "(rigid). Files are read as attune info reads them.",
-            "The verdict is trusted, doubtful or refused, with its reason. It is held against chance: how much of what "
-            "meets lies on the other cloud's surface, at the spacing and noise of both; the best other pose; "
-            "directions that slide. Doubtful is a warning on standard error, refused exit status 1; what was asked "
-            "for is written all the same.",
-            "More than two files, or a folder: all of them into the frame of the first that fits. Pairs that overlap "
-            "are "
-            "found by their shapes, registered (gicp unless --method is given), joined into a graph of poses with "
-            "their "
-            "covariances as weights; pairs that the poses predict to overlap close loops. Only trusted pairs count, "
-            "and "
-            "wrong ones lose their weight. A scan that fits no other is left out and named on standard error. -o "
-            "writes "
-            "all of them merged, or each into a folder that exists; --matrix a block for each; --truth has poses: "
+            "Finds the transform that maps SOURCE onto TARGET, with its uncertainty. Any unit of length works: "
+            "defaults are derived from the data. The current pose is tried first; if it does not fit, any rotation and "
+            "partial overlap is searched for. --init identity skips the search, for clouds that are roughly aligned. "
+            "--init FILE: 4 x 4 numbers, or JSON with a transform, such as truth.json or earlier output of --json.",
+            "Methods: em-icp uses soft correspondences with a decreasing distance scale; icp nearest neighbours, point "
+            "to point; icp-plane point to plane; softassign normalises soft correspondences over both clouds; cpd "
+            "estimates the distance scale; gicp weights nearest neighbours by the local surfaces of both clouds "
+            "(rigid). For file formats see attune info.",
+            "The verdict is trusted, doubtful or refused, with a reason. It compares the result with chance: how much "
+            "of the overlap lies on the other cloud's surface, given spacing and noise of both; the best alternative "
+            "pose; unconstrained (sliding) directions. Doubtful is a warning on standard error, refused is exit status "
+            "1; requested files are written in any case.",
+            "More than two files, or a folder: multiway registration into the frame of the first scan that matches. "
+            "Overlapping pairs are found by their shape and registered (default: gicp); a pose graph is optimised with "
+            "their covariances as weights; loops are closed with pairs that the poses predict to overlap. Only trusted "
+            "pairs count, with robust weights. A scan that matches no other is left out and named on standard error. "
+            "-o writes all of them merged, or one file each into an existing folder; --matrix writes a block for each; "
+            "--truth has poses: "
             "[{file, transform}]. JSON: scans: [{file, points, dropped, placed, transform (common = T scan), "
             "covariance, "
             "edges, reason, truth}], left_out, edges: [{source, target (numbers of scans, from 0), loop, used, "
             "verdict, "
             "reason, transform, covariance, rmse, overlap, residual_deg, residual, chi2, weight}], placed, anchor, "
             "searched, iterations, spread, seconds, peak_bytes, method, device.",
-            "--batch: rows of a CSV file, source,target[,init[,aligned[,matrix]]], a head is optional, paths are "
-            "relative "
-            "to the list; init is a file, identity or auto. Clouds named often are read once. Results are printed as "
-            "they come. A pair that fails does not stop the others; the exit status is 1 if any did.",
-            "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (share of source "
-            "points that have one), iterations, pairs, evaluated_pairs, seconds, building_seconds, gpts, peak_bytes, converged, verdict, "
+            "--batch: rows of a CSV file, source,target[,init[,aligned[,matrix]]], header row optional, paths relative "
+            "to the list; init is a file, identity or auto. Each cloud is read once. Results are printed as they are "
+            "ready. A pair that fails does not stop the others; the exit status is 1 if any failed.",
+            "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (fraction of "
+            "source points that have one), iterations, pairs, evaluated_pairs, seconds, building_seconds, gpts, "
+            "peak_bytes, "
+            "converged, verdict, "
             "reason, overlap_source, overlap_target, agreement, runner_up, alternatives (4 x 4 each), sliding, "
             "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), "
-            "covariance_reason (why it is null), device, "
+            "covariance_reason (why it is missing), device, "
             "variant, scale, inlier_distance, error_bound, sigma_end, foreseen_bytes, method, source and target (file, "
             "points, dropped; used and voxel, the edge, with --voxel); profile (name, calls, seconds) with --profile, "
             "truth (rotation_deg, translation, rms) "
@@ -210,10 +221,10 @@ const atn_cli_verb ATN_VERB_REGISTER = {
     .options = ATN_CLI_REGISTER_OPTIONS,
     .examples =
         (const atn_cli_pair[]){
-            {"attune register scan1.ply scan2.ply -o aligned.ply", "any pose"},
-            {"attune register scan1.ply scan2.ply --init identity --report r.html", "near each other; and a page"},
-            {"attune register a.pcd b.pcd --method icp-plane --init T.txt --matrix T2.txt", "refine what is known"},
-            {"attune register scans -o all.ply --report r.html", "every scan of a folder into one frame"},
+            {"attune register scan1.ply scan2.ply -o aligned.ply", "unknown pose"},
+            {"attune register scan1.ply scan2.ply --init identity --report r.html", "roughly aligned, with a report"},
+            {"attune register a.pcd b.pcd --method icp-plane --init T.txt --matrix T2.txt", "refine a known pose"},
+            {"attune register scans -o all.ply --report r.html", "all scans of a folder into one frame"},
             {"attune register --batch pairs.csv --json", "many pairs, for a script"},
             {0}},
     .min_operands = 0,

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/matrix.h"
+#include "cli/serve.h"
 
 #include <attune/register.h>
 
@@ -20,13 +21,15 @@ typedef struct atn_cli_register {
     atn_register_settings settings; /* its watch records steps and shows progress */
     const char *method;             /* the words of the options, for people */
     const char *transform, *start;
-    atn_cloud_options reading;
+    atn_cloud_settings reading;
     double voxel;         /* edge, in the target's unit; 0: not given, or from the data */
     bool profile;         /* show where the time goes */
     bool keeps_steps;     /* for the report */
     size_t pair, n_pairs; /* the one at work, from 1; 0: there is but one */
     double shown_s;       /* when progress was shown last */
     atn_cli_steps steps;
+    atn_serve *serve;   /* NULL: nobody is to look */
+    int32_t iterations; /* that were shown there */
 } atn_cli_register;
 
 /* One pair with what came out, to be told. */

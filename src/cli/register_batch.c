@@ -11,6 +11,7 @@
 
 typedef struct batch {
     atn_cli_register *r;
+    atn_device *device;
     atn_cli_list list;
     atn_register_pair *pairs; /* those rows that can be worked on */
     size_t *pair_of;          /* by row; SIZE_MAX: none */
@@ -116,7 +117,7 @@ static bool fill_row(const batch *b, size_t k, json_t *object) {
     bool good = true;
     if (x) {
         const atn_register_pair *pair = &b->pairs[b->pair_of[k]];
-        size_t used[2] = {atn_cloud_get_info(pair->source).points, atn_cloud_get_info(pair->target).points};
+        size_t used[2] = {atn_cloud_info_of(pair->source).points, atn_cloud_info_of(pair->target).points};
         atn_cli_registered done = {.source_name = row->source,
                                    .target_name = row->target,
                                    .source = b->list.clouds[row->clouds[0]].cloud,
@@ -124,7 +125,7 @@ static bool fill_row(const batch *b, size_t k, json_t *object) {
                                    .voxel = b->voxel,
                                    .used = {b->voxel > 0 ? used[0] : 0, b->voxel > 0 ? used[1] : 0},
                                    .result = x,
-                                   .foreseen_bytes = atn_register_bytes(&b->r->settings, used[0], used[1])};
+                                   .foreseen_bytes = atn_register_bytes(b->device, &b->r->settings, used[0], used[1])};
         good = atn_cli_register_json(b->r, &done, object);
     } else {
         json_t *source = json_object(), *target = json_object();
@@ -152,6 +153,7 @@ static atn_status print_json_row(const batch *b, size_t k) {
 
 static void begin(batch *b) {
     FILE *out = b->r->call->out;
+    b->r->call->printed = true;
     measure_names(b);
     if (b->r->call->json)
         fputs("{\"results\": [\n", out);
@@ -185,7 +187,7 @@ static atn_status write_report(const batch *b, const char *list, const char *pat
     const atn_ctx *ctx = b->r->call->ctx;
     atn_text page = {.ctx = ctx}, rows = {.ctx = ctx};
     size_t failed = 0;
-    atn_text_add(&rows, "source\ttarget\tturn, degrees\trmse\toverlap\titerations\tseconds\tverdict\t\n");
+    atn_text_add(&rows, "source\ttarget\trotation, °\trmse\toverlap\titerations\tseconds\tverdict\t\n");
     for (size_t k = 0; k < b->list.n_rows; ++k) {
         const atn_register_result *x = result_of(b, k);
         char said[256];
@@ -208,10 +210,8 @@ static atn_status write_report(const batch *b, const char *list, const char *pat
                     b->r->method, b->r->transform);
     atn_page_begin(&page, "attune register --batch", atn_text_str(&subtitle));
     atn_page_table(&page, atn_text_str(&rows), "llrrrrrl");
-    atn_page_end(&page);
     if (rows.failed || subtitle.failed) page.failed = true;
-    atn_status status = atn_text_status(&page);
-    if (!status) status = atn_file_write(ctx, path, atn_text_str(&page), page.length);
+    atn_status status = atn_cli_page_write(b->r->call, &page, path);
     atn_text_free(&subtitle);
     atn_text_free(&rows);
     atn_text_free(&page);
@@ -248,7 +248,7 @@ static atn_status work(batch *b, atn_device *device) {
 }
 
 atn_status atn_cli_register_batch(atn_cli_register *r, atn_device *device, const char *list) {
-    batch b = {.r = r};
+    batch b = {.r = r, .device = device};
     atn_cli_call *call = r->call;
     const char *report = atn_cli_value(call, "report");
     atn_status status = atn_cli_register_check_files(call);

@@ -130,13 +130,13 @@ static atn_status read_line(atn_cli_call *call, const char *path, int number, ch
     return add_row(call, path, list, field);
 }
 
-static atn_status read_clouds(atn_cli_call *call, const atn_cloud_options *reading, atn_cli_list *list) {
+static atn_status read_clouds(atn_cli_call *call, const atn_cloud_settings *reading, atn_cli_list *list) {
     for (size_t k = 0; k < list->n_clouds; ++k) {
         atn_cli_list_cloud *c = &list->clouds[k];
         atn_cli_progress(call, "reading %zu of %zu ...", k + 1, list->n_clouds);
         atn_status status = atn_check_cancel(call->ctx);
         if (status) return status;
-        atn_cloud_options own = *reading;
+        atn_cloud_settings own = *reading;
         own.no_properties = !c->aligned;
         status = atn_cloud_read(call->ctx, c->path, &own, &c->cloud);
         if (status == ATN_ERR_CANCELLED) return status;
@@ -145,7 +145,7 @@ static atn_status read_clouds(atn_cli_call *call, const atn_cloud_options *readi
     return ATN_OK;
 }
 
-atn_status atn_cli_list_read(atn_cli_call *call, const char *path, const atn_cloud_options *reading,
+atn_status atn_cli_list_read(atn_cli_call *call, const char *path, const atn_cloud_settings *reading,
                              atn_cli_list *out) {
     char *text;
     size_t length;

@@ -43,7 +43,8 @@ typedef struct atn_cli_list {
 
 /* Reads the list and all clouds. What is wrong with one row or one cloud is said there; fails where the list itself is
  * wrong. */
-atn_status atn_cli_list_read(atn_cli_call *call, const char *path, const atn_cloud_options *reading, atn_cli_list *out);
+atn_status atn_cli_list_read(atn_cli_call *call, const char *path, const atn_cloud_settings *reading,
+                             atn_cli_list *out);
 /* Thins all clouds by one edge, that of the first where it is 0. */
 atn_status atn_cli_list_thin(atn_cli_call *call, double *edge, atn_cli_list *list);
 void atn_cli_list_free(atn_cli_list *list);

@@ -16,44 +16,47 @@
 #define ROBUST     "none|huber|tukey|cauchy"
 
 const atn_cli_option ATN_CLI_REGISTER_OPTIONS[] = {
-    {.name = "method", .value = METHODS, .meaning = "how pairs are found; em-icp unless given"},
-    {.name = "transform", .value = TRANSFORMS, .meaning = "what may change; rigid unless given"},
-    {.name = "init", .value = "FILE|identity|auto", .meaning = "where to start; default: auto, which searches"},
+    {.name = "method", .value = METHODS, .meaning = "default: em-icp"},
+    {.name = "transform", .value = TRANSFORMS, .meaning = "default: rigid"},
+    {.name = "init", .value = "FILE|identity|auto", .meaning = "initial pose; default: auto, with a global search"},
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
-     .meaning = "write the source, moved: ply, pcd, xyz, npy, las, pos"},
+     .meaning = "write the transformed source: ply, pcd, xyz, npy, las, pos"},
     {.name = "matrix", .value = "FILE", .meaning = "write the transform, four rows of four numbers"},
     {.name = "report", .value = "FILE", .meaning = "write an HTML page with numbers, charts and views to turn"},
-    {.name = "profile", .meaning = "show where the time goes, by kernel; it waits for each"},
-    {.name = "truth", .value = "FILE", .meaning = "a transform that is known to be true: show the error against it"},
+    ATN_SERVE_OPTION,
+    {.name = "profile", .meaning = "show the time of each kernel (synchronises after each)"},
+    {.name = "truth", .value = "FILE", .meaning = "ground truth: a transform; show the error"},
     {.name = "batch",
      .value = "FILE",
      .meaning = "many pairs: rows source,target[,init[,aligned[,matrix]]] of a CSV file"},
     {.name = "voxel",
      .value = "SIZE|auto",
-     .meaning = "register one point for each cube of this edge; auto: twice the median distance of neighbours"},
-    {.name = "drop-invalid", .meaning = "leave out points with NaN or infinity instead of refusing the file"},
-    {.name = "compat", .meaning = "em-icp exactly as the published code computes it"},
-    {.name = "precision", .value = "16|32|64", .meaning = "bits of the sums over pairs; 32 unless given"},
-    {.name = "reproducible", .meaning = "the same bits for any number of threads"},
-    {.name = "dense", .meaning = "all pairs of all points in every step"},
-    {.name = "iterations", .value = "N", .meaning = "at most so many; depends on the method unless given"},
-    {.name = "sigma-start", .value = "X", .meaning = "first distance scale; default: depends on the start"},
-    {.name = "sigma-end",
+     .meaning = "voxel filter with this edge length; auto: twice the median point spacing"},
+    {.name = "drop-invalid", .meaning = "drop points with NaN or infinity instead of refusing the file"},
+    {.name = "compat", .meaning = "em-icp exactly as in the published code"},
+    {.name = "precision", .value = "16|32|64", .meaning = "bits of sums over pairs; default: 32"},
+    {.name = "reproducible", .meaning = "bit-identical results for any number of threads"},
+    {.name = "dense", .meaning = "evaluate all pairs in every iteration"},
+    {.name = "iterations", .value = "N", .meaning = "maximum number; default: depends on the method"},
+    {.name = "sigma-start", .value = "X", .meaning = "initial distance scale; default: depends on the initial pose"},
+    {.name = "sigma-end", .value = "X", .meaning = "final distance scale; default: from the point spacing"},
+    {.name = "sigma-factor", .value = "F", .meaning = "factor on its square per step, between 0 and 1"},
+    {.name = "outlier",
      .value = "X",
-     .meaning = "last distance scale; from the distances of neighbours unless given"},
-    {.name = "sigma-factor", .value = "F", .meaning = "of its square from step to step, between 0 and 1"},
-    {.name = "outlier", .value = "X", .meaning = "what is farther from everything is nobody's; inf: no outliers"},
-    {.name = "error-bound", .value = "F", .meaning = "what leaving out far pairs may cost; 1e-4 unless given"},
-    {.name = "trim", .value = "F", .meaning = "icp: share of the pairs to leave out, the farthest, from 0 to below 1"},
-    {.name = "robust", .value = ROBUST, .meaning = "icp: how far pairs count; none unless given"},
-    {.name = "robust-scale", .value = "X", .meaning = "icp: the distance that is far; from the data unless given"},
-    {.name = "species", .meaning = "pairs of equal species only"},
-    {.name = "no-acceleration", .meaning = "plain steps"},
-    {.name = "no-polish", .meaning = "em-icp: soft pairs to the end"},
-    {.name = "no-covariance", .meaning = "leave out how sure the transform is"},
-    {.name = "memory", .value = "BYTES", .meaning = "at most so much, e.g. 500M, 4G; what is free unless given"},
+     .meaning = "points farther than this from every target point are outliers; inf: no outliers"},
+    {.name = "error-bound",
+     .value = "F",
+     .meaning = "relative error allowed for skipping distant pairs; default: 1e-4"},
+    {.name = "trim", .value = "F", .meaning = "icp: fraction of most distant pairs to discard, from 0 to below 1"},
+    {.name = "robust", .value = ROBUST, .meaning = "icp: robust loss; default: none"},
+    {.name = "robust-scale", .value = "X", .meaning = "icp: scale of the robust loss; default: from the data"},
+    {.name = "species", .meaning = "pair equal species only"},
+    {.name = "no-acceleration", .meaning = "no extrapolation of iterations"},
+    {.name = "no-polish", .meaning = "em-icp: no final point-to-plane refinement"},
+    {.name = "no-covariance", .meaning = "do not estimate the uncertainty"},
+    {.name = "memory", .value = "BYTES", .meaning = "memory limit, e.g. 500M, 4G; default: free memory"},
     {0},
 };
 
@@ -144,6 +147,42 @@ static atn_status read_start(atn_cli_register *r) {
     return atn_cli_matrix_read(r->call->ctx, init, r->settings.start);
 }
 
+/* Options that mean something for some methods only: bits of atn_register_method. */
+#define FOR(method) (1u << ATN_REGISTER_##method)
+static const struct {
+    const char *option;
+    unsigned methods;
+} MEANT_FOR[] = {
+    {"trim", FOR(ICP) | FOR(ICP_PLANE)},
+    {"robust", FOR(ICP) | FOR(ICP_PLANE)},
+    {"robust-scale", FOR(ICP) | FOR(ICP_PLANE)},
+    {"sigma-factor", FOR(EM_ICP) | FOR(SOFTASSIGN)},
+    {"error-bound", FOR(EM_ICP) | FOR(SOFTASSIGN) | FOR(CPD)},
+    {"no-polish", FOR(EM_ICP)},
+    {"compat", FOR(EM_ICP)},
+};
+
+/* What means nothing for the method is refused: who gives it thinks that it does something. */
+static atn_status check_meaning(const atn_cli_register *r) {
+    atn_cli_call *call = r->call;
+    for (size_t k = 0; k < sizeof MEANT_FOR / sizeof *MEANT_FOR; ++k) {
+        char names[64] = "";
+        if (!atn_cli_has(call, MEANT_FOR[k].option) || MEANT_FOR[k].methods & 1u << r->settings.method) continue;
+        const char *word = METHODS;
+        for (unsigned m = 0; *word; ++m, word += strspn(word, "|")) {
+            size_t length = strcspn(word, "|"), used = strlen(names);
+            if (MEANT_FOR[k].methods & 1u << m)
+                snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "", (int)length, word);
+            word += length;
+        }
+        return atn_cli_misuse(call, "--%s means nothing for --method %s; it is for %s", MEANT_FOR[k].option, r->method,
+                              names);
+    }
+    if (atn_cli_has(call, "robust-scale") && r->settings.robust == ATN_ROBUST_NONE)
+        return atn_cli_misuse(call, "--robust-scale means nothing without --robust huber, tukey or cauchy");
+    return ATN_OK;
+}
+
 atn_status atn_cli_register_read(atn_cli_register *r) {
     atn_cli_call *call = r->call;
     const char *precision = atn_cli_value(call, "precision");
@@ -170,6 +209,7 @@ atn_status atn_cli_register_read(atn_cli_register *r) {
         status = atn_cli_misuse(call, "--iterations cannot be '%s'; at most %d can be counted",
                                 atn_cli_value(call, "iterations"), INT32_MAX);
     if (!status) status = atn_cli_read_number(call, "trim", 0, 1 - 1e-12, 0, &trim);
+    if (!status) status = check_meaning(r);
     if (status) return status;
     r->settings.most_iterations = (int32_t)iterations;
     r->settings.trim = trim;

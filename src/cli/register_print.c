@@ -13,9 +13,9 @@ static void print_bytes(double bytes, char *text, size_t size) {
 }
 
 static void add_cloud(atn_text *page, const char *label, const char *name, const atn_cloud *cloud, size_t used) {
-    atn_cloud_info info = atn_cloud_get_info(cloud);
+    atn_cloud_info info = atn_cloud_info_of(cloud);
     atn_text_printf(page, "%-11s %s, %zu points", label, name, info.points);
-    if (info.nan + info.inf) atn_text_printf(page, " (%zu invalid ones left out)", info.nan + info.inf);
+    if (info.nan + info.inf) atn_text_printf(page, " (%zu invalid points dropped)", info.nan + info.inf);
     if (used) atn_text_printf(page, ", %zu voxels", used);
     atn_text_add(page, "\n");
 }
@@ -27,17 +27,17 @@ static void add_motion(atn_text *page, const atn_register_result *result) {
         atn_text_printf(page, "%-11s %14.9g %14.9g %14.9g %14.9g\n", i ? "" : "transform", t[4 * i], t[4 * i + 1],
                         t[4 * i + 2], t[4 * i + 3]);
     if (turn.known)
-        atn_text_printf(page, "turn        %.6g degrees about (%.5f, %.5f, %.5f)\n", turn.degrees, turn.axis[0],
-                        turn.axis[1], turn.axis[2]);
-    atn_text_printf(page, "shift       (%.6g, %.6g, %.6g), %.6g long\n", t[3], t[7], t[11],
+        atn_text_printf(page, "rotation    %.6g° about (%.5f, %.5f, %.5f)\n", turn.degrees, turn.axis[0], turn.axis[1],
+                        turn.axis[2]);
+    atn_text_printf(page, "translation (%.6g, %.6g, %.6g), length %.6g\n", t[3], t[7], t[11],
                     sqrt(t[3] * t[3] + t[7] * t[7] + t[11] * t[11]));
     if (result->scale != 1) atn_text_printf(page, "scale       %.9g\n", result->scale);
     if (result->has_covariance) {
         const double *c = result->covariance;
-        atn_text_printf(page, "sure to     %.2g degrees, %.2g in place (one deviation)\n",
-                        sqrt(fmax(0, c[0] + c[7] + c[14])) * 57.29577951308232, sqrt(fmax(0, c[21] + c[28] + c[35])));
+        atn_text_printf(page, "uncertainty %.2g°, %.2g (1σ)\n", sqrt(fmax(0, c[0] + c[7] + c[14])) * 57.29577951308232,
+                        sqrt(fmax(0, c[21] + c[28] + c[35])));
     } else
-        atn_text_printf(page, "sure to     not known: %s\n", result->covariance_reason);
+        atn_text_printf(page, "uncertainty unknown: %s\n", result->covariance_reason);
 }
 
 static void add_effort(atn_text *page, const atn_cli_registered *done) {
@@ -47,9 +47,9 @@ static void add_effort(atn_text *page, const atn_cli_registered *done) {
     print_bytes((double)done->foreseen_bytes, foreseen, sizeof foreseen);
     atn_text_printf(page, "time        %.3g s, %.4g Gpts", result->seconds, result->gpts);
     if (result->evaluated_pairs < result->pairs)
-        atn_text_printf(page, "; %.3g %% of %.3g pairs had to be looked at",
-                        100 * result->evaluated_pairs / result->pairs, result->pairs);
-    atn_text_printf(page, "\nmemory      %s, %s foreseen\ndevice      %s%s%s\n", used, foreseen, result->device,
+        atn_text_printf(page, "; %.3g %% of %.3g pairs evaluated", 100 * result->evaluated_pairs / result->pairs,
+                        result->pairs);
+    atn_text_printf(page, "\npeak memory %s (estimated %s)\ndevice      %s%s%s\n", used, foreseen, result->device,
                     *result->variant ? ", " : "", result->variant);
 }
 
@@ -68,7 +68,7 @@ static atn_status print_text(const atn_cli_register *r, const atn_cli_registered
                     result->reason);
     add_effort(&page, done);
     if (done->truth)
-        atn_text_printf(&page, "truth       %.4g degrees and %.4g in place away; points are off by %.4g (rms)\n",
+        atn_text_printf(&page, "error       rotation %.4g°, translation %.4g, points %.4g (rms) from the truth\n",
                         done->truth->rotation_deg, done->truth->translation, done->truth->rms);
     if (r->profile) {
         atn_text rows = {.ctx = r->call->ctx};
@@ -84,7 +84,7 @@ static atn_status print_text(const atn_cli_register *r, const atn_cli_registered
 }
 
 void atn_cli_register_profile(atn_text *rows, const atn_register_result *result) {
-    atn_text_add(rows, "where the time goes\tcalls\tseconds\tshare\t\n");
+    atn_text_add(rows, "part\tcalls\tseconds\tshare\t\n");
     double rest = result->seconds;
     for (int32_t k = 0; k < result->profile_count; ++k) {
         const atn_register_time *each = &result->profile[k];
@@ -96,7 +96,7 @@ void atn_cli_register_profile(atn_text *rows, const atn_register_result *result)
     if (rest > 0.001 * result->seconds)
         atn_text_printf(rows, "other\t\t%.4g\t%.1f %%\t\n", rest, 100 * rest / result->seconds);
     if (result->building_seconds > 0)
-        atn_text_printf(rows, "building kernels, first run only\t\t%.4g\tnot counted\t\n", result->building_seconds);
+        atn_text_printf(rows, "compiling kernels, first run only\t\t%.4g\tnot counted\t\n", result->building_seconds);
 }
 
 /* ---- for programs ---- */
@@ -136,7 +136,7 @@ static json_t *truth_json(const atn_cli_apart *truth) {
 
 static bool set_cloud(json_t *root, const char *name, const char *path, const atn_cloud *cloud, size_t used,
                       const atn_ctx *ctx) {
-    atn_cloud_info info = atn_cloud_get_info(cloud);
+    atn_cloud_info info = atn_cloud_info_of(cloud);
     json_t *object = json_object();
     bool good = json_object_set_new(object, "file", atn_cli_json_text(ctx, path)) == 0 &&
                 json_object_set_new(object, "points", json_integer((json_int_t)info.points)) == 0 &&

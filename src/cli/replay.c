@@ -115,25 +115,23 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_REPLAY = {
     .name = "replay",
-    .summary = "how good a search strategy is on a recorded space, without a device",
+    .summary = "evaluate search strategies on a recorded space, without a device",
     .synopsis = "CACHE.json.gz",
     .paragraphs =
         (const char *const[]){
-            "Reads a space that was measured once, Kernel Tuner's cache or T4 results, packed with gzip or not, and "
-            "lets "
-            "a strategy search it. Points that failed count as an evaluation. A file that was cut is read as far as "
-            "it goes.",
-            "The score says, averaged over the evaluations, how far the strategy came from what chance would have "
-            "found to the optimum: 0 is chance, 1 the optimum at once.",
+            "Reads a space that was measured completely (a Kernel Tuner cache or T4 results, optionally gzipped) and "
+            "lets a strategy search it. Failed points count as evaluations. A truncated file is read as far as "
+            "possible.",
+            "The score is the progress from random search (0) to the optimum (1), averaged over the evaluations.",
             "JSON: strategy, evals, repeats, points, failures, mean_best, optimum, median (seconds), fraction (optimum "
-            "over mean_best), found (repeats that found the optimum), score, seconds; for all strategies these in "
+            "/ mean_best), found (repeats that found the optimum), score, seconds; for all strategies these in "
             "rows.",
             NULL},
     .options =
         (const atn_cli_option[]){{.name = "strategy",
                                   .value = "default|portfolio|model|local|evolutionary|annealing|random|"
                                            "exhaustive|all",
-                                  .meaning = "which one, or all to compare them; default: portfolio"},
+                                  .meaning = "strategy, or all to compare them; default: portfolio"},
                                  {.name = "evals", .value = "N", .meaning = "evaluations; default: 200"},
                                  {.name = "repeats", .value = "N", .meaning = "repeats; default: 100"},
                                  {.name = "seed", .value = "N", .meaning = "of the first repeat; default: 1"},

@@ -342,15 +342,15 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_RUN = {
     .name = "run",
-    .summary = "run a described kernel or program on NPY files",
+    .summary = "run a kernel or program on NPY files",
     .synopsis = "KERNEL|PROGRAM",
     .paragraphs =
         (const char *const[]){
-            "Binds files to the objects of the description, runs it once on the device and writes what --out names. "
-            "Sizes come from the files, from --size, or from how far the kernel writes. An array of the wrong type or "
-            "shape is refused before anything is launched. A Sequence runs step by step; what only its steps share "
-            "needs no file. KERNEL is a file in either form, - for standard input, or the name of a kernel that is "
-            "shipped: add, gemm and others.",
+            "Binds files to the objects of the description, runs it once on the device and writes the objects of "
+            "--out. Sizes come from the files, from --size, or from what the kernel writes. An array of the wrong type "
+            "or shape is refused before anything is launched. A Sequence runs step by step; objects passed only "
+            "between its steps need no file. KERNEL is a file in either form, - for standard input, or the name of a "
+            "shipped kernel: add, gemm and others.",
             "JSON: outputs (name, file, type, shape), seconds (of the run alone), device, variant, hit (where the "
             "variant comes from: exact, near shape, near device or shipped, if it was tuned; estimate; plain, where "
             "the compiler fails on the estimate; compiled in, where there is no compiler that works; given, with "

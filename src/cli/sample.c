@@ -115,133 +115,126 @@ atn_status atn_cli_sample_folder(const atn_cli_sample *sample, const char *name)
 
 const atn_cli_verb ATN_VERB_SAMPLE = {
     .name = "sample",
-    .summary = "make synthetic data, with the truth beside it",
+    .summary = "generate synthetic data with ground truth",
     .synopsis = "scans|needle|fringes|atoms",
     .paragraphs =
         (const char *const[]){
-            "Writes files into a folder, which is made where it is missing, and truth.json with what is true of them. "
-            "The same seed gives the same bytes. Files of the same names are replaced.",
-            "scans: source.ply and target.ply, two scans of one lumpy thing of radius 1 from two sides, for attune "
-            "register. Each shows what its scanner sees, denser where it looks at the surface squarely, with noise "
-            "along the rays and 2 % of points that belong to nothing; the source lies in a pose of its own.",
+            "Writes files into a folder, which is created if necessary, and truth.json with the ground truth. The same "
+            "seed gives the same bytes. Existing files are replaced.",
+            "scans: source.ply and target.ply, two scans of an irregular object of radius 1 from two sides, for attune "
+            "register. Each has what its scanner sees, denser at normal incidence, with noise along the rays and 2 % "
+            "outliers; the source is in another pose.",
             "truth.json of scans, also printed with --json: transform (4 x 4, row-major, target = T source), overlap "
-            "(share of the source's points that the target shows too), noise, outliers, turn_deg, seed, size.",
-            "scans --views N: scan00.ply, scan01.ply and on, N scans of one thing from all sides, each in a pose of "
-            "its "
-            "own, for attune register of many; --stranger adds one of another thing, the last. truth.json of these: "
+            "(fraction of source points that are visible in the target), noise, outliers, turn_deg, seed, size.",
+            "scans --views N: scan00.ply, scan01.ply and on, N scans of one object from all sides, each in its own "
+            "pose, for multiway registration; --stranger adds one of another object, the last. truth.json of these: "
             "poses: [{file, transform (thing = T scan), stranger}], noise, outliers, seed, size.",
             "needle: model.stl and model.ply, a bevelled needle with its axis along z and its tip at z = 0, and scan, "
-            "a "
-            "folder of B-scans as an OCT scanner gives them of it, with volume.json, for attune needle. Lengths are "
+            "a folder of its B-scans as from an OCT scanner, with volume.json, for attune needle. Lengths are "
             "mm; "
-            "the cube is 2.7 x 2.4 x 3. Metal shines, most where the beam meets it squarely, and throws a shadow; "
-            "below "
-            "lies a retina; there is speckle and a noise floor. At roll 0 the bevel looks at the scanner.",
+            "the cube is 2.7 x 2.4 x 3. Metal is bright, most at normal incidence, and casts a shadow; a retina lies "
+            "below; there is speckle and a noise floor. At roll 0 the bevel faces the scanner.",
             "truth.json of needle: transform (scan = T model), tip_model, tip_scan, roll_deg, shift (z of the tip in "
             "the "
-            "scan), tilt_deg, needle (is it there?), from, spacing, unit, shape, gauge, diameter, lumen, bevel_deg, "
+            "scan), tilt_deg, needle (present or not), from, spacing, unit, shape, gauge, diameter, lumen, bevel_deg, "
             "bevel_length, bend, "
-            "bevel_visible (all of it in the scan, met at 75 degrees or less), bevel_incidence_deg, tip_in_scan, "
-            "clearance (to the tissue), noise, missing (numbers of the scans that are black), seed; with --frames "
-            "this is of the first, and frames has name, transform, tip_scan, roll_deg and shift of each.",
+            "bevel_visible (completely in the scan, incidence at most 75 degrees), bevel_incidence_deg, tip_in_scan, "
+            "clearance (distance to the tissue), noise, missing (indices of black scans), seed; with --frames this "
+            "describes the first frame, and frames has name, transform, tip_scan, roll_deg and shift of each.",
             "fringes: wrapped.npy (radians, with noise), truth.npy (the phase), mask.npy (1 where valid) and frames/ "
-            "(what a camera sees while the phase is stepped, PNG of 8 bits), for attune unwrap. Surfaces: peaks, tilt "
-            "and zernike are smooth; steps are terraces; shear has a cut that ends inside, and so residues.",
-            "truth.json of fringes: surface, shape, wavelength (m), noise, hidden (share of pixels under the mask), "
+            "(camera frames of the stepped phase, 8-bit PNG), for attune unwrap. Surfaces: peaks, tilt "
+            "and zernike are smooth; steps are terraces; shear has a cut that ends inside the image, hence residues.",
+            "truth.json of fringes: surface, shape, wavelength (m), noise, hidden (fraction of masked pixels), "
             "turns, steps, steps_deg, amplitude, precision, seed.",
-            "atoms: frame.pos, a frame of an atom probe for attune lattice: a cube of crystal grains (Voronoi cells, "
-            "each "
-            "turned its own way) of which some atoms are missing, with noise, in any order. Positions in frame.pos are "
+            "atoms: frame.pos, a frame of an atom probe for attune lattice: a cube of crystal grains (Voronoi cells "
+            "with random orientations) with missing atoms and noise, in random order. Positions in frame.pos are "
             "nm; "
             "constants and noise are given in angstrom. Beside it, a row for each atom: labels.npy (0 none, 1 bcc, 2 "
-            "fcc, 3 hcp, 4 sc, 5 diamond; 0 of planes, gas and packing), quaternions.npy (w x y z, turns the "
-            "crystal into the frame; hcp has a along x and c along z), "
-            "grains.npy (-1: a stranger) and boundary.npy (angstrom from its site to the next grain, infinite without "
-            "one, 0 of strangers); and ranges.rrng, which masses are which element.",
-            "truth.json of atoms: lattice, a, noise (one number, or sideways and in depth), efficiency, strangers, "
+            "fcc, 3 hcp, 4 sc, 5 diamond; 0 of planes, gas and packing), quaternions.npy (w x y z, rotation from the "
+            "crystal to the frame; hcp has a along x and c along z), "
+            "grains.npy (-1: background) and boundary.npy (angstrom from its site to the next grain, infinite without "
+            "one, 0 for background); and ranges.rrng, the mass ranges of elements.",
+            "truth.json of atoms: lattice, a, noise (one number, or lateral and depth), efficiency, strangers, "
             "species, "
             "atoms, sites (detected or not), box_nm, unit, seed, grains: [{lattice, a, centre_nm, quaternion}].",
             NULL},
     .options =
         (const atn_cli_option[]){
-            {.name = "output", .letter = 'o', .value = "DIR", .meaning = "the folder to write into"},
+            {.name = "output", .letter = 'o', .value = "DIR", .meaning = "output folder"},
             {.name = "size",
              .value = "N|SIZES",
-             .meaning =
-                 "scans: points of each; 10000 unless given. needle: SCANSxROWSxCOLUMNS; 128x1024x512 unless "
-                 "given. fringes: rows x columns; 512x512 unless given. atoms: detected ones; 100000 unless given"},
-            {.name = "seed", .value = "S", .meaning = "another thing, other views, another pose; 0 unless given"},
+             .meaning = "scans: points of each; default: 10000. needle: SCANSxROWSxCOLUMNS; default: 128x1024x512. "
+                        "fringes: rows x columns; default: 512x512. atoms: detected atoms; default: 100000"},
+            {.name = "seed", .value = "S", .meaning = "random seed; default: 0"},
             {.name = "noise",
              .value = "SIGMA",
-             .meaning = "scans: deviation along the rays; 0.002 unless given. needle: 0 to 4; 1, as scanners have it, "
-                        "unless given. fringes: deviation of the phase in radians; 0 "
-                        "unless given. atoms: angstrom; 0.2 unless given, or sideways and in depth: 0.5,0.2"},
+             .meaning = "scans: standard deviation along the rays; default: 0.002. needle: 0 to 4; default: 1, as of "
+                        "real scanners. fringes: standard deviation of the phase in radians; default: 0. atoms: "
+                        "angstrom; default: 0.2; or lateral and depth: 0.5,0.2"},
             {.name = "lattice",
              .value = "LIST",
              .meaning = "atoms: bcc, fcc, hcp, sc, diamond, planes (of square grids), gas, packing (of hard spheres); "
-                        "grains have them in turn: "
-                        "bcc,fcc"},
+                        "assigned to grains in turn: bcc,fcc"},
             {.name = "constant",
              .value = "LIST",
              .meaning =
                  "atoms: lattice constant a of each; 3.2 for bcc, 4.794 for fcc, 3.39 for hcp, 2.8 for sc, 5.431 for "
                  "diamond "
-                 "unless given; of a gas the cube root of an atom's volume, 2.54, of a packing the diameter, 2.5"},
-            {.name = "grains", .value = "N", .meaning = "atoms: up to 4096; 2 unless given"},
-            {.name = "efficiency", .value = "F", .meaning = "atoms: share that is detected; 0.6 unless given"},
-            {.name = "strangers", .value = "F", .meaning = "atoms: share that is on no site; 0 unless given"},
+                 "by default; of a gas the cube root of the volume per atom, 2.54, of a packing the diameter, 2.5"},
+            {.name = "grains", .value = "N", .meaning = "atoms: up to 4096; default: 2"},
+            {.name = "efficiency", .value = "F", .meaning = "atoms: fraction detected; default: 0.6"},
+            {.name = "strangers", .value = "F", .meaning = "atoms: fraction of background atoms; default: 0"},
             {.name = "species",
              .value = "LIST",
-             .meaning = "atoms: elements and their shares; Al:0.2,Co:0.2,Cr:0.2,Fe:0.2,Ni:0.2 unless given"},
-            {.name = "views", .value = "N", .meaning = "scans: so many of one thing from all sides, instead of two"},
-            {.name = "stranger", .meaning = "scans: with --views, one more of another thing"},
-            {.name = "overlap", .value = "F", .meaning = "scans: from 0.1 to 1; 0.65 unless given"},
+             .meaning = "atoms: elements and their fractions; default: Al:0.2,Co:0.2,Cr:0.2,Fe:0.2,Ni:0.2"},
+            {.name = "views", .value = "N", .meaning = "scans: N of one object from all sides, instead of two"},
+            {.name = "stranger", .meaning = "scans: with --views, one more of another object"},
+            {.name = "overlap", .value = "F", .meaning = "scans: from 0.1 to 1; default: 0.65"},
             {.name = "turn",
              .value = "DEG|any",
-             .meaning = "scans: angle between source and target, and a shift that suits it; any unless given"},
-            {.name = "gauge", .value = "G", .meaning = "needle: its thickness, 20 to 34; 25 unless given"},
-            {.name = "bevel", .value = "DEG", .meaning = "needle: between axis and cut, 5 to 89; 22 unless given"},
+             .meaning = "scans: rotation between source and target, with a matching translation; default: any"},
+            {.name = "gauge", .value = "G", .meaning = "needle: gauge, 20 to 34; default: 25"},
+            {.name = "bevel", .value = "DEG", .meaning = "needle: bevel angle to the axis, 5 to 89; default: 22"},
             {.name = "bend",
              .value = "MM",
-             .meaning = "needle: radius of the shaft behind the bevel, from 5; else straight"},
+             .meaning = "needle: bending radius of the shaft behind the bevel, from 5; default: straight"},
             {.name = "tilt",
              .value = "DEG",
-             .meaning = "needle: of the axis about x and y at most, 0 to 30; 15 unless given"},
-            {.name = "roll", .value = "DEG|any", .meaning = "needle: to either side at most; 45 unless given"},
+             .meaning = "needle: largest tilt of the axis about x and y, 0 to 30; default: 15"},
+            {.name = "roll", .value = "DEG|any", .meaning = "needle: largest roll to either side; default: 45"},
             {.name = "from",
              .value = "low|high",
-             .meaning = "needle: where its tip is, towards the first or the last scans; low unless given"},
+             .meaning = "needle: its tip points to the first or the last scans; default: low"},
             {.name = "missing",
              .value = "F",
-             .meaning = "needle: share of scans that are black, 0 to 0.9; 0 unless given. atoms: share that is not "
-                        "detected, instead of --efficiency"},
-            {.name = "no-tissue", .meaning = "needle: nothing below it"},
-            {.name = "no-needle", .meaning = "needle: only what is below it, as scans that must not find one"},
+             .meaning = "needle: fraction of black scans, 0 to 0.9; default: 0. atoms: fraction not detected, instead "
+                        "of --efficiency"},
+            {.name = "no-tissue", .meaning = "needle: no tissue"},
+            {.name = "no-needle", .meaning = "needle: tissue only, for negative tests"},
             {.name = "frames",
              .value = "N",
-             .meaning = "needle: so many volumes of one that sways, frames/0000 and on instead of scan"},
-            {.name = "surface",
-             .value = "peaks|tilt|zernike|steps|shear",
-             .meaning = "fringes: of what; peaks unless given"},
+             .meaning = "needle: N volumes of a moving needle, frames/0000 and so on instead of scan"},
+            {.name = "surface", .value = "peaks|tilt|zernike|steps|shear", .meaning = "fringes: default: peaks"},
             {.name = "turns",
              .value = "T",
-             .meaning = "fringes: from the lowest to the highest; 6 unless given, fewer where the image is small"},
-            {.name = "mask", .value = "F", .meaning = "fringes: share of the pixels that are hidden; 0 unless given"},
-            {.name = "steps", .value = "N", .meaning = "fringes: frames of the camera, 3 to 64; 4 unless given"},
-            {.name = "wavelength", .value = "M", .meaning = "fringes: in metres; 632.8e-9 unless given"},
+             .meaning = "fringes: height of the surface in multiples of 2 pi; default: 6, less for small images"},
+            {.name = "mask", .value = "F", .meaning = "fringes: fraction of masked pixels; default: 0"},
+            {.name = "steps", .value = "N", .meaning = "fringes: camera frames, 3 to 64; default: 4"},
+            {.name = "wavelength", .value = "M", .meaning = "fringes: in metres; default: 632.8e-9"},
             {.name = "precision",
              .value = "32|64",
-             .meaning = "fringes: of wrapped.npy and truth.npy; 32 unless given"},
+             .meaning = "fringes: bits of wrapped.npy and truth.npy; default: 32"},
             {0}},
     .examples =
-        (const atn_cli_pair[]){{"attune sample scans -o data", "two scans of 10,000 points in any pose"},
-                               {"attune sample scans -o data --size 1000000 --turn 20 --seed 7", "larger, and nearer"},
-                               {"attune sample needle -o data --seed 3", "a needle and its OCT scans"},
-                               {"attune sample fringes -o data --surface shear --noise 0.3 --mask 0.1", "not easy"},
-                               {"attune sample atoms -o frame --size 1000000", "bcc, two grains, 40 % missing"},
-                               {"attune sample atoms -o frame --lattice bcc,fcc --grains 8 --noise 0.5,0.2",
-                                "two lattices, sharper in depth"},
-                               {0}},
+        (const atn_cli_pair[]){
+            {"attune sample scans -o data", "two scans of 10,000 points in unknown pose"},
+            {"attune sample scans -o data --size 1000000 --turn 20 --seed 7", "larger, and roughly aligned"},
+            {"attune sample needle -o data --seed 3", "a needle and OCT scans of it"},
+            {"attune sample fringes -o data --surface shear --noise 0.3 --mask 0.1", "not easy"},
+            {"attune sample atoms -o frame --size 1000000", "bcc, two grains, 40 % missing"},
+            {"attune sample atoms -o frame --lattice bcc,fcc --grains 8 --noise 0.5,0.2",
+             "two lattices, sharper in depth"},
+            {0}},
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

@@ -1,7 +1,7 @@
 /* attune sample atoms: a frame of an atom probe, with structure, orientation and grain of each atom. */
 #include "cli/sample.h"
 
-#include "apps/sample/atoms.h"
+#include "apps/lattice/atoms.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"

@@ -1,11 +1,11 @@
 /* attune sample fringes: interferograms of surfaces that are known, for unwrapping. */
 #include "cli/sample.h"
 
-#include "apps/sample/fringes.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "image/formats.h"
 #include "num/npy.h"
+#include "sample/fringes.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* attune sample needle: a bevelled needle and its OCT scans at a known pose. */
 #include "cli/sample.h"
 
-#include "apps/sample/needle.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/matrix.h"
+#include "sample/needle.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static atn_status write_model(const atn_cli_sample *sample, const char *name, co
 
 static atn_status write_scans(const atn_cli_sample *sample, const char *path, const atn_volume *volume) {
     atn_status status = atn_volume_write(volume, path, "mm");
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     if (!status && !sample->call->json)
         fprintf(sample->call->out, "%s: %lld scans of %lld x %lld\n", path, (long long)info.frames,
                 (long long)info.width, (long long)info.height);

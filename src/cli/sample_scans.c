@@ -1,11 +1,11 @@
 /* attune sample scans: two scans of one thing, for registration; or many, from all sides. */
 #include "cli/sample.h"
 
-#include "apps/sample/scans.h"
-#include "apps/sample/views.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/matrix.h"
+#include "sample/scans.h"
+#include "sample/views.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static atn_status write_cloud(const atn_cli_sample *sample, const char *name, co
     atn_status status = atn_cloud_write(cloud, path);
     if (!status && !sample->call->json) {
         atn_cli_progress_end(sample->call);
-        fprintf(sample->call->out, "%s: %zu points\n", path, atn_cloud_get_info(cloud).points);
+        fprintf(sample->call->out, "%s: %zu points\n", path, atn_cloud_info_of(cloud).points);
     }
     atn_free(sample->call->ctx, path);
     return status;

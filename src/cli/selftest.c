@@ -105,13 +105,13 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_SELFTEST = {
     .name = "selftest",
-    .summary = "build and run a small kernel on each device and check its numbers",
+    .summary = "compile and run a small kernel on each device and check its results",
     .synopsis = "",
     .paragraphs =
-        (const char *const[]){"Opens each device (or the one that --device names), builds a kernel in the "
-                              "language of its backend, runs it, and compares every number. Prints ok or "
-                              "FAILED for each; fails when any did.",
-                              "JSON: devices (index, backend, name, ok, error) and failed, their count.", NULL},
+        (const char *const[]){
+            "Opens each device (or that of --device), compiles a kernel in the language of its backend, runs it, and "
+            "checks every result. Prints ok or FAILED for each; fails if any did.",
+            "JSON: devices (index, backend, name, ok, error) and failed, their count.", NULL},
     .examples = (const atn_cli_pair[]){{"attune selftest", "does everything work here?"}, {0}},
     .run = run,
 };

@@ -13,7 +13,14 @@ static const struct {
 } TYPICAL[] = {
     {"c", {.backend = "host", .cores = 8, .simd = 8, .max_group = 1, .local_bytes = 32 << 10, .fp64 = true}},
     {"opencl", {.backend = "opencl", .cores = 32, .simd = 8, .max_group = 256, .local_bytes = 32 << 10, .fp64 = true}},
-    {"cuda", {.backend = "cuda", .cores = 128, .simd = 32, .max_group = 1024, .local_bytes = 227 << 10, .fp64 = true}},
+    {"cuda",
+     {.backend = "cuda",
+      .arch = "sm_90",
+      .cores = 128,
+      .simd = 32,
+      .max_group = 1024,
+      .local_bytes = 227 << 10,
+      .fp64 = true}},
 };
 
 static atn_status choose(atn_cli_call *call, atn_device_info *info) {
@@ -208,19 +215,19 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_SHOW = {
     .name = "show",
-    .summary = "the source that is made from a kernel description, and the plan of a program",
+    .summary = "show the source generated from a kernel, and the plan of a program",
     .synopsis = "KERNEL|PROGRAM",
     .paragraphs =
         (const char *const[]){
-            "Prints the source of one variant, below a comment that says where it comes from: with --size, what would "
-            "run at those sizes on the device (--device, or the best); else what is estimated for it, or for a dialect "
-            "in general; or as --variant says. KERNEL is a file in either form, - for standard input, or the name of a "
+            "Prints the source of one variant, below a comment with its origin: with --size, the variant that would "
+            "run at those sizes on the device (--device, or the best one); otherwise the estimate for the device or "
+            "for a dialect; or that of --variant. KERNEL is a file in either form, - for standard input, or the name "
+            "of a "
             "kernel that is shipped: add, gemm and "
             "others.",
-            "Of a program, --plan prints how it is run at the sizes that --size gives: steps, what is computed within "
-            "them (with), loops, arrays and where they lie, seams and whether they are fused, memory; --passes, what "
-            "each "
-            "pass made of it. Without --plan, the source of the plan's steps. A kernel has a plan too, of one step.",
+            "For a program, --plan prints how it is run at the sizes of --size: steps with what is fused into them, "
+            "loops, arrays and their placement, fusion of seams, memory; --passes, the plan after each pass. Without "
+            "--plan, the source of the plan's steps. A kernel has a plan too, of one step.",
             "JSON: dialect, assumed (USED_FLOAT=SP, where the description needs it and --define does not say) and "
             "steps (kernel, variant, hit, explanation, source; with --passes graph and program as well). With --plan: "
             "program, assumed, steps (how many), arena_bytes, seams (array, possible, fused, reason), plan, and with "
@@ -243,7 +250,7 @@ const atn_cli_verb ATN_VERB_SHOW = {
                                {"attune show mv.xml --define USED_FLOAT=DP --dialect c --variant vec_q0=4,regs_p0=2",
                                 "one variant for the CPU"},
                                {"attune show cg.atn --plan --size b=512x512 --size x=512x512 --param tolerance=1e-6",
-                                "what a program does, step by step"},
+                                "the plan of a program"},
                                {0}},
     .min_operands = 1,
     .max_operands = 1,

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/random.h"
 
 #include <errno.h>
 #include <math.h>
@@ -75,6 +76,7 @@ static bool print_point(void *user, const int32_t *levels) {
 
 static void begin_points(point_stream *stream) {
     if (stream->job->call->json) fputs("{\n  \"points\": [", stream->job->call->out);
+    stream->job->call->printed = true;
 }
 
 /* A JSON object is closed whatever happened. */
@@ -105,14 +107,6 @@ static atn_status act_list(space_job *job, const char *value) {
     return end_points(&stream, status);
 }
 
-/* splitmix64: small, and every seed is as good as any other. */
-static uint64_t next_random(void *user) {
-    uint64_t *state = user, z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 static bool read_number(const char *text, uint64_t *out) {
     char *end;
     errno = 0;
@@ -128,13 +122,16 @@ static atn_status act_sample(space_job *job, const char *value) {
     if (given && !read_number(given, &seed))
         return atn_cli_misuse(call, "--seed cannot be '%s'; it takes a number", given);
     point_stream stream = {.job = job, .line = {.ctx = call->ctx}};
-    atn_status status = wanted ? atn_space_draw(call->ctx, job->space, next_random, &seed, job->levels) : ATN_OK;
+    atn_random random;
+    atn_random_seed(&random, seed);
+    atn_status status = wanted ? atn_space_draw(call->ctx, job->space, atn_random_next, &random, job->levels) : ATN_OK;
     if (status) return status; /* before anything is printed */
     begin_points(&stream);
     for (uint64_t k = 0; k < wanted && !status; ++k) {
         if (!print_point(&stream, job->levels)) break;
         status = atn_check_cancel(call->ctx);
-        if (!status && k + 1 < wanted) status = atn_space_draw(call->ctx, job->space, next_random, &seed, job->levels);
+        if (!status && k + 1 < wanted)
+            status = atn_space_draw(call->ctx, job->space, atn_random_next, &random, job->levels);
     }
     return end_points(&stream, status);
 }
@@ -337,35 +334,37 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_SPACE = {
     .name = "space",
-    .summary = "count, list and sample a search space, and say why a point is not in it",
+    .summary = "count, list and sample a search space, and explain why a point is not in it",
     .synopsis = "FILE",
     .paragraphs =
         (const char *const[]){
-            "FILE is a space in LANAI (docs/spaces.md), another tuner's T1 JSON, or the name of one that is "
-            "shipped. Without an option it is summed up: parameters, constraints, how many points are allowed.",
-            "Samples are uniform and independent: a point may come twice. Points are named as k=v,k=v with every "
-            "parameter that has a choice. The prune report says for each constraint how many points it removes "
-            "alone, of those that the ones before it left, and that no other removes.",
-            "import device brings the caps of --device, or of the host; --given brings the rest.",
+            "FILE is a space in LANAI (docs/spaces.md), another tuner's T1 JSON, or the name of a shipped one. Without "
+            "options it is summarised: parameters, constraints, number of allowed points.",
+            "Samples are uniform and independent: a point may occur twice. Points are named as k=v,k=v with every "
+            "parameter that has a choice. The prune report gives for each constraint the number of points it removes "
+            "alone, after the constraints before it, and that no other constraint removes.",
+            "import device provides the capabilities of --device, or of the host; --given provides the rest.",
             "JSON: --count: count, product, parameters, constraints, seconds; --why: allowed, by; "
             "--prune-report: constraints (name, alone, together, only); points: points, complete. Counts beyond "
             "2^63 are strings of digits.",
             NULL},
     .options =
         (const atn_cli_option[]){
-            {.name = "count", .meaning = "how many points are allowed"},
-            {.name = "list", .meaning = "all of them, one on a line"},
-            {.name = "sample", .value = "N", .meaning = "N of them at random, each equally likely"},
-            {.name = "seed", .value = "S", .meaning = "where the random numbers begin (1)"},
-            {.name = "why", .value = "K=V,...", .meaning = "is this point allowed, and if not, what excludes it"},
+            {.name = "count", .meaning = "count allowed points"},
+            {.name = "list", .meaning = "list all points, one per line"},
+            {.name = "sample", .value = "N", .meaning = "N points at random, uniformly"},
+            {.name = "seed", .value = "S", .meaning = "seed of the random numbers; default: 1"},
+            {.name = "why",
+             .value = "K=V,...",
+             .meaning = "is this point allowed, and if not, which constraint excludes it"},
             {.name = "prune-report", .meaning = "what each constraint removes"},
             {.name = "neighbours", .value = "K=V,...", .meaning = "allowed points that differ in one parameter"},
-            {.name = "near", .meaning = "of those, the ones that differ by one step only"},
+            {.name = "near", .meaning = "with --neighbours: only those one step away"},
             ATN_CLI_SPACE_OPTIONS,
             {0}},
     .examples = (const atn_cli_pair[]){{"attune space gemm.lanai --count", "how many points are there?"},
                                        {"attune space gemm.lanai --sample 10 --seed 7", "ten of them"},
-                                       {"attune space example --list", "all of a small one that is shipped"},
+                                       {"attune space example --list", "list a small shipped space"},
                                        {0}},
     .min_operands = 1,
     .max_operands = 1,

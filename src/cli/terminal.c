@@ -1,7 +1,10 @@
 /* What goes to standard error while a verb works: the library's log lines and one line of progress. */
 #include "cli/cli.h"
 
+#include "base/clock.h"
+
 #include <stdatomic.h>
+#include <string.h>
 #include <unistd.h>
 
 static atomic_bool show_all;        /* --verbose */
@@ -34,6 +37,38 @@ void atn_cli_progress(const atn_cli_call *call, const char *format, ...) {
     atomic_store(&progress_stands, true);
     funlockfile(call->err);
     va_end(args);
+}
+
+/* How long the rest takes where so much of a part was done in so long; "" where that says nothing yet. */
+static void print_left(double elapsed_s, double share, char *text, size_t bytes) {
+    double left = share > 0 ? elapsed_s * (1 - share) / share : 0;
+    *text = '\0';
+    if (elapsed_s < 0.5 || !(share > 0) || share >= 1) return;
+    if (left >= 90)
+        snprintf(text, bytes, ", %.0f min left", left / 60);
+    else
+        snprintf(text, bytes, ", %.0f s left", left);
+}
+
+bool atn_cli_show_progress(void *given, const atn_progress *now) {
+    static const double EVERY_S = 0.1;
+    atn_cli_call *call = given;
+    double clock = atn_clock_seconds(), share = now->count > 0 ? (double)now->done / (double)now->count : 0;
+    char left[32];
+    if (strncmp(call->watch.doing, now->doing, sizeof call->watch.doing - 1) != 0) {
+        snprintf(call->watch.doing, sizeof call->watch.doing, "%s", now->doing);
+        call->watch.since_s = clock;
+        call->watch.shown_s = 0;
+    }
+    if (clock - call->watch.shown_s < EVERY_S) return true;
+    call->watch.shown_s = clock;
+    if (call->watch.listener) call->watch.listener(call->watch.listener_user, now, share);
+    print_left(clock - call->watch.since_s, share, left, sizeof left);
+    if (now->count > 0)
+        atn_cli_progress(call, "%s: %.0f %%%s", now->doing, 100 * share, left);
+    else
+        atn_cli_progress(call, "%s ...", now->doing);
+    return true;
 }
 
 void atn_cli_progress_end(const atn_cli_call *call) { erase_progress(call->err); }

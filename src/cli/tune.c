@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/program.h"
+#include "cli/serve.h"
 #include "plan/tune.h"
 #include "tune/cover.h"
 #include "tune/strategy.h"
@@ -27,6 +28,8 @@ typedef struct tuning {
     atn_tune_result *results;
     int32_t now;            /* the one at work */
     bool lines;             /* --progress */
+    atn_serve *serve;       /* NULL: nobody is to look */
+    int32_t shown, events;  /* candidates that were shown there: of this workload, of all */
     char line[320];         /* what it said last */
     atn_cli_kernel program; /* programs NULL: kernels are tuned */
     atn_plan_given given;   /* of the program */
@@ -120,8 +123,23 @@ static bool print_progress(void *user, const atn_tune_progress *p) {
     return fflush(t->call->err) == 0;
 }
 
+/* What is new of the candidates, to the live page. */
+static void show_steps(tuning *t, const atn_tune_progress *p) {
+    if (p->n_steps < t->shown) t->shown = 0; /* another workload */
+    for (; t->serve && t->shown < p->n_steps; ++t->shown) {
+        const atn_tune_step *step = &p->steps[t->shown];
+        json_t *event =
+            json_pack("{s:i,s:f,s:s,s:s,s:s}", "n", (int)++t->events, "ratio", step->ratio, "variant", step->variant,
+                      "kernel", t->list.labels[t->now].kernel, "shape", t->list.labels[t->now].shape);
+        if (event && step->outcome != ATN_OUTCOME_RIGHT)
+            json_object_set_new(event, "failed", json_string(atn_outcome_name(step->outcome)));
+        atn_serve_event(t->serve, event);
+    }
+}
+
 static bool show_progress(void *user, const atn_tune_progress *p) {
-    const tuning *t = user;
+    tuning *t = user;
+    show_steps(t, p);
     if (t->lines) return print_progress(user, p);
     char best[64] = "", left[32] = "", gain[32] = "";
     if (p->best_s > 0 && p->default_s > p->best_s) snprintf(gain, sizeof gain, " (%.2fx)", p->default_s / p->best_s);
@@ -209,6 +227,21 @@ static void end(tuning *t) {
     if (t->program.call) atn_cli_kernel_close(&t->program);
     atn_wisdom_close(t->wisdom);
     atn_device_close(t->device);
+    atn_serve_close(t->serve);
+}
+
+/* The page keeps what was found for as long as it is open; others may tune meanwhile. */
+static void end_show(const tuning *t) {
+    json_t *summary = json_pack("{s:b}", "summary", 1);
+    for (int32_t k = 0; k < t->list.n && summary; ++k) {
+        const atn_tune_result *r = &t->results[k];
+        char name[160];
+        snprintf(name, sizeof name, "%s %s", t->list.labels[k].kernel, t->list.labels[k].shape);
+        json_object_set_new(summary, name,
+                            json_pack("{s:s,s:f,s:f,s:I}", "variant", r->variant ? r->variant : "none was right",
+                                      "best_s", r->best_s, "default_s", r->default_s, "tried", (json_int_t)r->tried));
+    }
+    atn_serve_end(t->serve, summary);
 }
 
 /* Everything was tried, and nothing can be used: no success, although all was said. */
@@ -248,6 +281,9 @@ static atn_status run(atn_cli_call *call) {
     atn_devices *devices = NULL;
     int32_t index = 0;
     atn_status status = read_options(&t);
+    if (!status && atn_cli_has(call, "serve") &&
+        (atn_cli_has(call, "command") || (call->n_operands && strcmp(call->operands[0], "unwrap") == 0)))
+        status = atn_cli_misuse(call, "--serve is of kernels and programs");
     if (!status && atn_cli_has(call, "command")) {
         status = atn_cli_tune_command(call, &t.options);
         end(&t);
@@ -267,6 +303,7 @@ static atn_status run(atn_cli_call *call) {
     if (!status) status = atn_wisdom_open(call->ctx, NULL, false, &t.wisdom);
     if (!status && !(t.results = atn_zalloc(call->ctx, ((size_t)t.list.n + 1) * sizeof *t.results)))
         status = ATN_ERR_MEMORY;
+    if (!status) status = atn_serve_open(call, "tune", call->operands[0], &t.serve);
     if (!status) status = tune_all(&t);
     bool stopped = false;
     for (int32_t k = 0; k < t.list.n && t.results; ++k) stopped = stopped || t.results[k].stopped;
@@ -274,6 +311,7 @@ static atn_status run(atn_cli_call *call) {
     const char *report = atn_cli_value(call, "report");
     if (!status && report && !stopped)
         status = atn_cli_report_tuned(call, t.device, report, t.space, &t.list, t.results);
+    if (t.serve && !status) end_show(&t);
     if (!status && stopped)
         status =
             atn_fail(call->ctx, ATN_ERR_CANCELLED, "stopped as asked; what was measured is kept, --resume goes on");
@@ -284,68 +322,66 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_TUNE = {
     .name = "tune",
-    .summary = "find the fastest variant of a kernel by measurement, and remember it",
+    .summary = "find and store the fastest variant of a kernel by measurement",
     .synopsis = "[KERNEL|PROGRAM|NAME|all|unwrap]",
     .paragraphs =
         (const char *const[]){
-            "Tries variants of the kernel on the device: the estimate, those known to be good, then what the strategy "
-            "asks for out of the space. Every candidate is checked against the oracle before it is timed, in a process "
-            "of its own, so that one that crashes or hangs does no harm. All is in the database of wisdom before it "
-            "begins: an interrupted tuning goes on where it was, and nothing is measured twice unless --again is "
-            "given.",
-            "A shipped kernel is tuned at a set of shapes, where --size does not give one; all tunes all that are "
-            "shipped, and shares the budget among them. Where --define does not say, USED_FLOAT is SP.",
-            "PROGRAM: a file whose program is no single kernel. First which seams between its steps are fused, by runs "
-            "of the whole on made-up elements (whole numbers are 0), for three tenths of the time; then its steps. "
-            "attune run and show take both for sizes near those given (--size), on the same device.",
-            "unwrap: the knobs of the phase unwrapper (spaces/unwrap.lanai) by whole frames of a known surface, at "
-            "512x512, 1024x1024 and 2048x2048, or at --size ROWSxCOLUMNS; attune unwrap then takes the best for frames "
-            "of about that size.",
-            "--command \"./mykernel --bx {bx} --by {by}\" --space FILE: a command of one's own, whatever it is written "
-            "in; "
-            "{name} stands for a parameter's value. Words are cut at blanks, quotes keep them together, NAME={value} "
-            "in "
-            "front sets the environment; no shell takes part. Its time is the clock's, or what it prints: --time "
-            "\"elapsed {} ms\". An exit status other than 0 is a wrong answer; what crashes or takes longer than "
-            "--timeout "
-            "is passed over. JSON: command, variant, best_s, low_s, high_s, worst_s, tried, failed, seconds, tie, "
-            "runner_up, runner_up_ratio, failure (the first). Nothing of it is kept in wisdom.",
+            "Tries variants of the kernel on the device: the estimate, known good ones, then candidates of a search "
+            "strategy. Every candidate is verified against a reference before it is timed, in a separate process, so "
+            "that crashes and hangs do no harm. Everything is stored in the wisdom database at once: an interrupted "
+            "tuning continues where it was, and nothing is measured twice unless --again is given.",
+            "A shipped kernel is tuned at a set of shapes unless --size is given; all tunes all shipped kernels and "
+            "divides the budget among them. USED_FLOAT is SP unless --define sets it.",
+            "PROGRAM: a file whose program is no single kernel. First the fusion of its steps, by runs of the whole "
+            "program on synthetic data (integers are 0), for three tenths of the time; then its steps. attune run and "
+            "show use both for sizes close to --size on the same device.",
+            "unwrap: the tuning parameters of the phase unwrapper (spaces/unwrap.lanai), on whole frames of a known "
+            "surface, at "
+            "512x512, 1024x1024 and 2048x2048, or at --size ROWSxCOLUMNS; attune unwrap then uses the best ones for "
+            "frames of about that size.",
+            "--command \"./mykernel --bx {bx} --by {by}\" --space FILE: tunes any command; {name} stands for the value "
+            "of a parameter. Words are separated by blanks, quotes keep them together, NAME={value} in front sets the "
+            "environment; no shell is involved. Its time is measured by the clock, or taken from its output: --time "
+            "\"elapsed {} ms\". An exit status other than 0 is a wrong result; runs that crash or exceed --timeout are "
+            "skipped. JSON: command, variant, best_s, low_s, high_s, worst_s, tried, failed, seconds, tie, "
+            "runner_up, runner_up_ratio, failure (the first). Nothing is stored as wisdom.",
             "JSON: kernel, device, shape, default_s (the estimate), best_s, worst_s, variant, tried, failed (wrong, "
-            "crash, hang, memory, build), seconds, fraction_of_peak, tie, runner_up, choices (what no other variant "
-            "beats in "
-            "both speed and accuracy); several workloads: results.",
+            "crash, hang, memory, build), seconds, fraction_of_peak, tie, runner_up, choices (the Pareto front of "
+            "speed and accuracy); several workloads: results.",
             NULL},
     .options =
         (const atn_cli_option[]){
-            {.name = "budget", .value = "TIME", .meaning = "how long: 60s, 10m; or a part of the space: 5%; 60s"},
-            {.name = "evals", .value = "N", .meaning = "how many candidates at most, per shape"},
-            {.name = "strategy", .value = "NAME", .meaning = "how to search; see attune replay"},
+            {.name = "budget",
+             .value = "TIME",
+             .meaning = "time budget: 60s, 10m; or a fraction of the space: 5%; default: 60s"},
+            {.name = "evals", .value = "N", .meaning = "maximum number of candidates per shape"},
+            {.name = "strategy", .value = "NAME", .meaning = "search strategy; see attune replay"},
             {.name = "space", .value = "FILE", .meaning = "a space in LANAI instead of the shipped one"},
             {.name = "command", .value = "TEXT", .meaning = "tune a command: {name} is a parameter of --space"},
             {.name = "time",
              .value = "TEXT",
              .meaning = "where the command prints its time: \"time: {} ms\"; else the clock"},
-            {.name = "timeout", .value = "TIME", .meaning = "how long one run of the command may take; 60s"},
+            {.name = "timeout", .value = "TIME", .meaning = "time limit of one run of the command; default: 60s"},
             {.name = "tolerance", .value = "X", .meaning = "relative error to accept beyond rounding, e.g. 1e-3"},
             {.name = "reproducible", .meaning = "only variants whose results do not change with the variant"},
-            {.name = "cold", .meaning = "empty the caches before each run"},
-            {.name = "resume", .meaning = "go on: what is known counts into --evals"},
-            {.name = "again", .meaning = "measure anew what is known already"},
-            {.name = "progress", .meaning = "a line of JSON on standard error whenever something is new"},
-            {.name = "report", .value = "FILE", .meaning = "write an HTML page with all that was found"},
-            {.name = "seed", .value = "N", .meaning = "of inputs and of the search; 0"},
+            {.name = "cold", .meaning = "flush caches before each run"},
+            {.name = "resume", .meaning = "continue: known results count towards --evals"},
+            {.name = "again", .meaning = "measure known variants again"},
+            {.name = "progress", .meaning = "write JSON lines on standard error as results arrive"},
+            {.name = "report", .value = "FILE", .meaning = "write an HTML report"},
+            ATN_SERVE_OPTION,
+            {.name = "seed", .value = "N", .meaning = "seed of inputs and search; default: 0"},
             ATN_CLI_KERNEL_OPTIONS,
             {0}},
     .examples =
         (const atn_cli_pair[]){
             {"attune tune gemm --budget 60s", "a shipped kernel, at its set of shapes"},
-            {"attune tune mv.xml --define USED_FLOAT=DP --size A=4096x4096 --evals 50",
-             "a kernel of one's own at one shape"},
-            {"attune tune cg.atn --size b=512x512 --size x=512x512", "a program: what is fused, then its steps"},
-            {"attune tune unwrap --size 1024x1024", "how frames are unwrapped"},
-            {"attune tune all --budget 10m --device cuda", "all that are shipped, on a GPU"},
+            {"attune tune mv.xml --define USED_FLOAT=DP --size A=4096x4096 --evals 50", "your own kernel at one shape"},
+            {"attune tune cg.atn --size b=512x512 --size x=512x512", "a program: fusion, then its steps"},
+            {"attune tune unwrap --size 1024x1024", "the phase unwrapper"},
+            {"attune tune all --budget 10m --device cuda", "all shipped kernels, on a GPU"},
             {"attune tune --command \"OMP_NUM_THREADS={threads} ./stencil {block}\" --space s.lanai",
-             "a program of one's own"},
+             "your own program"},
             {0}},
     .min_operands = 0,
     .max_operands = 1,

@@ -138,7 +138,7 @@ static atn_status add_shipped(atn_cli_work *w, atn_cli_call *call, const atn_dev
         return one.sizes ? add(w, info, &one) : ATN_ERR_MEMORY;
     }
     atn_status status = ATN_OK;
-    for (const atn_set *set = NULL; status == ATN_OK && (set = atn_set_next(name, info, set));) {
+    for (const atn_set *set = NULL; status == ATN_OK && (set = atn_set_next(ATN_SETS, name, info, set));) {
         one.sizes = set->sizes;
         one.range_length = set->range_length;
         status = add(w, info, &one);

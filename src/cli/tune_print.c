@@ -58,7 +58,7 @@ static atn_status print_text(atn_cli_call *call, const atn_device_info *info, co
             atn_text_printf(&page, "%s %s: a tie with %s (%.3f)\n", list->labels[k].kernel, list->labels[k].shape,
                             *r->runner_up ? r->runner_up : "plain", r->runner_up_ratio);
     }
-    if (drifted) atn_text_printf(&page, "The machine changed its speed meanwhile; --again measures anew.\n");
+    if (drifted) atn_text_printf(&page, "The speed of the machine changed during tuning; --again measures again.\n");
     atn_text_printf(&page, "On %s (%s).\n", info->name, info->backend);
     atn_status status = atn_cli_print_text(call, "tune", &page);
     atn_text_free(&table);

@@ -20,6 +20,8 @@ static atn_status fill_row(const atn_ctx *ctx, const atn_cli_label *label, const
     size_t n = (size_t)r->n_all + 1;
     double *seconds = atn_zalloc(ctx, n * sizeof *seconds);
     const char **variants = atn_zalloc(ctx, n * sizeof *variants);
+    double *ratio = atn_zalloc(ctx, ((size_t)r->n_steps + 1) * sizeof *ratio);
+    const char **candidates = atn_zalloc(ctx, ((size_t)r->n_steps + 1) * sizeof *candidates);
     *row = (atn_report_row){.kernel = label->kernel,
                             .shape = label->shape,
                             .pairs = pairs_of(r),
@@ -34,8 +36,15 @@ static atn_status fill_row(const atn_ctx *ctx, const atn_cli_label *label, const
                             .tried = r->tried,
                             .seconds = seconds,
                             .variants = variants,
-                            .n = r->n_all};
-    if (!seconds || !variants) return ATN_ERR_MEMORY;
+                            .n = r->n_all,
+                            .ratio = ratio,
+                            .candidates = candidates,
+                            .n_ratios = ratio && candidates ? r->n_steps : 0};
+    if (!seconds || !variants || !ratio || !candidates) return ATN_ERR_MEMORY;
+    for (int32_t k = 0; k < r->n_steps; ++k) {
+        ratio[k] = r->steps[k].ratio;
+        candidates[k] = r->steps[k].variant;
+    }
     for (int k = 0; k < ATN_OUTCOME_COUNT; ++k) row->failed += r->failed[k];
     for (int32_t k = 0; k < r->n_all; ++k) {
         seconds[k] = r->all[k].seconds;
@@ -113,12 +122,20 @@ atn_status atn_cli_report_tuned(atn_cli_call *call, atn_device *device, const ch
         report.space = name;
         status = fill_space(ctx, space, &report, &prunes);
     }
-    if (status == ATN_OK) status = atn_report_write(ctx, path, &report);
+    if (status == ATN_OK) {
+        atn_cli_origin origin;
+        atn_cli_origin_make(call, &origin);
+        report.origin = &origin.page;
+        status = atn_report_write(ctx, path, &report);
+        atn_cli_origin_free(&origin);
+    }
     atn_free(ctx, prunes);
     atn_space_free(space);
     for (int32_t k = 0; k < report.n_rows; ++k) {
         atn_free(ctx, (void *)(uintptr_t)rows[k].seconds);
         atn_free(ctx, (void *)(uintptr_t)rows[k].variants);
+        atn_free(ctx, (void *)(uintptr_t)rows[k].ratio);
+        atn_free(ctx, (void *)(uintptr_t)rows[k].candidates);
     }
     atn_free(ctx, rows);
     return status;

@@ -37,13 +37,13 @@ static atn_status tune_one(atn_cli_call *call, atn_device *device, const atn_tun
     showing show = {call, size};
     if (atn_cli_read_shape(size, shape) != 2)
         return atn_cli_misuse(call, "--size %s: ROWSxCOLUMNS is the size of a frame, as 1024x1024", size);
-    atn_unwrap_tune_options o = {.bits = bits_of(call),
-                                 .seconds = budget_s,
-                                 .evaluations = (int32_t)(options->evaluations < 512 ? options->evaluations : 512),
-                                 .space = options->space,
-                                 .space_name = options->space_name,
-                                 .progress = show_progress,
-                                 .user = &show};
+    atn_unwrap_tune_settings o = {.bits = bits_of(call),
+                                  .seconds = budget_s,
+                                  .evaluations = (int32_t)(options->evaluations < 512 ? options->evaluations : 512),
+                                  .space = options->space,
+                                  .space_name = options->space_name,
+                                  .progress = show_progress,
+                                  .user = &show};
     double since = atn_clock_seconds();
     atn_status status = atn_unwrap_tune(device, shape[1], shape[0], &o, tuned);
     *result = (atn_tune_result){.ctx = call->ctx,
@@ -60,7 +60,7 @@ atn_status atn_cli_tune_unwrap(atn_cli_call *call, atn_device *device, const atn
     const char *given = atn_cli_value(call, "size");
     atn_cli_label labels[SIZE_COUNT] = {0};
     atn_tune_result results[SIZE_COUNT] = {0};
-    atn_unwrap_tuned tuned[SIZE_COUNT];
+    atn_unwrap_tuned tuned[SIZE_COUNT] = {0};
     atn_cli_work list = {.ctx = call->ctx, .labels = labels, .n = given ? 1 : SIZE_COUNT};
     double until = atn_clock_seconds() + options->budget_s;
     atn_status status = ATN_OK;

@@ -4,11 +4,15 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/kernel.h"
+#include "cli/live.h"
+#include "cli/serve.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double PI = 3.141592653589793;
+
+enum { REPORT_TERMS = 15 }; /* Zernike terms of a report, unless --zernike says more */
 
 /* ---- options ---- */
 
@@ -19,8 +23,7 @@ static atn_status read_scale(atn_cli_call *call, double *scale) {
     *scale = strcmp(text, "pi") == 0 ? PI : atn_number_read(text, &end);
     if (*scale == PI) return ATN_OK;
     if (end == text || *end || !isfinite(*scale) || *scale == 0)
-        return atn_cli_misuse(call, "--scale cannot be '%s'; it takes pi, or the radians that a value of 1 stands for",
-                              text);
+        return atn_cli_misuse(call, "--scale cannot be '%s'; it takes pi, or the radians per unit of the values", text);
     return ATN_OK;
 }
 
@@ -61,7 +64,7 @@ static int word_of(const atn_cli_call *call, const char *option, const char *con
 
 static atn_status read_solver(atn_cli_call *call, unwrap_job *job) {
     static const char *const WEIGHTS[] = {"", "none", "residues", "variance", "auto", "once", NULL};
-    static const char *const REMOVE[] = {"nothing", "piston", "tilt", NULL};
+    static const char *const REMOVE[] = {"nothing", "piston", "tilt", NULL}; /* more: unwrap_form_read */
     static const char *const METHODS[] = {"auto", "multigrid", "cg", NULL};
     const char *precision = atn_cli_value(call, "precision"), *quality = atn_cli_value(call, "quality");
     double cycles, repeat;
@@ -86,6 +89,7 @@ static atn_status read_options(atn_cli_call *call, unwrap_job *job) {
     job->input = call->operands[0];
     job->output = atn_cli_value(call, "output");
     job->preview = atn_cli_value(call, "preview");
+    job->report = atn_cli_value(call, "report");
     job->transmission = atn_cli_has(call, "transmission");
     job->radians = atn_cli_has(call, "radians");
     job->rewrap = atn_cli_has(call, "rewrap");
@@ -93,11 +97,15 @@ static atn_status read_options(atn_cli_call *call, unwrap_job *job) {
         return atn_cli_misuse(call, "--shape %s: HxW is a shape, as 512x1024", shape);
     memcpy(job->shape, sizes, sizeof job->shape);
     atn_status status = read_scale(call, &job->scale);
-    if (!status) status = atn_cli_read_number(call, "wavelength", 1e-12, 1, 0, &job->wavelength);
+    if (!status) status = atn_cli_read_length(call, "wavelength", 1e-12, 1, 0, &job->wavelength);
     if (!status) status = atn_cli_read_number(call, "modulation", 0, 1e30, -1, &job->least);
     if (!status) status = atn_cli_read_number(call, "saturation", 1e-30, 1e30, 0, &job->most);
     if (!status) status = read_steps(call, job);
     if (!status) status = read_solver(call, job);
+    if (!status) status = unwrap_form_read(call, job);
+    if (job->report && !job->zernike_terms) job->zernike_terms = REPORT_TERMS;
+    if (!status && atn_cli_has(call, "serve") && !atn_cli_has(call, "stream"))
+        status = atn_cli_misuse(call, "--serve is for --stream; --report makes a page of one surface");
     if (!status && !atn_cli_has(call, "stream")) status = unwrap_check_output(job, job->output, "-o");
     if (!status) status = unwrap_check_output(job, job->preview, "--preview");
     return status;
@@ -138,7 +146,9 @@ static atn_status solve(unwrap_job *job, unwrap_phase *phase, atn_unwrap_result 
 
 /* One line on what to be careful about, for those who do not read the numbers. */
 static void warn(const unwrap_job *job, const unwrap_phase *phase, const atn_unwrap_result *result) {
-    const char *what = job->settings.unwrapped ? phase->note : result->smeared ? result->reason : NULL;
+    const char *what = job->settings.unwrapped || phase->half_turns ? phase->note
+                       : result->smeared                            ? result->reason
+                                                                    : NULL;
     if (what) fprintf(job->call->err, "attune unwrap: %s\n", what);
 }
 
@@ -149,8 +159,10 @@ static atn_status unwrap_one(unwrap_job *job) {
     atn_status status = unwrap_read(job, job->input, &phase);
     job->settings.unwrapped = !status && unwrap_is_surface(job, &phase);
     if (!status) status = solve(job, &phase, &result);
+    if (!status && result.converged) status = unwrap_form(job, &phase);
     if (!status && result.converged && job->output) status = unwrap_write(job, &phase, job->output);
     if (!status && result.converged && job->preview) status = unwrap_write(job, &phase, job->preview);
+    if (!status && result.converged && job->report) status = unwrap_write_report(job, &phase, &result, job->report);
     if (!status) status = unwrap_print(job, &phase, &result);
     if (!status && result.converged) warn(job, &phase, &result);
     if (!status && !result.converged)
@@ -163,7 +175,8 @@ static atn_status run(atn_cli_call *call) {
     unwrap_job job = {.call = call};
     atn_devices *devices = NULL;
     int32_t index;
-    atn_status status = read_options(call, &job);
+    atn_status status = atn_live_check(call);
+    if (!status) status = read_options(call, &job);
     if (!status) status = atn_cli_pick_device(call, &devices, &index);
     if (!status) {
         status = atn_device_open(devices, index, &job.device);
@@ -179,34 +192,38 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_UNWRAP = {
     .name = "unwrap",
-    .summary = "wrapped phase or interferograms to a surface",
+    .summary = "unwrap phase, or interferograms, to a surface",
     .synopsis = "IN",
     .paragraphs =
         (const char *const[]){
-            "Finds the surface whose differences between neighbours are those of the phase in IN, which is known up to "
-            "whole turns: least squares by multigrid, or, where residues tear it, the answer with the shortest cuts "
-            "that "
-            "differs from the phase by whole turns. IN is PNG, TIFF, NPY, Zygo .dat, SDF, or raw float32 "
-            "with --shape, in radians; whole numbers of 8 and 16 bits span one turn; --scale says otherwise. What is "
-            "not a number is not valid. A folder is a stack of intensities, one image for each phase step. A phase "
-            "that "
-            "spans more than a turn is unwrapped already: it is kept as it is, with a warning, unless --rewrap is "
-            "given.",
-            "--weights auto has the shortest cuts of all congruent answers, each pair counted with its turns and, "
-            "with --quality, weighed by it and by how regular the phase is. --weights none is plain least squares, "
-            "with a warning where residues smear it.",
-            "OUT is written as tif (float32), npy (float64 with --precision 64) or png (for people, with a colour "
-            "bar). It is in radians, or in metres where the wavelength is known: height = phase x wavelength / 4 pi, "
-            "or / 2 pi with --transmission. Where the solution does not converge, or is not finite, the exit status is "
-            "1, the reason stands on standard error, and nothing is written.",
-            "--stream unwraps frames as they come, each from where the last one was: raw ones from standard input (IN "
-            "is -), or images in a folder that is being filled, until an entry 'end' appears, --frames or --idle are "
-            "reached, or Ctrl-C. With --steps each N frames are a stack. -o is then a folder. A line for each frame, "
+            "Unwraps the phase in IN, known modulo 2 pi: by least squares with multigrid or, if there are residues, by "
+            "the congruent solution with the shortest branch cuts. IN is PNG, TIFF, NPY, Zygo .dat, SDF, or raw "
+            "float32 "
+            "with --shape, in radians; 8-bit and 16-bit integers span 2 pi, unless --scale is given. NaN pixels are "
+            "invalid. A folder is a stack of intensities, one image per phase step. A phase that spans more than 2 pi "
+            "is taken as already unwrapped and kept, with a warning, unless --rewrap is given.",
+            "--weights auto finds the shortest cuts of all congruent solutions; with --quality, cuts are weighted by "
+            "it and by the regularity of the phase. --weights none is plain least squares, with a warning if residues "
+            "smear it.",
+            "OUT is written as tif (float32), npy (float64 with --precision 64), gwy (Gwyddion), vti (VTK XML), png (a "
+            "preview with a colour bar), or, for heights, sdf (ISO 25178-71) and dat (Zygo). "
+            "It is in radians, or in metres if the wavelength is known: height = phase x wavelength / 4 pi, "
+            "or / 2 pi with --transmission. If the solution does not converge or is not finite, the exit status is 1, "
+            "the reason is on standard error, and nothing is written.",
+            "--stream unwraps frames as they arrive, with a warm start from the previous one: raw frames from standard "
+            "input (IN is -), or images in a folder that is being filled, until an entry 'end' appears, --frames or "
+            "--idle are "
+            "reached, or Ctrl-C. With --steps every N frames are a stack. -o is a folder. A line for each frame, "
             "and a summary.",
             "JSON: shape (rows, columns), residues, residual_rms (radians), congruence_max (radians), cut_length "
-            "(neighbouring pairs that differ by another turn than the wrapped difference says), cycles, seconds, fps, "
+            "(pairs of neighbours across a branch cut), cycles, seconds, fps, "
             "valid, invalid, islands, converged, reason, residual, weighted, solutions, shortest, smeared, unwrapped, "
-            "unit, min, max, precision, device, note. Of a stream: an object in each line (frame, name, residues, "
+            "unit, min, max, pv, rms (about the mean), sa and sq (from the plane that fits best), all four in the "
+            "unit, "
+            "spacing (metres between columns and rows, or null), zernike (null, or aperture with x, y, radius in "
+            "pixels and "
+            "terms with j, n, m, name, value, as fitted before anything was removed), precision, device, note. Of a "
+            "stream: an object in each line (frame, name, residues, "
             "cycles, seconds, latency_s; or "
             "frame, name, error), and in the last frames, dropped, fps, latency_s (p50, p95, p99, max), seconds, "
             "reason.",
@@ -216,56 +233,69 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             {.name = "output",
              .letter = 'o',
              .value = "OUT",
-             .meaning = "where to: tif, npy or png; a folder with "
-                        "--stream"},
-            {.name = "preview", .value = "P.png", .meaning = "a picture of the answer with a colour bar"},
-            {.name = "mask", .value = "M", .meaning = "an image: pixels that are 0 are not valid"},
-            {.name = "quality", .value = "Q|modulation", .meaning = "an image of weights, or those of the frames"},
+             .meaning = "output file: tif, npy, gwy, sdf, dat, vti or png; with --stream a folder"},
+            {.name = "preview", .value = "P.png", .meaning = "a picture of the result with a colour bar"},
+            {.name = "mask", .value = "M", .meaning = "an image: pixels that are 0 are invalid"},
+            {.name = "quality",
+             .value = "Q|modulation",
+             .meaning = "an image of weights, or the modulation of the frames"},
             {.name = "weights",
              .value = "none|residues|variance|auto|once",
-             .meaning = "weights that the phase itself gives; default: auto and --congruent where there are residues, "
-                        "else none"},
-            {.name = "congruent", .meaning = "the answer differs from the phase by whole turns"},
-            {.name = "rewrap", .meaning = "a phase that spans more than a turn is wrapped first, not kept as it is"},
-            {.name = "remove", .value = "piston|tilt", .meaning = "the mean, or the plane that fits best"},
-            {.name = "shape", .value = "HxW", .meaning = "IN is raw: rows x columns"},
+             .meaning = "weights derived from the phase; default: with residues auto and --congruent, otherwise none"},
+            {.name = "congruent", .meaning = "the result differs from the phase by multiples of 2 pi"},
+            {.name = "rewrap", .meaning = "wrap a phase that spans more than 2 pi first"},
+            {.name = "remove",
+             .value = "piston|tilt|power|astigmatism|zernike:N",
+             .meaning = "what fits best: the mean, the plane, with power, with astigmatism, Zernike terms 1 to N"},
+            {.name = "zernike", .value = "N", .meaning = "fit terms 1 to N (Noll), at most 231; 15 with --report"},
+            {.name = "aperture",
+             .value = "X,Y,R",
+             .meaning = "a disc in pixels, outside of which nothing is valid; for Zernike terms default: around all "
+                        "that is"},
+            {.name = "pixel", .value = "LENGTH", .meaning = "between pixels: 5.5um; default: as the file says"},
+            {.name = "report", .value = "FILE.html", .meaning = "a page with map, profile, figures and Zernike terms"},
+            {.name = "shape",
+             .value = "HxW",
+             .meaning = "IN is raw: rows x columns; default: as its name says, phase.257x257.raw"},
             {.name = "scale", .value = "pi|NUMBER", .meaning = "radians that a value of 1 stands for"},
             {.name = "steps",
              .value = "N|DEG,DEG,...",
-             .meaning = "frames of a stack, or their phase steps; 5 means Hariharan's -180 to 180, others 360 / N"},
+             .meaning = "frames per stack, or their phase steps; 5: Hariharan's -180 to 180, otherwise 360 / N"},
             {.name = "modulation",
              .value = "B",
-             .meaning = "least amplitude of a valid pixel of a stack; 1 % of the full scale unless given"},
-            {.name = "saturation", .value = "I", .meaning = "intensity that is too bright; the last one unless given"},
-            {.name = "wavelength", .value = "M", .meaning = "of the light in metres: heights come out"},
-            {.name = "transmission", .meaning = "the light passes once: height = phase x wavelength / 2 pi"},
-            {.name = "radians", .meaning = "no heights, also where the wavelength is known"},
-            {.name = "precision", .value = "32|64", .meaning = "bits of the computation; 32 unless given"},
-            {.name = "method", .value = "auto|multigrid|cg", .meaning = "auto unless given"},
+             .meaning = "least modulation of a valid pixel of a stack; default: 1 % of full scale"},
+            {.name = "saturation", .value = "I", .meaning = "saturation intensity; default: the largest value"},
+            {.name = "wavelength", .value = "LENGTH", .meaning = "of the light: 632.8nm; heights come out"},
+            {.name = "transmission", .meaning = "transmission: height = phase x wavelength / 2 pi"},
+            {.name = "radians", .meaning = "radians even if the wavelength is known"},
+            {.name = "precision", .value = "32|64", .meaning = "bits of the computation; default: 32"},
+            {.name = "method", .value = "auto|multigrid|cg", .meaning = "default: auto"},
             {.name = "tolerance",
              .value = "T",
-             .meaning = "of the residual; 1e-5 or about 4e-5 rad, with 64 bits 1e-10 unless given"},
-            {.name = "cycles", .value = "N", .meaning = "at most so many; 100 unless given"},
+             .meaning = "relative residual; default: 1e-5 or about 4e-5 rad, with 64 bits 1e-10"},
+            {.name = "cycles", .value = "N", .meaning = "maximum number; default: 100"},
             {.name = "repeat",
              .value = "N",
-             .meaning = "solves so often; seconds and fps are the best: the first one finds or builds its kernels"},
-            {.name = "stream", .meaning = "frames as they come"},
+             .meaning = "solve N times and report the fastest: the first one compiles kernels"},
+            {.name = "stream", .meaning = "process frames as they arrive"},
             {.name = "type",
              .value = "f32|u8|u16",
-             .meaning = "stream from standard input: of a value; f32 unless given"},
-            {.name = "frames", .value = "N", .meaning = "stream: ends after so many"},
-            {.name = "idle", .value = "S", .meaning = "stream: ends when nothing came for so many seconds"},
+             .meaning = "stream from standard input: type of values; default: f32"},
+            {.name = "frames", .value = "N", .meaning = "stream: stop after N frames"},
+            {.name = "idle", .value = "S", .meaning = "stream: stop if nothing arrives for S seconds"},
             {.name = "patience",
              .value = "S",
-             .meaning =
-                 "stream: a file that cannot be read is given up when it was the same for so long; 1 unless given"},
-            {.name = "cold", .meaning = "stream: every frame starts anew"},
+             .meaning = "stream: give up on an unreadable file after it has not changed for S seconds; default: 1"},
+            {.name = "cold", .meaning = "stream: no warm start"},
+            ATN_SERVE_OPTION,
             {0}},
     .examples =
         (const atn_cli_pair[]){
             {"attune unwrap phase.tif -o surface.tif --preview surface.png", "radians in, radians out"},
             {"attune unwrap shear.raw --shape 257x257 --scale pi -o u.npy", "raw, in units of pi"},
-            {"attune unwrap frames/ --steps 5 --wavelength 632.8e-9 -o heights.tif", "from the camera to metres"},
+            {"attune unwrap frames/ --steps 5 --wavelength 632.8nm -o heights.tif", "from the camera to metres"},
+            {"attune unwrap phase.tif --wavelength 632.8nm --pixel 5um --remove power --report r.html",
+             "a report without the sphere that fits best"},
             {"attune unwrap incoming/ --stream -o done --json", "live"},
             {0}},
     .min_operands = 1,

@@ -1,9 +1,11 @@
 /* attune unwrap in parts: options (unwrap.c), from files to phase (unwrap_input.c, unwrap_stack.c), from answers to
- * files and words (unwrap_output.c), frames as they come (unwrap_stream.c). */
+ * files and words (unwrap_output.c), its form (unwrap_form.c), a report (unwrap_report.c), frames as they come
+ * (unwrap_stream.c). */
 #ifndef ATN_CLI_UNWRAP_H
 #define ATN_CLI_UNWRAP_H
 
 #include "cli/cli.h"
+#include "image/form.h"
 
 #include <attune/image.h>
 #include <attune/phase.h>
@@ -15,10 +17,10 @@ enum { UNWRAP_NOTE = 256 };
 typedef struct unwrap_job {
     atn_cli_call *call;
     atn_device *device;
-    const char *input, *output, *preview; /* output and preview may be NULL */
-    int64_t shape[2];                     /* rows, columns of raw input; zeros: it is not raw */
-    double scale;                         /* radians for 1; 0: not given */
-    double wavelength;                    /* metres; 0: not given */
+    const char *input, *output, *preview, *report; /* all but the input may be NULL */
+    int64_t shape[2];                              /* rows, columns of raw input; zeros: it is not raw */
+    double scale;                                  /* radians for 1; 0: not given */
+    double wavelength;                             /* metres; 0: not given */
     bool transmission, radians;
     bool rewrap;   /* a phase over more than a turn is wrapped all the same */
     int32_t steps; /* frames of a stack; 0: as many as there are */
@@ -26,9 +28,13 @@ typedef struct unwrap_job {
     double least;  /* modulation; negative: not given */
     double most;   /* saturation; 0: not given */
     bool by_modulation;
-    int64_t repeat; /* > 0 */
-    atn_unwrap_options options;
-    atn_unwrap_settings settings; /* its mask and quality are these, owned: */
+    int64_t repeat;         /* > 0 */
+    double pixel_m;         /* between pixels; 0: as the file says */
+    int32_t remove_terms;   /* Zernike terms to take off; 0: none */
+    int32_t zernike_terms;  /* to fit; 0: none */
+    form_aperture aperture; /* radius 0: found */
+    atn_unwrap_settings options;
+    atn_unwrap_solve_settings settings; /* its mask and quality are these, owned: */
     uint8_t *mask;
     float *quality;
 } unwrap_job;
@@ -36,12 +42,18 @@ typedef struct unwrap_job {
 /* A phase that was read. Start it zeroed, end it with unwrap_phase_free. */
 typedef struct unwrap_phase {
     int64_t width, height;
-    void *value;       /* owned; floats, or doubles with --precision 64; radians */
-    float *modulation; /* owned; of a stack of frames; else NULL */
-    float *intensity;  /* owned; of a frame of a stack in a stream, which has no value; else NULL */
-    double low, high;  /* of what is finite, radians; low > high: nothing is */
-    double full;       /* its largest number; 0: not known */
-    double wavelength; /* that the file says; 0: it does not */
+    void *value;         /* owned; floats, or doubles with --precision 64; radians */
+    float *modulation;   /* owned; of a stack of frames; else NULL */
+    float *intensity;    /* owned; of a frame of a stack in a stream, which has no value; else NULL */
+    double low, high;    /* of what is finite, radians; low > high: nothing is */
+    double full;         /* its largest number; 0: not known */
+    double wavelength;   /* that the file says; 0: it does not */
+    bool heights;        /* the file has heights in metres: a surface, however flat */
+    double spacing_m[2]; /* between columns and rows; 0: not known */
+    form_aperture aperture;
+    int32_t terms;   /* that were fitted */
+    double *zernike; /* owned; their coefficients, radians; NULL: none were */
+    bool half_turns; /* as it seems, and no scale was given */
     char note[UNWRAP_NOTE];
 } unwrap_phase;
 
@@ -75,7 +87,18 @@ atn_status unwrap_stack_add(const unwrap_job *job, unwrap_stack *stack, unwrap_p
 void unwrap_stack_clear(const unwrap_job *job, unwrap_stack *stack); /* a stack that misses a frame is given up */
 void unwrap_stack_free(const unwrap_job *job, unwrap_stack *stack);
 
+/* ---- unwrap_form.c ---- */
+atn_status unwrap_form_read(atn_cli_call *call, unwrap_job *job); /* --remove, --zernike, --aperture, --pixel */
+form_surface unwrap_surface_of(const unwrap_job *job, const unwrap_phase *phase);
+/* Cuts the aperture out of the answer, fits Zernike terms and takes off what was asked for. */
+atn_status unwrap_form(const unwrap_job *job, unwrap_phase *phase);
+
+/* ---- unwrap_report.c ---- */
+atn_status unwrap_write_report(const unwrap_job *job, const unwrap_phase *phase, const atn_unwrap_result *result,
+                               const char *path);
+
 /* ---- unwrap_output.c ---- */
+form_figures unwrap_figures(const unwrap_job *job, const unwrap_phase *phase); /* in metres or radians */
 /* Is the ending one that can be written? Else wrong usage. */
 atn_status unwrap_check_output(const unwrap_job *job, const char *path, const char *option);
 /* Metres for a radian; 0: heights are not known or not wanted. */

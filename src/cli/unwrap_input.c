@@ -5,6 +5,7 @@
 #include "base/size.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -16,6 +17,7 @@ void unwrap_phase_free(const unwrap_job *job, unwrap_phase *phase) {
     atn_free(job->call->ctx, phase->value);
     atn_free(job->call->ctx, phase->modulation);
     atn_free(job->call->ctx, phase->intensity);
+    atn_free(job->call->ctx, phase->zernike);
     *phase = (unwrap_phase){0};
 }
 
@@ -54,7 +56,7 @@ void unwrap_phase_see(unwrap_phase *phase, double value) {
 
 bool unwrap_is_surface(const unwrap_job *job, const unwrap_phase *phase) {
     static const double ROUNDED = 0.1; /* turns: numbers of few bits may go a little beyond one */
-    return !job->rewrap && phase->high - phase->low > 2 * PI * (1 + ROUNDED);
+    return !job->rewrap && (phase->heights || phase->high - phase->low > 2 * PI * (1 + ROUNDED));
 }
 
 /* In radians: beyond, a rounding of the value is more than a turn, and so is any difference. */
@@ -86,26 +88,68 @@ static atn_status take_pixels(const unwrap_job *job, const atn_image *image, dou
     return ATN_OK;
 }
 
+/* Values from -1 to 1 whose neighbours jump by nearly 2 are half turns, not radians. */
+static bool in_half_turns(const unwrap_job *job, const unwrap_phase *p) {
+    static const double NEARLY = 0.02, JUMP = 1.5;
+    if (fabs(p->low + 1) > NEARLY || fabs(p->high - 1) > NEARLY) return false;
+    for (int64_t k = 0; k + 1 < p->width * p->height; ++k) {
+        const float *single = p->value;
+        const double *wide = p->value;
+        double jump = job->options.bits == 64 ? wide[k + 1] - wide[k] : (double)(single[k + 1] - single[k]);
+        if ((k + 1) % p->width && fabs(jump) > JUMP) return true;
+    }
+    return false;
+}
+
+/* A raw file may say its shape in its name, as shear.257x257.phase; its size has to agree. */
+static void shape_of_name(const char *path, int64_t shape[2]) {
+    struct stat info;
+    const char *name = strrchr(path, '/');
+    if (stat(path, &info) != 0) return;
+    for (const char *p = strchr(name ? name : path, '.'); p; p = strchr(p + 1, '.')) {
+        char *end;
+        long long rows = strtoll(p + 1, &end, 10), columns = *end == 'x' ? strtoll(end + 1, &end, 10) : 0;
+        size_t count, bytes;
+        if ((*end && *end != '.') || rows < 1 || columns < 1 || !atn_size_mul((size_t)rows, (size_t)columns, &count) ||
+            !atn_size_mul(count, sizeof(float), &bytes) || (size_t)info.st_size != bytes)
+            continue;
+        shape[0] = rows;
+        shape[1] = columns;
+        return;
+    }
+}
+
 atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phase *out) {
-    const atn_image_options options = {.shape = {job->shape[0], job->shape[1]}, .exact = job->options.bits == 64};
+    atn_image_settings options = {.shape = {job->shape[0], job->shape[1]}, .exact = job->options.bits == 64};
     atn_image *image;
     double scale;
     *out = (unwrap_phase){0};
+    if (!options.shape[0]) shape_of_name(path, options.shape);
     atn_status status = atn_image_read(job->call->ctx, path, &options, &image);
     if (status) return status;
-    atn_image_info info = atn_image_get_info(image);
+    atn_image_info info = atn_image_info_of(image);
     out->width = info.width;
     out->height = info.height;
     out->wavelength = info.wavelength_m;
+    for (int k = 0; k < 2; ++k) out->spacing_m[k] = job->pixel_m > 0 ? job->pixel_m : info.spacing_m[k];
+    out->heights = strcmp(info.unit, "m") == 0 && job->scale == 0;
     status = scale_of(job, path, &info, out, &scale);
     if (!status && (status = take_pixels(job, image, scale, out)) == ATN_ERR_INPUT)
         status = atn_fail_within(job->call->ctx, status, "%s", path);
     atn_image_free(image);
-    if (!status && unwrap_is_surface(job, out))
+    if (!status && unwrap_is_surface(job, out) && out->heights)
+        snprintf(out->note, sizeof out->note,
+                 "heights in metres: a surface, unwrapped already and kept as it is; --rewrap takes it as a phase");
+    else if (!status && unwrap_is_surface(job, out))
         snprintf(out->note, sizeof out->note,
                  "the phase spans %.2f turns: it is unwrapped already and kept as it is; --rewrap wraps it, --scale "
                  "says what a value of 1 is",
                  (out->high - out->low) / (2 * PI));
+    out->half_turns = !status && job->scale == 0 && !*out->note && in_half_turns(job, out);
+    if (out->half_turns)
+        snprintf(
+            out->note, sizeof out->note,
+            "values from -1 to 1 that jump by nearly 2 are half turns rather than radians: --scale pi takes them so");
     if (status) unwrap_phase_free(job, out);
     return status;
 }
@@ -127,7 +171,7 @@ static atn_status read_beside(const unwrap_job *job, const char *option, const u
     if (!path || (job->by_modulation && strcmp(option, "quality") == 0)) return ATN_OK;
     atn_status status = atn_image_read(job->call->ctx, path, NULL, out);
     if (status) return status;
-    atn_image_info info = atn_image_get_info(*out);
+    atn_image_info info = atn_image_info_of(*out);
     if (info.width == phase->width && info.height == phase->height) return ATN_OK;
     atn_image_free(*out);
     *out = NULL;

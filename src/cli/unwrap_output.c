@@ -3,6 +3,7 @@
 #include "cli/unwrap.h"
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "cloud/source.h"
 
 #include <math.h>
@@ -12,9 +13,10 @@ static const double PI = 3.141592653589793;
 atn_status unwrap_check_output(const unwrap_job *job, const char *path, const char *option) {
     if (!path || source_has_ending(path, "png")) return ATN_OK;
     bool preview = option[1] == '-';
-    if (!preview && source_has_ending(path, "tif tiff npy")) return ATN_OK;
+    if (!preview && source_has_ending(path, "tif tiff npy sdf dat gwy vti")) return ATN_OK;
     return atn_cli_misuse(job->call, "%s %s: %s", option, path,
-                          preview ? "a preview is a png" : "the ending says how it is written: tif, npy or png");
+                          preview ? "a preview is a png"
+                                  : "the ending says how it is written: tif, npy, gwy, sdf, dat, vti or png");
 }
 
 double unwrap_height_of(const unwrap_job *job, const unwrap_phase *phase) {
@@ -39,6 +41,9 @@ static atn_status image_of(const unwrap_job *job, const unwrap_phase *phase, atn
                             : atn_image_create(job->call->ctx, phase->width, phase->height, values, out);
     atn_free(ctx, values);
     if (!status) status = atn_image_set_unit(*out, height > 0 ? "m" : "rad");
+    if (!status)
+        status = atn_image_set_scale(*out, phase->spacing_m[0], phase->spacing_m[1],
+                                     job->wavelength > 0 ? job->wavelength : phase->wavelength);
     if (!status) return ATN_OK;
     atn_image_free(*out);
     *out = NULL;
@@ -70,12 +75,46 @@ static void range_of(const unwrap_job *job, const unwrap_phase *phase, double *l
     }
 }
 
+form_figures unwrap_figures(const unwrap_job *job, const unwrap_phase *phase) {
+    form_surface surface = unwrap_surface_of(job, phase);
+    double height = unwrap_height_of(job, phase), factor = height > 0 ? height : 1;
+    form_figures f;
+    form_figures_of(&surface, &f);
+    return (form_figures){.valid = f.valid,
+                          .low = f.low * factor,
+                          .high = f.high * factor,
+                          .mean = f.mean * factor,
+                          .pv = f.pv * factor,
+                          .rms = f.rms * factor,
+                          .sa = f.sa * factor,
+                          .sq = f.sq * factor};
+}
+
+static json_t *zernike_json(const unwrap_job *job, const unwrap_phase *phase) {
+    double height = unwrap_height_of(job, phase), factor = height > 0 ? height : 1;
+    if (!phase->terms) return json_null();
+    json_t *terms = json_array();
+    for (int32_t j = 1; j <= phase->terms && terms; ++j) {
+        int32_t n, m;
+        form_zernike_orders(j, &n, &m);
+        json_array_append_new(terms, json_pack("{s:i,s:i,s:i,s:s,s:f}", "j", (int)j, "n", (int)n, "m", (int)m, "name",
+                                               form_zernike_name(j), "value", phase->zernike[j - 1] * factor));
+    }
+    return json_pack("{s:{s:f,s:f,s:f},s:o}", "aperture", "x", phase->aperture.x, "y", phase->aperture.y, "radius",
+                     phase->aperture.radius, "terms", terms);
+}
+
+static json_t *spacing_json(const unwrap_phase *phase) {
+    return phase->spacing_m[0] > 0 ? json_pack("[f,f]", phase->spacing_m[0], phase->spacing_m[1]) : json_null();
+}
+
 static json_t *real_or_null(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
 static atn_status print_json(const unwrap_job *job, const unwrap_phase *phase, const atn_unwrap_result *r) {
     json_t *root = json_object(), *shape = json_array();
     double low, high;
     range_of(job, phase, &low, &high);
+    form_figures f = unwrap_figures(job, phase);
     const struct {
         const char *name;
         json_t *value;
@@ -101,6 +140,12 @@ static atn_status print_json(const unwrap_job *job, const unwrap_phase *phase, c
         {"unit", json_string(unwrap_height_of(job, phase) > 0 ? "m" : "rad")},
         {"min", real_or_null(low)},
         {"max", real_or_null(high)},
+        {"pv", json_real(f.pv)},
+        {"rms", json_real(f.rms)},
+        {"sa", json_real(f.sa)},
+        {"sq", json_real(f.sq)},
+        {"spacing", spacing_json(phase)},
+        {"zernike", zernike_json(job, phase)},
         {"precision", json_integer(job->options.bits)},
         {"device", atn_cli_json_text(job->call->ctx, atn_device_get_info(job->device)->name)},
         {"note", atn_cli_json_text(job->call->ctx, phase->note)},
@@ -121,22 +166,28 @@ static atn_status print_text(const unwrap_job *job, const unwrap_phase *phase, c
     atn_text page = {.ctx = job->call->ctx};
     double low, high;
     range_of(job, phase, &low, &high);
-    atn_text_printf(&page, "size        %lld x %lld, %lld pixels valid, %lld not\n", (long long)phase->width,
+    atn_text_printf(&page, "size        %lld x %lld, %lld valid pixels, %lld invalid\n", (long long)phase->width,
                     (long long)phase->height, (long long)r->valid,
                     (long long)(phase->width * phase->height - r->valid));
     atn_text_printf(&page, "%-11s %.6g to %.6g %s\n", unwrap_height_of(job, phase) > 0 ? "heights" : "phase", low, high,
                     unwrap_height_of(job, phase) > 0 ? "m" : "rad");
-    atn_text_printf(&page, "residues    %lld; cuts of %lld pairs; %.3g rad rms off the wrapped differences\n",
+    form_figures f = unwrap_figures(job, phase);
+    const double each[] = {f.pv, f.rms, f.sa, f.sq};
+    char text[4][ATN_NUMBER_TEXT + 8];
+    for (int k = 0; k < 4; ++k)
+        atn_number_si(each[k], unwrap_height_of(job, phase) > 0 ? "m" : "rad", text[k], sizeof text[k]);
+    atn_text_printf(&page, "form        PV %s, RMS %s; levelled Sa %s, Sq %s\n", text[0], text[1], text[2], text[3]);
+    atn_text_printf(&page, "residues    %lld; cut length %lld pairs; %.3g rad rms from the wrapped differences\n",
                     (long long)r->residues, (long long)r->cut_length, r->residual_rms);
     if (r->islands > 1)
-        atn_text_printf(&page, "islands     %lld, each solved apart: turns between them are not known\n",
+        atn_text_printf(&page, "islands     %lld, solved separately: offsets between them are unknown modulo 2 pi\n",
                         (long long)r->islands);
     if (job->settings.unwrapped)
-        atn_text_printf(&page, "solved      nothing: unwrapped already\n");
+        atn_text_printf(&page, "solved      nothing: already unwrapped\n");
     else if (r->shortest)
         atn_text_printf(&page, "solved      shortest cuts in %.3g s\n", r->seconds);
     else if (r->solutions == 0 && r->converged)
-        atn_text_printf(&page, "solved      turns followed from pixel to pixel in %.3g s\n", r->seconds);
+        atn_text_printf(&page, "solved      by path following in %.3g s\n", r->seconds);
     else
         atn_text_printf(&page, "solved      %d %s in %.3g s, %s\n", (int)r->cycles,
                         r->weighted ? "iterations" : "cycles", r->seconds,

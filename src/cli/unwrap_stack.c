@@ -10,12 +10,12 @@
 
 static const double LEAST_MODULATION = 0.01; /* of the full scale of whole numbers */
 
-static atn_phase_options options_of(const unwrap_job *job, int32_t steps, double full) {
-    return (atn_phase_options){.bits = job->options.bits,
-                               .steps = steps,
-                               .angle = job->angle,
-                               .least = job->least >= 0 ? job->least : LEAST_MODULATION * full,
-                               .most = job->most > 0 ? job->most : full};
+static atn_phase_settings options_of(const unwrap_job *job, int32_t steps, double full) {
+    return (atn_phase_settings){.bits = job->options.bits,
+                                .steps = steps,
+                                .angle = job->angle,
+                                .least = job->least >= 0 ? job->least : LEAST_MODULATION * full,
+                                .most = job->most > 0 ? job->most : full};
 }
 
 /* ---- a folder ---- */
@@ -25,7 +25,7 @@ static atn_status read_frames(const unwrap_job *job, char **names, size_t count,
     for (size_t k = 0; k < count; ++k) {
         atn_status status = atn_image_read(job->call->ctx, names[k], NULL, &image[k]);
         if (status) return status;
-        atn_image_info first = atn_image_get_info(image[0]), info = atn_image_get_info(image[k]);
+        atn_image_info first = atn_image_info_of(image[0]), info = atn_image_info_of(image[k]);
         if (info.width != first.width || info.height != first.height || info.bits != first.bits)
             return atn_fail(ctx, ATN_ERR_INPUT, "%s: %lldx%lld of %d bits, but the first frame is %lldx%lld of %d",
                             names[k], (long long)info.height, (long long)info.width, (int)info.bits,
@@ -36,13 +36,14 @@ static atn_status read_frames(const unwrap_job *job, char **names, size_t count,
 
 static atn_status shift(const unwrap_job *job, size_t count, atn_image *const *image, unwrap_phase *out) {
     const atn_ctx *ctx = job->call->ctx;
-    atn_image_info info = atn_image_get_info(image[0]);
-    const atn_phase_options options = options_of(job, (int32_t)count, unwrap_full_scale(&info));
+    atn_image_info info = atn_image_info_of(image[0]);
+    const atn_phase_settings options = options_of(job, (int32_t)count, unwrap_full_scale(&info));
     size_t pixels = (size_t)(info.width * info.height), bytes;
     const float *frames[ATN_PHASE_MOST_STEPS];
     for (size_t k = 0; k < count; ++k) frames[k] = atn_image_pixels(image[k]);
     out->width = info.width;
     out->height = info.height;
+    for (int k = 0; k < 2; ++k) out->spacing_m[k] = job->pixel_m > 0 ? job->pixel_m : info.spacing_m[k];
     out->value = atn_size_mul(pixels, unwrap_value_bytes(job), &bytes) ? atn_alloc(ctx, bytes) : NULL;
     out->modulation = out->value ? atn_alloc(ctx, pixels * sizeof *out->modulation) : NULL;
     if (!out->modulation) return ATN_ERR_MEMORY;
@@ -82,12 +83,12 @@ atn_status unwrap_read_stack(const unwrap_job *job, const char *path, unwrap_pha
 /* ---- a stream ---- */
 
 atn_status unwrap_read_intensity(const unwrap_job *job, const char *path, unwrap_phase *out) {
-    const atn_image_options options = {.shape = {job->shape[0], job->shape[1]}};
+    const atn_image_settings options = {.shape = {job->shape[0], job->shape[1]}};
     atn_image *image;
     *out = (unwrap_phase){0};
     atn_status status = atn_image_read(job->call->ctx, path, &options, &image);
     if (status) return status;
-    atn_image_info info = atn_image_get_info(image);
+    atn_image_info info = atn_image_info_of(image);
     size_t bytes = (size_t)(info.width * info.height) * sizeof(float); /* the image's own, so no overflow */
     out->width = info.width;
     out->height = info.height;
@@ -107,7 +108,7 @@ void unwrap_stack_free(const unwrap_job *job, unwrap_stack *stack) {
 
 /* The first frame says the size. */
 static atn_status begin(const unwrap_job *job, unwrap_stack *stack, const unwrap_phase *first) {
-    const atn_phase_options options = options_of(job, job->steps, first->full);
+    const atn_phase_settings options = options_of(job, job->steps, first->full);
     stack->frame = atn_zalloc(job->call->ctx, (size_t)job->steps * sizeof *stack->frame);
     if (!stack->frame) return ATN_ERR_MEMORY;
     return atn_phase_create(job->device, first->width, first->height, &options, &stack->phase);

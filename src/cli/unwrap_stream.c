@@ -7,6 +7,8 @@
 #include "base/size.h"
 #include "cli/lane.h"
 #include "cli/live.h"
+#include "cli/serve.h"
+#include "plot/surface.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,6 +24,9 @@ typedef struct slot {
     atn_status status; /* of reading it; its sentence is in `message` */
     char message[ATN_MESSAGE_BYTES];
     unwrap_phase phase;
+    int64_t answered, dropped; /* when it was solved, with it */
+    double latency_s;
+    int64_t residues;
 } slot;
 
 typedef struct run {
@@ -33,6 +38,9 @@ typedef struct run {
     atn_live_fault read_fault, write_fault; /* of the two threads */
     atn_tally tally;
     unwrap_stack stack; /* --steps: what came of the next one */
+    atn_serve *serve;   /* NULL: nobody is to look */
+    double event_s;     /* when the last event was told there */
+    int64_t frames_shown;
 } run;
 
 static void drop(const run *r, slot *s) {
@@ -64,7 +72,7 @@ static atn_status take_bytes(const run *r, const void *bytes, unwrap_phase *out)
     size_t count = (size_t)(job->shape[0] * job->shape[1]);
     double turn = 2 * 3.141592653589793, scale = job->scale;
     if (scale == 0) scale = r->type == ATN_U8 ? turn / 256 : r->type == ATN_U16 ? turn / 65536 : 1;
-    *out = (unwrap_phase){.width = job->shape[1], .height = job->shape[0]};
+    *out = (unwrap_phase){.width = job->shape[1], .height = job->shape[0], .spacing_m = {job->pixel_m, job->pixel_m}};
     out->value = atn_alloc(r->ctx, count * unwrap_value_bytes(job));
     if (!out->value) return ATN_ERR_MEMORY;
     out->low = INFINITY;
@@ -139,9 +147,47 @@ static atn_status write_one(const run *r, const slot *s) {
     return status;
 }
 
+/* ---- showing ---- */
+
+static void show_frame(run *r, const slot *s) {
+    const unwrap_phase *p = &s->phase;
+    double height = unwrap_height_of(r->job, p), factor = height > 0 ? height : 1, low, high;
+    size_t count = (size_t)(p->width * p->height);
+    uint16_t *packed = atn_serve_room(r->serve, count * sizeof *packed);
+    float *narrow = r->job->options.bits == 64 && packed ? atn_alloc(r->ctx, count * sizeof *narrow) : NULL;
+    for (size_t k = 0; narrow && k < count; ++k) narrow[k] = (float)((const double *)p->value)[k];
+    const float *values = r->job->options.bits != 64 ? p->value : narrow;
+    if (packed && values) {
+        atn_surface_pack(&(atn_surface){.width = p->width, .height = p->height, .values = values}, 1, &low, &high,
+                         packed);
+        atn_serve_show(r->serve, json_pack("{s:I,s:I,s:I,s:f,s:f,s:s,s:f,s:f}", "number", (json_int_t)++r->frames_shown,
+                                           "w", (json_int_t)p->width, "h", (json_int_t)p->height, "low", low * factor,
+                                           "high", high * factor, "unit", height > 0 ? "m" : "rad", "dx",
+                                           p->spacing_m[0], "dy", p->spacing_m[1]));
+    } else if (packed)
+        atn_serve_show(r->serve, NULL); /* no memory: not shown */
+    atn_free(r->ctx, narrow);
+}
+
+/* To the live page, where there is one: a frame when it waits for one, numbers ten times a second. */
+static void show(run *r, const slot *s) {
+    static const double EVENT_S = 0.1;
+    if (!r->serve) return;
+    if (atn_serve_wants(r->serve)) show_frame(r, s);
+    double now = atn_clock_seconds();
+    if (now - r->event_s < EVENT_S) return;
+    r->event_s = now;
+    char note[64];
+    snprintf(note, sizeof note, "%lld residues;", (long long)s->residues);
+    atn_serve_event(r->serve,
+                    json_pack("{s:f,s:I,s:I,s:f,s:s}", "t", now - r->tally.start_s, "answered", (json_int_t)s->answered,
+                              "dropped", (json_int_t)s->dropped, "latency_s", s->latency_s, "note", note));
+}
+
 static void *write_all(void *given) {
     run *r = given;
     for (slot *s; (s = atn_lane_take(&r->done));) {
+        show(r, s);
         if (!r->write_fault.status) {
             atn_live_keep(r->ctx, &r->write_fault, write_one(r, s));
             if (r->write_fault.status) atn_stream_stop(r->stream);
@@ -181,7 +227,7 @@ static atn_status tell_frame(const run *r, const slot *s, const atn_unwrap_resul
 static atn_status tell_drop(run *r, const slot *s, const char *why) {
     atn_cli_call *call = r->job->call;
     ++r->tally.dropped;
-    fprintf(call->err, "attune unwrap: frame %lld is dropped: %s\n", (long long)s->number, why);
+    fprintf(call->err, "attune unwrap: frame %lld dropped: %s\n", (long long)s->number, why);
     if (!call->json) return ATN_OK;
     json_t *root = json_object();
     bool good = json_object_set_new(root, "frame", json_integer(s->number)) == 0 &&
@@ -197,7 +243,7 @@ static atn_status tell_all(run *r) {
     size_t left = atn_stream_left(r->stream);
     if (left) {
         ++r->tally.dropped;
-        fprintf(call->err, "attune unwrap: the last frame is dropped: it ended after %zu bytes\n", left);
+        fprintf(call->err, "attune unwrap: last frame dropped: it ended after %zu bytes\n", left);
     }
     if (!call->json) {
         atn_tally_text(&r->tally, reason, call->out);
@@ -245,8 +291,7 @@ static atn_status solve_one(run *r, slot *s, atn_unwrap *unwrap, bool *good) {
     atn_unwrap_result result = {0};
     r->job->settings.unwrapped = unwrap_is_surface(r->job, &s->phase);
     if (r->job->settings.unwrapped)
-        fprintf(r->job->call->err, "attune unwrap: %s spans more than a turn: unwrapped already, kept as it is\n",
-                s->name);
+        fprintf(r->job->call->err, "attune unwrap: %s spans more than 2 pi: taken as unwrapped\n", s->name);
     atn_status status = atn_unwrap_solve(unwrap, s->phase.value, &r->job->settings, s->phase.value, &result);
     double latency = atn_clock_seconds() - s->came_s;
     *good = !status && (result.converged || result.valid == 0);
@@ -254,7 +299,12 @@ static atn_status solve_one(run *r, slot *s, atn_unwrap *unwrap, bool *good) {
         snprintf(s->message, sizeof s->message, "%s: not converged: %s", s->name, result.reason);
         return tell_drop(r, s, s->message);
     }
+    if (*good && result.valid) status = unwrap_form(r->job, &s->phase);
     if (!status) status = atn_tally_add(&r->tally, latency);
+    s->answered = (int64_t)r->tally.answered;
+    s->dropped = r->tally.dropped;
+    s->latency_s = latency;
+    s->residues = result.residues;
     return status ? status : tell_frame(r, s, &result, latency);
 }
 
@@ -332,7 +382,8 @@ static atn_status open_stream(run *r) {
         return atn_cli_misuse(call, "--shape: so many pixels no memory holds");
     else
         options.bytes = values * TYPES[k].bytes;
-    if (job->preview) return atn_cli_misuse(call, "--preview does not go with --stream");
+    if (job->preview || job->report)
+        return atn_cli_misuse(call, "--%s does not go with --stream", job->preview ? "preview" : "report");
     status = make_output(job);
     return status ? status : atn_stream_open(r->ctx, &options, &r->stream);
 }
@@ -341,7 +392,13 @@ atn_status unwrap_stream(unwrap_job *job) {
     run r = {.job = job, .ctx = job->call->ctx, .tally = {.ctx = job->call->ctx}};
     pthread_t reader, writer;
     atn_status status = open_stream(&r);
-    if (status) return status;
+    if (!status)
+        status = atn_serve_open(job->call, "surface", strcmp(job->input, "-") == 0 ? "standard input" : job->input,
+                                &r.serve);
+    if (status) {
+        atn_stream_close(r.stream);
+        return status;
+    }
     atn_lane_begin(&r.read);
     atn_lane_begin(&r.done);
     bool reads = pthread_create(&reader, NULL, read_all, &r) == 0;
@@ -359,6 +416,13 @@ atn_status unwrap_stream(unwrap_job *job) {
     r.tally.dropped += r.stack.have; /* of a stack that was never whole */
     unwrap_stack_free(job, &r.stack);
     if (!status) status = tell_all(&r);
+    if (r.serve) {
+        json_t *summary = json_object();
+        atn_tally_json(&r.tally, atn_stream_reason(r.stream), summary);
+        json_object_set_new(summary, "summary", json_true());
+        atn_serve_end(r.serve, summary);
+        atn_serve_close(r.serve);
+    }
     status = atn_live_raise(r.ctx, status, &r.read_fault);
     status = atn_live_raise(r.ctx, status, &r.write_fault);
     if (!status && !r.tally.answered)

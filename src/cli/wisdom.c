@@ -70,7 +70,7 @@ static atn_status export(atn_cli_wisdom *self) {
     const char *file = atn_cli_value(call, "output");
     atn_text text = {.ctx = call->ctx};
     atn_wisdom_counts counts;
-    atn_status status = atn_wisdom_export(call->ctx, self->wisdom, &self->filter, &text, &counts);
+    atn_status status = atn_store_export(call->ctx, self->wisdom, &self->filter, &text, &counts);
     if (!status && !file) fwrite(atn_text_str(&text), 1, text.length, call->out); /* one JSON object, --json or not */
     if (!status && file) status = atn_file_write(call->ctx, file, atn_text_str(&text), text.length);
     if (!status && file) status = print_counts(call, &counts, "written", false);
@@ -94,7 +94,7 @@ static atn_status import(atn_cli_wisdom *self) {
         sources[count++].text = bytes;
     }
     if (!status) status = atn_wisdom_open(call->ctx, NULL, false, &self->wisdom);
-    if (!status) status = atn_wisdom_import_all(self->wisdom, sources, count, &counts);
+    if (!status) status = atn_store_import_all(self->wisdom, sources, count, &counts);
     for (size_t k = 0; k < count; ++k) atn_free(call->ctx, (void *)(uintptr_t)sources[k].text);
     return status ? status : print_counts(call, &counts, "read", true);
 }
@@ -112,7 +112,7 @@ static atn_status forget(atn_cli_wisdom *self) {
     if (!status && self->wisdom) { /* there is something: none is made to be emptied */
         atn_wisdom_close(self->wisdom);
         status = atn_wisdom_open(call->ctx, NULL, false, &self->wisdom);
-        if (!status) status = atn_wisdom_forget(self->wisdom, &self->filter, &counts);
+        if (!status) status = atn_store_forget(self->wisdom, &self->filter, &counts);
     }
     return status ? status : print_counts(call, &counts, "forgotten", false);
 }
@@ -223,19 +223,19 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_WISDOM = {
     .name = "wisdom",
-    .summary = "what was measured: list, show, export, import, forget, verify",
+    .summary = "tuning results: list, show, export, import, forget, verify",
     .synopsis = "list|show|export|import|forget|verify [KERNEL|FILE...]",
     .paragraphs =
         (const char *const[]){
-            "All that tuning ever measured is kept in one database: wisdom.sqlite in the cache, or the file that "
-            "ATTUNE_WISDOM names. list shows the winner for each kernel, device and shape; show KERNEL the variants "
-            "that no other beats in both time and error, and those that failed with the reason, with --all every one.",
-            "export writes entries as JSON, to standard output or with -o to a file; import takes such files, all or "
-            "nothing, and keeps what is faster or newer here. forget needs --kernel, --device, --stale or --all and "
-            "says how much it was. verify looks for damage and for what makes no sense.",
-            "What another version of the generator made, or another driver or compiler measured, is stale: it is "
-            "never taken for exact. --device takes a backend or part of a name, of devices elsewhere too; an index "
-            "means one that is here.",
+            "All measurements of the tuner are kept in one database: wisdom.sqlite in the cache, or the file named by "
+            "ATTUNE_WISDOM. list shows the fastest variant for each kernel, device and shape; show KERNEL the variants "
+            "on the Pareto front of time and error, and failed ones with the reason, with --all every one.",
+            "export writes entries as JSON, to standard output or with -o to a file; import reads such files, all or "
+            "nothing, and keeps existing entries that are faster or newer. forget needs --kernel, --device, --stale or "
+            "--all and prints how much was removed. verify looks for corruption and inconsistent entries.",
+            "Results of another version of the code generator, or measured with another driver or compiler, are stale: "
+            "they never count as exact. --device takes a backend or part of a name, also of devices of other machines; "
+            "an index is one of this machine.",
             "JSON: list: entries (kernel, graph, generator, backend, arch, device, driver, compiler, threads, shape, "
             "space, layout, reproducible, tolerance, variant, runner_up, seconds, low, high, runner_up_ratio, tie, "
             "fallback_seconds, fraction_of_peak, tried, when, measured, right, stale, stale_reason). show: the same "
@@ -248,14 +248,14 @@ const atn_cli_verb ATN_VERB_WISDOM = {
             {.name = "kernel", .value = "NAME", .meaning = "entries of this kernel only"},
             {.name = "stale", .meaning = "stale entries only"},
             {.name = "all", .meaning = "show: every measurement; forget: every entry"},
-            {.name = "winners", .meaning = "export: the winners only, without what they were measured against"},
+            {.name = "winners", .meaning = "export: the fastest variants only"},
             {.name = "output", .letter = 'o', .value = "FILE", .meaning = "export: write to this file"},
             {0}},
     .examples = (const atn_cli_pair[]){{"attune wisdom list --kernel gemm", "who won, and by how much"},
                                        {"attune wisdom show gemm --device cuda", "what was tried, and what failed"},
-                                       {"attune wisdom export -o lab.json", "carry it to another machine"},
-                                       {"attune wisdom import lab.json", "and take it there"},
-                                       {"attune wisdom forget --stale", "drop what a new driver retired"},
+                                       {"attune wisdom export -o lab.json", "for another machine"},
+                                       {"attune wisdom import lab.json", "and there"},
+                                       {"attune wisdom forget --stale", "remove what a new driver made obsolete"},
                                        {0}},
     .min_operands = 1,
     .max_operands = MOST_FILES + 1,

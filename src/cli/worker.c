@@ -19,7 +19,7 @@ static FILE *take_output(void) {
 }
 
 static atn_status run(atn_cli_call *call) {
-    atn_options options = {.cache_dir = atn_cli_value(call, "cache"), .compiler = atn_cli_value(call, "compiler")};
+    atn_ctx_settings options = {.cache_dir = atn_cli_value(call, "cache"), .compiler = atn_cli_value(call, "compiler")};
     atn_ctx *ctx;
     atn_worker_prepare();
     FILE *out = take_output();

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"
+#include "base/sized.h"
 #include "cloud/faces.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ static size_t bytes_of(cloud_role role) {
     return role <= ROLE_Z ? sizeof(double) : role == ROLE_SPECIES ? sizeof(int32_t) : sizeof(float);
 }
 
-atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_options *options, atn_cloud **out) {
+atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_settings *options, atn_cloud **out) {
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     (*out)->ctx = ctx;
@@ -82,7 +83,7 @@ static atn_status copy_arrays(const atn_cloud *from, atn_cloud *to) {
 }
 
 atn_status cloud_copy(const atn_cloud *cloud, unsigned roles, atn_cloud **out) {
-    atn_cloud_options options = {.invalid = cloud->invalid};
+    atn_cloud_settings options = {.invalid = cloud->invalid};
     atn_status status = cloud_make(cloud->ctx, &options, out);
     if (status != ATN_OK) return status;
     atn_cloud *copy = *out;
@@ -377,7 +378,7 @@ static void find_bounds(const atn_cloud *cloud, double low[3], double high[3]) {
     }
 }
 
-atn_cloud_info atn_cloud_get_info(const atn_cloud *cloud) {
+atn_status atn_cloud_get_info(const atn_cloud *cloud, atn_cloud_info *out) {
     atn_cloud_info info = {.format = cloud->format,
                            .points = cloud->count,
                            .nan = cloud->nan,
@@ -391,7 +392,7 @@ atn_cloud_info atn_cloud_get_info(const atn_cloud *cloud) {
                            .properties = cloud->extra.names,
                            .left_out = cloud->left_out};
     if (cloud->count) find_bounds(cloud, info.low, info.high);
-    return info;
+    return ATN_GIVE(cloud->ctx, atn_cloud_info, &info, out);
 }
 
 static void *column_of(const atn_cloud *cloud, cloud_role first, int axis) {
@@ -407,4 +408,9 @@ const int32_t *atn_cloud_species(const atn_cloud *cloud) { return cloud->column[
 size_t atn_cloud_frame(const atn_cloud *cloud, size_t frame) {
     if (frame < cloud->n_frames) return cloud->frame[frame];
     return frame == 0 ? 0 : cloud->count;
+}
+
+bool cloud_holds_all(const atn_cloud *cloud, const cloud_extra *extra) {
+    (void)cloud, (void)extra;
+    return true;
 }

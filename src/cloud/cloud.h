@@ -43,7 +43,7 @@ struct atn_cloud {
     size_t *frame; /* first point of each frame; owned; NULL: one frame */
     size_t n_frames, frame_capacity;
     size_t nan, inf; /* points that were dropped */
-    atn_invalid invalid;
+    atn_cloud_invalid invalid;
     unsigned keep;      /* bits of cloud_keep */
     cloud_extras extra; /* properties that only travel */
     cloud_faces *faces; /* owned; NULL: none */
@@ -58,7 +58,7 @@ struct atn_cloud {
 };
 
 /* An empty one, without roles. */
-atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_options *options, atn_cloud **out);
+atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_settings *options, atn_cloud **out);
 
 /* An empty one with the same properties beside the columns, and room for so many points. */
 atn_status cloud_make_like(const atn_cloud *cloud, unsigned roles, size_t points, atn_cloud **out);
@@ -93,5 +93,7 @@ atn_status cloud_add_columns(atn_cloud *cloud, size_t from, size_t to, number_ty
 void cloud_leave_out(atn_cloud *cloud, const char *name);                /* for atn_cloud_info.left_out */
 double cloud_get(const atn_cloud *cloud, cloud_role role, size_t point); /* the role is there */
 bool cloud_is_single(const atn_cloud *cloud);                            /* do positions lose nothing as floats? */
+
+bool cloud_holds_all(const atn_cloud *cloud, const cloud_extra *extra); /* every property travels */
 
 #endif

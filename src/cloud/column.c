@@ -11,7 +11,7 @@
 
 enum { LEAST_SHARE = 1 << 12, MEMORY = 1 << 28 };
 
-struct atn_column {
+struct atn_atom_column {
     const atn_ctx *ctx;
     size_t records, bytes;
     size_t share;  /* indices of a bucket */
@@ -24,7 +24,7 @@ struct atn_column {
 
 enum { PLACE = sizeof(uint64_t), SOME = 1024 }; /* bytes of a place; records that are put in order at a time */
 
-static atn_status make_spill(atn_column *c, size_t memory) {
+static atn_status make_spill(atn_atom_column *c, size_t memory) {
     size_t sizes[SPILL_BUCKETS], buckets = 0, left = c->records;
     c->share = (c->records + SPILL_BUCKETS - 1) / SPILL_BUCKETS;
     if (c->share < LEAST_SHARE) c->share = LEAST_SHARE;
@@ -38,7 +38,7 @@ static atn_status make_spill(atn_column *c, size_t memory) {
     return buckets ? spill_make(c->ctx, PLACE + c->bytes, buckets, sizes, memory, &c->spill) : ATN_OK;
 }
 
-atn_status atn_column_create(atn_ctx *ctx, size_t records, size_t bytes, size_t memory, atn_column **out) {
+atn_status atn_atom_column_create(atn_ctx *ctx, size_t records, size_t bytes, size_t memory, atn_atom_column **out) {
     size_t total;
     *out = NULL;
     if (bytes == 0 || bytes > SPILL_ROOM - PLACE || !atn_size_mul(records, bytes + PLACE, &total))
@@ -46,15 +46,15 @@ atn_status atn_column_create(atn_ctx *ctx, size_t records, size_t bytes, size_t 
                         bytes, SPILL_ROOM - PLACE);
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
-    **out = (atn_column){.ctx = ctx, .records = records, .bytes = bytes, .loaded = SIZE_MAX};
+    **out = (atn_atom_column){.ctx = ctx, .records = records, .bytes = bytes, .loaded = SIZE_MAX};
     atn_status status = make_spill(*out, memory ? memory : MEMORY);
     if (status == ATN_OK) return ATN_OK;
-    atn_column_free(*out);
+    atn_atom_column_free(*out);
     *out = NULL;
     return status;
 }
 
-void atn_column_free(atn_column *c) {
+void atn_atom_column_free(atn_atom_column *c) {
     if (!c) return;
     spill_free(c->spill);
     atn_free(c->ctx, c->ordered);
@@ -62,7 +62,7 @@ void atn_column_free(atn_column *c) {
     atn_free(c->ctx, c);
 }
 
-atn_status atn_column_put(atn_column *c, const uint64_t *index, size_t count, const void *values) {
+atn_status atn_atom_column_put(atn_atom_column *c, const uint64_t *index, size_t count, const void *values) {
     if (c->loaded != SIZE_MAX) return atn_fail(c->ctx, ATN_ERR_INPUT, "a column is put before it is got");
     for (size_t k = 0; k < count; ++k) {
         if (index[k] >= c->records)
@@ -78,7 +78,7 @@ atn_status atn_column_put(atn_column *c, const uint64_t *index, size_t count, co
     return ATN_OK;
 }
 
-static atn_status load(atn_column *c, size_t bucket) {
+static atn_status load(atn_atom_column *c, size_t bucket) {
     atn_status status = c->loaded == SIZE_MAX ? spill_end(c->spill) : ATN_OK;
     size_t count = spill_count(c->spill, bucket), each = PLACE + c->bytes;
     memset(c->ordered, 0, c->share * c->bytes);
@@ -95,7 +95,7 @@ static atn_status load(atn_column *c, size_t bucket) {
     return status;
 }
 
-atn_status atn_column_get(atn_column *c, size_t count, void *values, size_t *got) {
+atn_status atn_atom_column_get(atn_atom_column *c, size_t count, void *values, size_t *got) {
     char *to = values;
     *got = 0;
     while (*got < count && c->at < c->records) {

@@ -3,12 +3,25 @@
  * whole, and pieces are views of that cloud. */
 #include "cloud/frame.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "cloud/formats.h"
 #include "cloud/ions.h"
 #include "cloud/spill.h"
 
 #include <math.h>
 #include <string.h>
+
+/* By the file's first bytes, else by its ending; NULL: it is none of an atom probe's. */
+static ion_layout_find *layout_of(const char *name, const char *head, size_t length) {
+    static const struct {
+        const cloud_format *format;
+        ion_layout_find *find;
+    } KINDS[] = {{&CLOUD_POS, ion_pos_layout}, {&CLOUD_EPOS, ion_epos_layout}, {&CLOUD_APT, ion_apt_layout}};
+    const cloud_format *format = cloud_format_of(name, head, length);
+    for (size_t k = 0; format && k < sizeof KINDS / sizeof *KINDS; ++k)
+        if (format == KINDS[k].format) return KINDS[k].find;
+    return NULL;
+}
 
 /* An atom in the temporary file. */
 typedef struct kept_atom {
@@ -45,7 +58,9 @@ void atn_frame_close(atn_frame *f) {
 
 const atn_ctx *frame_ctx(const atn_frame *f) { return f->ctx; }
 
-atn_frame_info atn_frame_get_info(const atn_frame *f) { return f->info; }
+atn_status atn_frame_get_info(const atn_frame *f, atn_frame_info *out) {
+    return ATN_GIVE(f->ctx, atn_frame_info, &f->info, out);
+}
 
 /* Atoms of the cloud from `from` on. */
 static void show(const atn_frame *f, size_t from, size_t count, atn_atoms *out) {
@@ -100,8 +115,7 @@ static atn_status next_kept(atn_frame *f, atn_atoms *out) {
     return atn_check_cancel(f->ctx);
 }
 
-atn_status atn_frame_next(atn_frame *f, atn_atoms *out) {
-    *out = (atn_atoms){0};
+static atn_status next(atn_frame *f, atn_atoms *out) {
     if (f->kept) return next_kept(f, out);
     if (f->streamed) return next_streamed(f, out);
     size_t left = f->cloud->count - f->at, count = left < ATN_FRAME_PIECE ? left : ATN_FRAME_PIECE;
@@ -109,6 +123,15 @@ atn_status atn_frame_next(atn_frame *f, atn_atoms *out) {
     show(f, f->at, count, out);
     f->at += count;
     return atn_check_cancel(f->ctx);
+}
+
+atn_status atn_frame_next(atn_frame *f, atn_atoms *out) {
+    atn_atoms atoms = {0};
+    atn_status status = ATN_CHECK_OUT(f->ctx, atn_atoms, out);
+    if (status != ATN_OK) return status;
+    status = next(f, &atoms);
+    ATN_GIVE(f->ctx, atn_atoms, &atoms, out);
+    return status;
 }
 
 atn_status atn_frame_rewind(atn_frame *f) {
@@ -120,7 +143,7 @@ atn_status atn_frame_rewind(atn_frame *f) {
 /* Reads it through once: bounds, and how many are invalid. */
 static atn_status look_through(atn_frame *f) {
     atn_frame_info *info = &f->info;
-    atn_atoms piece;
+    atn_atoms piece = {0};
     for (int d = 0; d < 3; ++d) {
         info->low[d] = INFINITY;
         info->high[d] = -INFINITY;
@@ -144,7 +167,7 @@ static atn_status look_through(atn_frame *f) {
 }
 
 static atn_status open_streamed(atn_frame *f, ion_layout_find *find, const char *name,
-                                const atn_cloud_options *options) {
+                                const atn_cloud_settings *options) {
     ion_layout layout = {0};
     f->streamed = true;
     atn_status status = cloud_make(f->ctx, options, &f->cloud);
@@ -162,7 +185,7 @@ static atn_status check_one(const atn_frame *f, size_t frames) {
 }
 
 /* Reads all of it, a piece at a time into the temporary file. */
-static atn_status open_kept(atn_frame *f, const cloud_format *format, const atn_cloud_options *options) {
+static atn_status open_kept(atn_frame *f, const cloud_format *format, const atn_cloud_settings *options) {
     enum { LEAST = 6 }; /* bytes of a line with an atom */
     size_t most = source_left(&f->s) / LEAST + 1;
     f->streamed = true;
@@ -178,21 +201,21 @@ static atn_status open_kept(atn_frame *f, const cloud_format *format, const atn_
     if (status == ATN_OK) status = keep(f, f->cloud);
     if (status == ATN_OK) status = spill_end(f->kept);
     f->cloud->drain = NULL;
-    atn_cloud_info info = atn_cloud_get_info(f->cloud);
+    atn_cloud_info info = atn_cloud_info_of(f->cloud);
     f->info =
         (atn_frame_info){.format = format->name, .masses = info.masses, .species = info.species, .streamed = true};
     return status == ATN_OK ? check_one(f, info.frames) : status;
 }
 
-static atn_status open_whole(atn_frame *f, const atn_cloud_options *options) {
+static atn_status open_whole(atn_frame *f, const atn_cloud_settings *options) {
     atn_status status = cloud_read_source(&f->s, options, 0, &f->cloud);
     if (status != ATN_OK) return status;
-    atn_cloud_info info = atn_cloud_get_info(f->cloud);
+    atn_cloud_info info = atn_cloud_info_of(f->cloud);
     f->info = (atn_frame_info){.format = info.format, .masses = info.masses, .species = info.species};
     return check_one(f, info.frames);
 }
 
-static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_options *options, size_t whole) {
+static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_settings *options, size_t whole) {
     const char *head;
     size_t length;
     enum { HEAD = 16 };
@@ -203,8 +226,8 @@ static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_optio
     if (status == ATN_OK) status = source_peek(&f->s, HEAD, &head, &length);
     if (status != ATN_OK) return status;
     const cloud_format *format = cloud_format_of(path, head, length);
-    ion_layout_find *find = ion_layout_of(path, head, length);
-    bool text = format && format->read == cloud_xyz_read && source_left(&f->s) > whole;
+    ion_layout_find *find = layout_of(path, head, length);
+    bool text = format && format == &CLOUD_XYZ && source_left(&f->s) > whole;
     status = find   ? open_streamed(f, find, format->name, options)
              : text ? open_kept(f, format, options)
                     : open_whole(f, options);
@@ -212,7 +235,8 @@ static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_optio
     return status == ATN_OK ? look_through(f) : status;
 }
 
-atn_status frame_open(atn_ctx *ctx, const char *path, const atn_cloud_options *options, size_t whole, atn_frame **out) {
+atn_status frame_open(atn_ctx *ctx, const char *path, const atn_cloud_settings *options, size_t whole,
+                      atn_frame **out) {
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     (*out)->ctx = ctx;
@@ -223,7 +247,10 @@ atn_status frame_open(atn_ctx *ctx, const char *path, const atn_cloud_options *o
     return status;
 }
 
-atn_status atn_frame_open(atn_ctx *ctx, const char *path, const atn_cloud_options *options, atn_frame **out) {
+atn_status atn_frame_open(atn_ctx *ctx, const char *path, const atn_cloud_settings *given, atn_frame **out) {
     enum { WHOLE = 1 << 26 };
-    return frame_open(ctx, path, options, WHOLE, out);
+    atn_cloud_settings settings;
+    *out = NULL;
+    atn_status status = ATN_TAKE(ctx, atn_cloud_settings, given, &settings);
+    return status == ATN_OK ? frame_open(ctx, path, &settings, WHOLE, out) : status;
 }

@@ -3,6 +3,7 @@
  * neither points far away from all others nor points at one place make it slow. */
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/random.h"
 #include "base/size.h"
 #include "cloud/points.h"
 #include "cloud/sort.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAF_POINTS = 8, PIVOTS = 63, MANY = 4096, MOST_SAMPLES = 1000, DEEPEST = 63 + 50 };
+enum { LEAF_POINTS = 8, PIVOTS = 63, MANY = 4096, MOST_SAMPLES = 1000, DEEPEST = 64 + 50 };
 
 typedef struct entry {
     double position[3];
@@ -42,12 +43,11 @@ static void exchange(entry *a, entry *b) {
 }
 
 /* The middle of a few of them; no arrangement of points that occurs meets bad ones again and again. */
-static double pick(const entry *e, size_t count, int axis, uint64_t *random) {
+static double pick(const entry *e, size_t count, int axis, atn_random *random) {
     double some[PIVOTS];
     size_t n = count > MANY ? PIVOTS : 3;
     for (size_t k = 0; k < n; ++k) {
-        *random = *random * 6364136223846793005u + 1442695040888963407u;
-        double value = e[(*random >> 32) % count].position[axis];
+        double value = e[atn_random_next(random) % count].position[axis];
         size_t at = k;
         for (; at && value < some[at - 1]; --at) some[at] = some[at - 1];
         some[at] = value;
@@ -59,7 +59,8 @@ static double pick(const entry *e, size_t count, int axis, uint64_t *random) {
  * ones form a block of their own that may be cut anywhere, so that many of them are no worse than few. */
 static size_t halve(entry *e, size_t count, int axis) {
     size_t first = 0, last = count, middle = count / 2, slack = count > MANY ? count / 8 : 0;
-    uint64_t random = 1;
+    atn_random random;
+    atn_random_seed(&random, 1);
     while (last - first > 1) {
         double pivot = pick(e + first, last - first, axis, &random);
         size_t below = first, at = first, above = last; /* [first, below) < pivot, [below, at) = pivot */
@@ -262,7 +263,15 @@ static void enter(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid **out) {
+/* Points that are in the order of their keys. */
+static atn_status keep_order(const cloud_points *points, const uint64_t *key, cloud_keyed **out) {
+    atn_status status = cloud_keyed_make(points->ctx, points->count, out);
+    for (size_t k = 0; k < points->count && status == ATN_OK; ++k)
+        (*out)[k] = (cloud_keyed){.key = key[k], .index = (uint32_t)k};
+    return status;
+}
+
+static atn_status make(const cloud_points *points, const uint64_t *key, double edge, cloud_grid **out) {
     const atn_ctx *ctx = points->ctx;
     size_t bytes;
     *out = NULL;
@@ -275,7 +284,8 @@ atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid *
     if (!grid) return ATN_ERR_MEMORY;
     *grid = (cloud_grid){.ctx = ctx, .edge = edge, .count = points->count, .entry = atn_alloc(ctx, bytes)};
     atn_status status = grid->entry ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = cloud_points_keys(points, &grid->keyed);
+    if (status == ATN_OK)
+        status = key ? keep_order(points, key, &grid->keyed) : cloud_points_keys(points, &grid->keyed);
     if (status == ATN_OK) atn_parallel((int64_t)points->count, BRANCH_POINTS, enter, &(entering){grid, points});
     if (status == ATN_OK && points->count) status = divide_all(grid);
     atn_free(ctx, grid->keyed);
@@ -285,6 +295,14 @@ atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid *
     else
         cloud_grid_free(grid);
     return status;
+}
+
+atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid **out) {
+    return make(points, NULL, edge, out);
+}
+
+atn_status cloud_grid_make_along(const cloud_points *points, const uint64_t *key, cloud_grid **out) {
+    return make(points, key, 0, out);
 }
 
 void cloud_grid_free(cloud_grid *grid) {

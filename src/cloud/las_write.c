@@ -63,7 +63,7 @@ static bool needs_modern(const plan *p) {
 /* A power of ten with which the steps from the middle stay below 10^9, but no finer than a trillionth of the
  * coordinates; the middle is a whole number unless steps are so short that it would not be reached. */
 static void choose_scale(plan *p) {
-    atn_cloud_info info = atn_cloud_get_info(p->cloud);
+    atn_cloud_info info = atn_cloud_info_of(p->cloud);
     for (int d = 0; d < 3; ++d) {
         double low = info.low[d], high = info.high[d], half = high / 2 - low / 2, middle = high / 2 + low / 2;
         double finest = fmax(fabs(low), fabs(high)) * 1e-12, step = fmax(half * 1e-9, finest);
@@ -109,7 +109,7 @@ static void add_header(const plan *p, atn_text *out) {
     char h[LAS_NEW_HEADER] = "LASF";
     size_t bytes = p->modern ? LAS_NEW_HEADER : LAS_OLD_HEADER, count = p->cloud->count;
     size_t by_return[16] = {0};
-    atn_cloud_info info = atn_cloud_get_info(p->cloud);
+    atn_cloud_info info = atn_cloud_info_of(p->cloud);
     for (size_t k = 0; k < count; ++k) {
         unsigned number, of;
         returns_of(p, k, &number, &of);

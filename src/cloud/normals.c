@@ -1,11 +1,11 @@
 /* Normals from neighbours: the direction in which they differ least, the eigenvector of the lowest eigenvalue of
  * sum (p - m)(p - m)^T over the neighbours p with the mean m (Hoppe et al. 1992). */
-#include "base/eigen.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"
 #include "cloud/cloud.h"
 #include "cloud/points.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static void find_normal(const work *w, size_t point, int32_t worker, double norm
     double *distance2 = w->distance2 + (size_t)worker * w->neighbours;
     size_t found = cloud_grid_nearest(w->grid, at, w->neighbours, INFINITY, index, distance2);
     if (found < 3 || !scatter_of(w, index, found, matrix)) return;
-    atn_eigen_symmetric3(matrix, value, vector);
+    geom_eigen3(matrix, value, vector);
     if (!(value[1] > LINE * value[2])) return;
     for (int d = 0; d < 3; ++d) along += vector[0][d] * (w->half[d] / 2 - at[d] / 4) * w->sign;
     for (int d = 0; d < 3; ++d) normal[d] = along < 0 ? -vector[0][d] : vector[0][d];

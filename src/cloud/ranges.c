@@ -1,98 +1,29 @@
-/* Ranges of masses: collected from either format, then laid out for search. Edges of ranges cut the masses into pieces;
+/* Ranges of masses, laid out for search. Edges of ranges cut the masses into pieces;
  * each edge and each piece between two knows its range, the narrowest that covers it. */
 #include "cloud/ranges.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "cloud/elements.h"
+#include "base/sized.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-void atn_ranges_free(atn_ranges *r) {
+void atn_mass_ranges_free(atn_mass_ranges *r) {
     if (!r) return;
     void *const owned[] = {r->range, r->ion, r->edge, r->at, r->after};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; ++k) atn_free(r->ctx, owned[k]);
     atn_free(r->ctx, r);
 }
 
-bool ranges_number(const char *field, double *out) {
-    char copy[64], *end;
-    if (strlen(field) >= sizeof copy || !*field) return false;
-    strcpy(copy, field);
-    char *comma = strchr(copy, ',');
-    if (comma) *comma = '.';
-    *out = atn_number_read(copy, &end);
-    return *end == '\0' && isfinite(*out);
-}
-
-bool range_line_add(range_line *line, const char *element, size_t count) {
-    size_t room = sizeof line->name - line->length;
-    int length = count == 1 ? snprintf(line->name + line->length, room, "%s", element)
-                            : snprintf(line->name + line->length, room, "%s%zu", element, count);
-    if (length < 0 || (size_t)length >= room || count > 1000) return false;
-    line->length += (size_t)length;
-    line->atoms += (int32_t)count;
-    line->element = element_number(element);
-    ++line->parts;
-    return true;
-}
-
-/* By its name; made where there is none yet. */
-static atn_status find_ion(atn_ranges *r, const range_line *line, int32_t *out) {
-    size_t k = 0;
-    while (k < r->n_ions && strcmp(r->ion[k].name, line->name) != 0) ++k;
-    *out = (int32_t)k;
-    if (k == r->n_ions) {
-        void *moved = r->ion;
-        atn_status status = atn_grow(r->ctx, &moved, &r->ion_capacity, k, sizeof *r->ion);
-        r->ion = moved;
-        if (status != ATN_OK) return status;
-        bool single = line->parts == 1 && line->atoms == 1;
-        r->ion[k] = (range_ion){.ion = {.element = single ? line->element : 0, .atoms = line->atoms}};
-        strcpy(r->ion[k].name, line->name);
-        ++r->n_ions;
-    }
-    if (line->coloured && !r->ion[k].coloured) r->ion[k].ion.colour = line->colour;
-    r->ion[k].coloured |= line->coloured;
-    return ATN_OK;
-}
-
-atn_status ranges_add(atn_ranges *r, const source *where, const range_line *line) {
-    if (!(line->low >= 0 && line->high >= line->low))
-        return source_wrong(where, "a range from %g to %g; it goes from 0 upwards", line->low, line->high);
-    if (line->parts == 0) return source_wrong(where, "a range without an ion; 'Al:1' names one");
-    if (r->n_ranges + r->duplicates == RANGES_MOST) return source_wrong(where, "more than %d ranges", RANGES_MOST);
-    atn_range range = {.low = line->low, .high = line->high, .volume = line->volume};
-    atn_status status = find_ion(r, line, &range.ion);
-    if (status != ATN_OK) return status;
-    for (size_t k = 0; k < r->n_ranges; ++k)
-        if (r->range[k].low == range.low && r->range[k].high == range.high && r->range[k].ion == range.ion) {
-            ++r->duplicates;
-            return ATN_OK;
-        }
-    void *moved = r->range;
-    status = atn_grow(r->ctx, &moved, &r->range_capacity, r->n_ranges, sizeof *r->range);
-    r->range = moved;
-    if (status == ATN_OK) r->range[r->n_ranges++] = range;
-    return status;
-}
-
 /* ---- the search ---- */
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The narrowest that covers everything from low to high; of two alike the first. */
-static int32_t covering(const atn_ranges *r, double low, double high) {
+static int32_t covering(const atn_mass_ranges *r, double low, double high) {
     int32_t best = -1;
     double least = INFINITY;
     for (size_t k = 0; k < r->n_ranges; ++k) {
-        const atn_range *one = &r->range[k];
+        const atn_mass_range *one = &r->range[k];
         if (one->low > low || one->high < high || !(one->high - one->low < least)) continue;
         best = (int32_t)k;
         least = one->high - one->low;
@@ -100,7 +31,7 @@ static int32_t covering(const atn_ranges *r, double low, double high) {
     return best;
 }
 
-static atn_status lay_out(atn_ranges *r) {
+static atn_status lay_out(atn_mass_ranges *r) {
     size_t n = 2 * r->n_ranges;
     r->edge = atn_alloc(r->ctx, n * sizeof *r->edge);
     r->at = atn_alloc(r->ctx, n * sizeof *r->at);
@@ -113,7 +44,7 @@ static atn_status lay_out(atn_ranges *r) {
             r->overlaps += r->range[j].ion != r->range[k].ion && r->range[j].low <= r->range[k].high &&
                            r->range[k].low <= r->range[j].high;
     }
-    qsort(r->edge, n, sizeof *r->edge, compare);
+    qsort(r->edge, n, sizeof *r->edge, atn_ascending_double);
     for (size_t k = 0; k < n; ++k)
         if (k == 0 || r->edge[k] != r->edge[r->edges - 1]) r->edge[r->edges++] = r->edge[k];
     for (size_t k = 0; k < r->edges; ++k) {
@@ -123,7 +54,7 @@ static atn_status lay_out(atn_ranges *r) {
     return ATN_OK;
 }
 
-int32_t atn_ranges_find(const atn_ranges *r, double mass) {
+int32_t atn_mass_ranges_find(const atn_mass_ranges *r, double mass) {
     if (!(mass >= r->edge[0])) return -1;
     size_t low = 0, high = r->edges; /* edge[low] <= mass < edge[high] */
     while (high - low > 1) {
@@ -136,10 +67,11 @@ int32_t atn_ranges_find(const atn_ranges *r, double mass) {
     return mass == r->edge[low] ? r->at[low] : r->after[low];
 }
 
-size_t atn_ranges_apply(const atn_ranges *r, const float *masses, size_t count, int32_t *ion, uint64_t *counts) {
+size_t atn_mass_ranges_apply(const atn_mass_ranges *r, const float *masses, size_t count, int32_t *ion,
+                             uint64_t *counts) {
     size_t ranged = 0;
     for (size_t k = 0; k < count; ++k) {
-        int32_t range = atn_ranges_find(r, (double)masses[k]);
+        int32_t range = atn_mass_ranges_find(r, (double)masses[k]);
         if (ion) ion[k] = range < 0 ? -1 : r->range[range].ion;
         if (range >= 0 && counts) ++counts[range];
         ranged += range >= 0;
@@ -149,7 +81,7 @@ size_t atn_ranges_apply(const atn_ranges *r, const float *masses, size_t count, 
 
 /* ---- for those outside ---- */
 
-static atn_status read_source(source *s, atn_ranges *r) {
+static atn_status read_source(source *s, atn_mass_ranges *r) {
     const char *head;
     size_t length;
     s->text = true;
@@ -164,18 +96,19 @@ static atn_status read_source(source *s, atn_ranges *r) {
     return status == ATN_OK ? lay_out(r) : status;
 }
 
-static atn_status make(const atn_ctx *ctx, source *s, atn_ranges **out) {
+static atn_status make(const atn_ctx *ctx, source *s, atn_mass_ranges **out) {
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     (*out)->ctx = ctx;
     atn_status status = read_source(s, *out);
+    for (size_t k = 0; k < (*out)->n_ions; ++k) (*out)->ion[k].ion.name = (*out)->ion[k].name; /* no more move */
     if (status == ATN_OK) return ATN_OK;
-    atn_ranges_free(*out);
+    atn_mass_ranges_free(*out);
     *out = NULL;
     return status;
 }
 
-atn_status atn_ranges_read(atn_ctx *ctx, const char *path, atn_ranges **out) {
+atn_status atn_mass_ranges_read(atn_ctx *ctx, const char *path, atn_mass_ranges **out) {
     source s;
     *out = NULL;
     atn_status status = source_open(ctx, path, &s);
@@ -184,8 +117,8 @@ atn_status atn_ranges_read(atn_ctx *ctx, const char *path, atn_ranges **out) {
     return status;
 }
 
-atn_status atn_ranges_read_bytes(const atn_ctx *ctx, const char *name, const char *bytes, size_t length,
-                                 atn_ranges **out) {
+atn_status atn_mass_ranges_read_bytes(const atn_ctx *ctx, const char *name, const char *bytes, size_t length,
+                                      atn_mass_ranges **out) {
     source s;
     *out = NULL;
     atn_status status = source_of_bytes(ctx, name, bytes, length, &s);
@@ -194,20 +127,17 @@ atn_status atn_ranges_read_bytes(const atn_ctx *ctx, const char *name, const cha
     return status;
 }
 
-atn_ranges_info atn_ranges_get_info(const atn_ranges *r) {
-    return (atn_ranges_info){.format = r->format,
-                             .ranges = r->n_ranges,
-                             .ions = r->n_ions,
-                             .duplicates = r->duplicates,
-                             .overlaps = r->overlaps,
-                             .low = r->edge[0],
-                             .high = r->edge[r->edges - 1]};
+atn_status atn_mass_ranges_get_info(const atn_mass_ranges *r, atn_mass_ranges_info *out) {
+    atn_mass_ranges_info info = {.format = r->format,
+                                 .ranges = r->n_ranges,
+                                 .ions = r->n_ions,
+                                 .duplicates = r->duplicates,
+                                 .overlaps = r->overlaps,
+                                 .low = r->edge[0],
+                                 .high = r->edge[r->edges - 1]};
+    return ATN_GIVE(r->ctx, atn_mass_ranges_info, &info, out);
 }
 
-atn_range atn_ranges_get(const atn_ranges *r, size_t range) { return r->range[range]; }
+const atn_mass_range *atn_mass_ranges_get(const atn_mass_ranges *r, size_t range) { return &r->range[range]; }
 
-atn_ion atn_ranges_ion(const atn_ranges *r, size_t ion) {
-    atn_ion out = r->ion[ion].ion;
-    out.name = r->ion[ion].name;
-    return out;
-}
+const atn_ion *atn_mass_ranges_ion(const atn_mass_ranges *r, size_t ion) { return &r->ion[ion].ion; }

@@ -14,10 +14,10 @@ typedef struct range_ion {
     bool coloured; /* a range said its colour */
 } range_ion;
 
-struct atn_ranges {
+struct atn_mass_ranges {
     const atn_ctx *ctx;
     const char *format;
-    atn_range *range; /* owned, as all that follows */
+    atn_mass_range *range; /* owned, as all that follows */
     size_t n_ranges, range_capacity;
     range_ion *ion;
     size_t n_ions, ion_capacity;
@@ -44,18 +44,18 @@ typedef struct range_line {
 bool range_line_add(range_line *line, const char *element, size_t count);
 
 /* A range; the same once more is left out. */
-atn_status ranges_add(atn_ranges *ranges, const source *where, const range_line *line);
+atn_status ranges_add(atn_mass_ranges *ranges, const source *where, const range_line *line);
 
 /* Numbers as people have them, with a point or a comma. All of it, and finite. */
 bool ranges_number(const char *field, double *out);
 
-atn_status ranges_rrng_read(source *s, atn_ranges *ranges);
-atn_status ranges_rng_read(source *s, atn_ranges *ranges);
+atn_status ranges_rrng_read(source *s, atn_mass_ranges *ranges);
+atn_status ranges_rng_read(source *s, atn_mass_ranges *ranges);
 
 bool ranges_rrng_begins(const char *head, size_t length);
 
-/* As atn_ranges_read, for bytes in memory. */
-atn_status atn_ranges_read_bytes(const atn_ctx *ctx, const char *name, const char *bytes, size_t length,
-                                 atn_ranges **out);
+/* As atn_mass_ranges_read, for bytes in memory. */
+atn_status atn_mass_ranges_read_bytes(const atn_ctx *ctx, const char *name, const char *bytes, size_t length,
+                                      atn_mass_ranges **out);
 
 #endif

@@ -56,7 +56,7 @@ static atn_status read_ion(source *s, rng_ion *ion) {
     return ATN_OK;
 }
 
-static atn_status read_range(source *s, const rng_ion *ion, size_t ions, atn_ranges *r) {
+static atn_status read_range(source *s, const rng_ion *ion, size_t ions, atn_mass_ranges *r) {
     char *line, *field[MOST_IONS + 3];
     range_line out = {0};
     atn_status status = next_line(s, &line);
@@ -77,7 +77,7 @@ static atn_status read_range(source *s, const rng_ion *ion, size_t ions, atn_ran
     return ranges_add(r, s, &out);
 }
 
-atn_status ranges_rng_read(source *s, atn_ranges *r) {
+atn_status ranges_rng_read(source *s, atn_mass_ranges *r) {
     size_t ions, ranges;
     char *line;
     atn_status status = read_counts(s, &ions, &ranges);

@@ -12,7 +12,7 @@
 
 enum { MOST_VALUES = 64, MOST_NAME = 64, NUMBER = ATN_NUMBER_TEXT };
 
-struct atn_rows {
+struct atn_atom_rows {
     const atn_ctx *ctx;
     atn_writer *writer;
     char *path;
@@ -56,7 +56,7 @@ static void swap_put(char *at, double value) {
     for (int k = 0; k < 4; ++k) at[k] = (char)(bits >> (24 - 8 * k) & 255);
 }
 
-static atn_status rows_make(atn_ctx *ctx, const char *path, size_t rows, atn_rows **out) {
+static atn_status rows_make(atn_ctx *ctx, const char *path, size_t rows, atn_atom_rows **out) {
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     (*out)->ctx = ctx;
@@ -64,26 +64,26 @@ static atn_status rows_make(atn_ctx *ctx, const char *path, size_t rows, atn_row
     (*out)->path = atn_strdup(ctx, path);
     atn_status status = (*out)->path ? atn_writer_open(ctx, path, &(*out)->writer) : ATN_ERR_MEMORY;
     if (status == ATN_OK) return ATN_OK;
-    atn_rows_free(*out);
+    atn_atom_rows_free(*out);
     *out = NULL;
     return status;
 }
 
-void atn_rows_free(atn_rows *r) {
+void atn_atom_rows_free(atn_atom_rows *r) {
     if (!r) return;
     atn_writer_free(r->writer);
     atn_free(r->ctx, r->path);
     atn_free(r->ctx, r);
 }
 
-static atn_status add_head(atn_rows *r, const char *comment, const atn_rows_column *columns) {
+static atn_status add_head(atn_atom_rows *r, const char *comment, const atn_atom_rows_column *columns) {
     char text[256 + MOST_NAME];
     int length = snprintf(text, sizeof text, "%zu\n", r->rows);
     atn_status status = atn_writer_add(r->writer, text, (size_t)length);
     if (status == ATN_OK && comment) status = atn_writer_add(r->writer, comment, strlen(comment));
     length = snprintf(text, sizeof text, "%sProperties=%s", comment ? " " : "", r->species ? "species:S:1" : "");
     if (status == ATN_OK) status = atn_writer_add(r->writer, text, (size_t)length);
-    for (const atn_rows_column *c = columns; status == ATN_OK && c->name; ++c) {
+    for (const atn_atom_rows_column *c = columns; status == ATN_OK && c->name; ++c) {
         if (c->width < 1 || c->digits > 9 || (size_t)c->width > MOST_VALUES - r->values || strlen(c->name) > MOST_NAME)
             return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: the column '%.64s' is too wide, or has more than 9 digits",
                             r->path, c->name);
@@ -95,19 +95,19 @@ static atn_status add_head(atn_rows *r, const char *comment, const atn_rows_colu
     return status == ATN_OK ? atn_writer_add(r->writer, "\n", 1) : status;
 }
 
-atn_status atn_rows_open_xyz(atn_ctx *ctx, const char *path, size_t rows, bool species, const char *comment,
-                             const atn_rows_column *columns, atn_rows **out) {
+atn_status atn_atom_rows_open_xyz(atn_ctx *ctx, const char *path, size_t rows, bool species, const char *comment,
+                                  const atn_atom_rows_column *columns, atn_atom_rows **out) {
     atn_status status = rows_make(ctx, path, rows, out);
     if (status != ATN_OK) return status;
     (*out)->species = species;
     status = add_head(*out, comment, columns);
     if (status == ATN_OK) return ATN_OK;
-    atn_rows_free(*out);
+    atn_atom_rows_free(*out);
     *out = NULL;
     return status;
 }
 
-atn_status atn_rows_open_pos(atn_ctx *ctx, const char *path, size_t rows, atn_rows **out) {
+atn_status atn_atom_rows_open_pos(atn_ctx *ctx, const char *path, size_t rows, atn_atom_rows **out) {
     *out = NULL;
     if (rows == 0) return atn_fail(ctx, ATN_ERR_INPUT, "%s: POS without atoms would be an empty file", path);
     atn_status status = rows_make(ctx, path, rows, out);
@@ -115,7 +115,7 @@ atn_status atn_rows_open_pos(atn_ctx *ctx, const char *path, size_t rows, atn_ro
     return status;
 }
 
-atn_status atn_rows_add(atn_rows *r, const char *species, const double *values) {
+atn_status atn_atom_rows_add(atn_atom_rows *r, const char *species, const double *values) {
     char row[MOST_NAME + MOST_VALUES * (NUMBER + 1) + 1], *at = row;
     ++r->added;
     if (r->pos) {
@@ -135,7 +135,7 @@ atn_status atn_rows_add(atn_rows *r, const char *species, const double *values) 
     return atn_writer_add(r->writer, row, (size_t)(at - row));
 }
 
-atn_status atn_rows_finish(atn_rows *r) {
+atn_status atn_atom_rows_finish(atn_atom_rows *r) {
     if (r->added != r->rows)
         return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %zu rows were said, %zu came", r->path, r->rows, r->added);
     return atn_writer_finish(r->writer);

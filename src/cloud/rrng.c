@@ -46,7 +46,7 @@ static atn_status read_word(const source *s, char *word, range_line *line) {
                : source_wrong(s, "an ion with a name of more than %d letters", RANGES_NAME - 1);
 }
 
-static atn_status read_range(const source *s, char *text, atn_ranges *r) {
+static atn_status read_range(const source *s, char *text, atn_mass_ranges *r) {
     range_line line = {0};
     char *low = fields_next(&text), *high = fields_next(&text), *word;
     if (!low || !high || !ranges_number(low, &line.low) || !ranges_number(high, &line.high))
@@ -56,7 +56,7 @@ static atn_status read_range(const source *s, char *text, atn_ranges *r) {
     return status == ATN_OK ? ranges_add(r, s, &line) : status;
 }
 
-atn_status ranges_rrng_read(source *s, atn_ranges *r) {
+atn_status ranges_rrng_read(source *s, atn_mass_ranges *r) {
     char *line;
     bool inside = false;
     atn_status status;

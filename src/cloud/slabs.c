@@ -3,6 +3,7 @@
  * from the groups within reach, atom by atom: |x - slab| <= halo. */
 #include "base/memory.h"
 #include "base/size.h"
+#include "base/sized.h"
 #include "cloud/frame.h"
 #include "cloud/spill.h"
 
@@ -34,12 +35,12 @@ struct atn_slabs {
     const atn_ctx *ctx;
     atn_frame *frame;
     atn_frame_info info;
-    atn_slabs_options options; /* with the defaults filled in */
-    int axis;                  /* 0, 1, 2 */
-    double low, per_bin;       /* bin = (x - low) * per_bin */
-    uint16_t *group_of;        /* of each bin; owned */
-    group *group;              /* owned */
-    slab *slab;                /* owned */
+    atn_slabs_settings options; /* with the defaults filled in */
+    int axis;                   /* 0, 1, 2 */
+    double low, per_bin;        /* bin = (x - low) * per_bin */
+    uint16_t *group_of;         /* of each bin; owned */
+    group *group;               /* owned */
+    slab *slab;                 /* owned */
     size_t groups, slabs;
     spill *spill; /* NULL: no atoms */
     size_t most, next;
@@ -75,7 +76,7 @@ static void choose_axis(atn_slabs *s) {
 }
 
 static atn_status count_bins(atn_slabs *s, size_t *count) {
-    atn_atoms piece;
+    atn_atoms piece = {0};
     atn_status status = atn_frame_rewind(s->frame);
     if (status == ATN_OK) status = atn_frame_next(s->frame, &piece);
     for (; status == ATN_OK && piece.count; status = atn_frame_next(s->frame, &piece))
@@ -112,7 +113,7 @@ static void make_slabs(atn_slabs *s) {
 }
 
 static atn_status sort_atoms(atn_slabs *s) {
-    atn_atoms piece;
+    atn_atoms piece = {0};
     atn_status status = atn_frame_rewind(s->frame);
     if (status == ATN_OK) status = atn_frame_next(s->frame, &piece);
     for (; status == ATN_OK && piece.count; status = atn_frame_next(s->frame, &piece))
@@ -199,10 +200,12 @@ static atn_status open_one(atn_slabs *s) {
     return status == ATN_OK ? atn_frame_rewind(s->frame) : status;
 }
 
-atn_status atn_slabs_open(atn_frame *frame, const atn_slabs_options *options, atn_slabs **out) {
-    atn_slabs_options o = options ? *options : (atn_slabs_options){0};
+atn_status atn_slabs_open(atn_frame *frame, const atn_slabs_settings *given, atn_slabs **out) {
+    atn_slabs_settings o;
     const atn_ctx *ctx = frame_ctx(frame);
     *out = NULL;
+    atn_status status = ATN_TAKE(ctx, atn_slabs_settings, given, &o);
+    if (status != ATN_OK) return status;
     if (!(o.halo >= 0 && o.halo < INFINITY) || o.axis < 0 || o.axis > 3)
         return atn_fail(ctx, ATN_ERR_INPUT, "slabs have a halo from 0 and an axis from 1 to 3, not %g and %d", o.halo,
                         (int)o.axis);
@@ -211,18 +214,19 @@ atn_status atn_slabs_open(atn_frame *frame, const atn_slabs_options *options, at
     o.memory = o.memory ? o.memory : MEMORY;
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
-    **out = (atn_slabs){.ctx = ctx, .frame = frame, .info = atn_frame_get_info(frame), .options = o};
+    **out = (atn_slabs){.ctx = ctx, .frame = frame, .info = atn_frame_info_of(frame), .options = o};
     choose_axis(*out);
-    atn_status status = open_one(*out);
+    status = open_one(*out);
     if (status == ATN_OK) return ATN_OK;
     atn_slabs_close(*out);
     *out = NULL;
     return status;
 }
 
-atn_slabs_info atn_slabs_get_info(const atn_slabs *s) {
-    return (atn_slabs_info){
+atn_status atn_slabs_get_info(const atn_slabs *s, atn_slabs_info *out) {
+    atn_slabs_info info = {
         .slabs = s->slabs, .most = s->most, .axis = s->axis + 1, .temporary = spill_is_file(s->spill)};
+    return ATN_GIVE(s->ctx, atn_slabs_info, &info, out);
 }
 
 void atn_slabs_rewind(atn_slabs *s) { s->next = 0; }
@@ -245,8 +249,7 @@ static atn_status add_group(atn_slabs *s, size_t g, double low, double high, siz
     return ATN_OK;
 }
 
-atn_status atn_slabs_next(atn_slabs *s, atn_atoms *out) {
-    *out = (atn_atoms){0};
+static atn_status next(atn_slabs *s, atn_atoms *out) {
     atn_status status = atn_check_cancel(s->ctx);
     if (status != ATN_OK || s->next == s->slabs) return status;
     const slab *b = &s->slab[s->next++];
@@ -266,4 +269,13 @@ atn_status atn_slabs_next(atn_slabs *s, atn_atoms *out) {
                        .species = s->species,
                        .index = s->index};
     return ATN_OK;
+}
+
+atn_status atn_slabs_next(atn_slabs *s, atn_atoms *out) {
+    atn_atoms atoms = {0};
+    atn_status status = ATN_CHECK_OUT(s->ctx, atn_atoms, out);
+    if (status != ATN_OK) return status;
+    status = next(s, &atoms);
+    ATN_GIVE(s->ctx, atn_atoms, &atoms, out);
+    return status;
 }

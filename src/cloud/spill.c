@@ -2,6 +2,7 @@
  * go; writes gather in a buffer for each bucket. */
 #include "cloud/spill.h"
 
+#include "base/environment.h"
 #include "base/memory.h"
 #include "base/size.h"
 
@@ -30,9 +31,9 @@ struct spill {
 
 /* In $TMPDIR; gone when it is closed, whatever happens. */
 static atn_status open_file(spill *s) {
-    const char *folder = getenv("TMPDIR");
+    const char *folder = atn_environment(ATN_ENV_TMPDIR);
     char path[4096];
-    if (!folder || !*folder) folder = "/tmp";
+    if (!folder) folder = "/tmp";
     if ((size_t)snprintf(path, sizeof path, "%s/attune-XXXXXX", folder) >= sizeof path)
         return atn_fail(s->ctx, ATN_ERR_IO, "the name of the folder for temporary files (TMPDIR) is too long");
     s->fd = mkstemp(path);

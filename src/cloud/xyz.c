@@ -20,13 +20,6 @@ static char *without_quotes(char *name) {
     return name + 1;
 }
 
-void xyz_set_plain(xyz_table *t, size_t first) {
-    for (size_t k = 0; k < XYZ_MOST_COLUMNS; ++k) t->kept[k].extra = SIZE_MAX;
-    for (size_t k = 0; k < XYZ_MOST_COLUMNS; ++k)
-        t->role[k] = k >= first && k < first + 3 ? (cloud_role)(k - first) : ROLE_NONE;
-    t->roles = ROLE_POSITION;
-}
-
 /* Columns that are no role are kept, if they turn out to be numbers. */
 static atn_status keep_others(xyz_table *t, char **field) {
     atn_status status = ATN_OK;
@@ -53,33 +46,6 @@ static bool take_names(xyz_table *t, char **field, size_t columns) {
     t->roles = roles;
     t->columns = columns;
     return true;
-}
-
-/* A column with a word in it is no property that travels. */
-static void keep_value(xyz_table *t, size_t column, const char *field) {
-    cloud_extras *extras = &t->cloud->extra;
-    size_t index = t->kept[column].extra;
-    double number = 0;
-    if (index == SIZE_MAX) return;
-    if (!field_number(field, &number)) extras->field[index].gone = true;
-    cloud_extras_put(extras, index, t->kept[column].value, number);
-}
-
-atn_status xyz_row(xyz_table *t, char **field, size_t columns) {
-    double value[ROLE_COUNT + 1] = {0}; /* and one for all that is left out */
-    if (t->columns == 0) t->columns = columns;
-    if (columns != t->columns)
-        return source_wrong(t->s, "%zu columns where there were %zu before", columns, t->columns);
-    for (size_t k = 0; k < columns && k < XYZ_MOST_COLUMNS; ++k) {
-        cloud_role role = t->role[k];
-        if (role == ROLE_NONE) keep_value(t, k, field[k]);
-        if (role == ROLE_NONE || field_number(field[k], &value[role])) continue;
-        if (role != ROLE_SPECIES)
-            return source_wrong(t->s, "'%.40s' is no number%s", field[k],
-                                strchr(field[k], ',') ? "; numbers are written with a point: 0.5" : "");
-        value[role] = element_number(field[k]);
-    }
-    return cloud_add(t->cloud, t->s, value);
 }
 
 /* The line that decides: a count begins frames, names or numbers begin a table. */
@@ -118,7 +84,7 @@ static atn_status read_line(xyz_table *t, char *line) {
     return t->roles ? xyz_row(t, field, columns) : read_first(t, field, columns);
 }
 
-atn_status cloud_xyz_read(source *s, atn_cloud *cloud) {
+static atn_status read(source *s, atn_cloud *cloud) {
     xyz_table t = {.s = s, .cloud = cloud};
     char *line;
     s->text = true;
@@ -129,3 +95,10 @@ atn_status cloud_xyz_read(source *s, atn_cloud *cloud) {
         if (cloud->extra.field[k].gone) cloud_leave_out(cloud, cloud->extra.field[k].name);
     return status == ATN_OK ? cloud_extras_settle(s->ctx, &cloud->extra, cloud->count) : status;
 }
+
+const cloud_format CLOUD_XYZ = {.name = "XYZ",
+                                .endings = "xyz txt csv asc",
+                                .read = read,
+                                .write = cloud_xyz_write,
+                                .roles = CLOUD_ALL_ROLES,
+                                .holds = cloud_holds_all};

@@ -3,6 +3,7 @@
  * never used: loading it could crash the process, or hand it over. */
 #include "device/cache.h"
 
+#include "base/environment.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/size.h"
@@ -69,9 +70,9 @@ static void close_cache(void *object) {
 }
 
 static uint64_t cap_bytes(const atn_ctx *ctx) {
-    const char *text = getenv("ATTUNE_CACHE_MIB");
+    const char *text = atn_environment(ATN_ENV_CACHE_MIB);
     long long mib = DEFAULT_CAP_MIB;
-    if (text && *text) {
+    if (text) {
         char *end;
         mib = strtoll(text, &end, 10);
         if (*end || mib < 1 || mib > (1 << 30)) {

@@ -1,6 +1,7 @@
 /* The cache's directory: XDG's, made private, refused where others could put code into it. */
 #include "device/cache_dir.h"
 
+#include "base/environment.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -31,7 +32,8 @@ static char *absolute(const atn_ctx *ctx, const char *dir) {
 }
 
 static char *choose(const atn_ctx *ctx) {
-    const char *given = atn_ctx_cache_dir(ctx), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *given = atn_ctx_cache_dir(ctx), *xdg = atn_environment(ATN_ENV_XDG_CACHE_HOME),
+               *home = atn_environment(ATN_ENV_HOME);
     if (given && *given) return absolute(ctx, given);
     if (xdg && xdg[0] == '/') return atn_cache_dir_join(ctx, xdg, "attune", ""); /* XDG: a relative one is ignored */
     struct passwd entry, *found = NULL;
@@ -92,7 +94,7 @@ const char *atn_cache_dir_objection(char *dir) {
 }
 
 atn_status atn_cache_dir_temporary(const atn_ctx *ctx, char **out) {
-    const char *bases[] = {getenv("TMPDIR"), "/tmp"};
+    const char *bases[] = {atn_environment(ATN_ENV_TMPDIR), "/tmp"};
     int error = ENOENT;
     for (size_t k = 0; k < sizeof bases / sizeof *bases; ++k) {
         if (!bases[k] || bases[k][0] != '/') continue;

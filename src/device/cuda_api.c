@@ -1,6 +1,8 @@
 /* Loading the CUDA driver, and what its results mean: a table from the driver's numbers to our statuses. */
 #include "device/cuda_api.h"
 
+#include "base/environment.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,8 +105,8 @@ const char *atn_symbols_load(void *library, void *table, const atn_library_symbo
 
 /* Opens the library for good: it stays loaded after its handle is closed. */
 static void *open_library(char *why, size_t bytes) {
-    const char *given = getenv("ATTUNE_CUDA_LIB");
-    bool override = given && *given;
+    const char *given = atn_environment(ATN_ENV_CUDA_LIB);
+    bool override = given != NULL;
     void *library = dlopen(override ? given : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (library) return library;
     const char *reason = dlerror();

@@ -5,6 +5,7 @@
 #define ATN_DEVICE_DEVICE_H
 
 #include "base/context.h"
+#include "base/limits.h"
 
 #include <attune/device.h>
 
@@ -103,8 +104,6 @@ typedef struct atn_launch {
     size_t n_args; /* at most ATN_MAX_ARGS */
 } atn_launch;
 
-enum { ATN_MAX_ARGS = 128 };
-
 /* Asynchronous where the backend is (the host is done on return). Never allocates. */
 atn_status atn_function_launch(atn_queue *queue, atn_function *function, const atn_launch *launch);
 
@@ -113,7 +112,6 @@ atn_status atn_function_launch(atn_queue *queue, atn_function *function, const a
  * what another one does waits for an event recorded behind it. All on the calling thread; on the host work is done at
  * once, which satisfies any order. An error of work that is under way shows at the next wait (atn_queue_finish,
  * atn_event_wait, a put or get that waits) with its cause, on some devices at an earlier call already. */
-enum { ATN_MAX_QUEUES = 8 };                     /* of one open device at a time, its own first one included */
 atn_queue *atn_device_queue(atn_device *device); /* the device's own first queue */
 atn_status atn_queue_create(atn_device *device, atn_queue **out);
 void atn_queue_free(atn_queue *queue);                               /* NULL is fine; its work is finished first */
@@ -157,13 +155,6 @@ bool atn_queue_is_kept(const atn_queue *queue); /* is its work kept on a tape no
 bool atn_tape_can_while(atn_device *device);
 atn_status atn_tape_while(atn_queue *queue, atn_buffer *state, size_t offset, int32_t most);
 atn_status atn_tape_while_end(atn_queue *queue);
-
-/* ---- host only: where its threads run ---- */
-typedef enum atn_bind { ATN_BIND_NONE, ATN_BIND_CLOSE, ATN_BIND_SPREAD } atn_bind;
-typedef enum atn_places { ATN_PLACES_THREADS, ATN_PLACES_CORES, ATN_PLACES_SOCKETS } atn_places;
-/* For later launches of this handle: its OpenMP threads keep to places, close together or spread out, each free within
- * its own. The calling thread is put back after every launch. */
-atn_status atn_device_bind(atn_device *device, atn_bind bind, atn_places places);
 
 atn_ctx *atn_device_ctx(const atn_device *device);
 /* The most bytes that its buffers had since a watch began, where they are no memory of the host's (that is counted by

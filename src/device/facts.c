@@ -1,5 +1,6 @@
 #include "device/facts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const atn_backend_facts FACTS[] = {
@@ -8,6 +9,7 @@ static const atn_backend_facts FACTS[] = {
                                                                                                 news */
     {.name = "cuda",
      .shuffle = true,
+     .matrix = 80,
      .waits = true,
      .exact_exp2 = true,
      .warp = 32,
@@ -24,6 +26,13 @@ const atn_backend_facts *atn_backend_facts_of(const atn_device_info *info) {
     return &UNKNOWN;
 }
 
+bool atn_device_has_matrix(const atn_device_info *info) {
+    int32_t from = atn_backend_facts_of(info)->matrix, arch;
+    return from > 0 && sscanf(info->arch, "sm_%d", &arch) == 1 && arch >= from;
+}
+
 bool atn_device_cannot_compile(const atn_device_info *info) {
     return atn_backend_facts_of(info)->threads && !*info->driver;
 }
+
+bool atn_backend_is(const char *name, const char *other) { return strcmp(name, other) == 0; }

@@ -10,6 +10,7 @@ typedef struct atn_backend_facts {
     bool threads;       /* work is shared among this process's threads: no work-groups, and done when it is queued */
     bool vectors;       /* its language has vector types */
     bool shuffle;       /* items of a warp hand values to each other */
+    int32_t matrix;     /* architecture (sm_N) from which on warps multiply matrices of halves; 0: none does */
     bool waits;         /* groups of a launch may wait for those that began before them */
     bool exact_exp2;    /* the native exp2 errs by some units in the last place wherever its argument lies */
     int32_t warp;       /* items that go together */
@@ -21,6 +22,8 @@ typedef struct atn_backend_facts {
 
 /* Of a backend that is not in the table (a test's): a device with work-groups and nothing else. */
 const atn_backend_facts *atn_backend_facts_of(const atn_device_info *info);
+bool atn_backend_is(const char *name, const char *other);    /* the same one; either may be any text */
+bool atn_device_has_matrix(const atn_device_info *info);     /* units that multiply matrices of halves */
 bool atn_device_cannot_compile(const atn_device_info *info); /* the host without a compiler: its description says so */
 
 #endif

@@ -8,8 +8,6 @@
 #include "base/threads.h"
 #include "device/host_cpu.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -53,17 +51,11 @@ static atn_status list(atn_ctx *ctx, atn_devices *devices) {
 
 static atn_status open_host(atn_ctx *ctx, const atn_device_info *info, atn_device **out) {
     (void)info;
-    host_device *device = atn_zalloc(ctx, sizeof *device);
-    if (!device) return ATN_ERR_MEMORY;
-    *out = &device->base;
-    return ATN_OK;
+    *out = atn_zalloc(ctx, sizeof **out);
+    return *out ? ATN_OK : ATN_ERR_MEMORY;
 }
 
-static void close_host(atn_device *base) {
-    host_device *device = (host_device *)base;
-    atn_free(base->ctx, device->places);
-    atn_free(base->ctx, device);
-}
+static void close_host(atn_device *device) { atn_free(device->ctx, device); }
 
 /* ---- buffers ---- */
 
@@ -145,99 +137,21 @@ static atn_status fill(atn_queue *queue, atn_buffer *buffer, size_t offset, uint
 
 /* ---- launches ---- */
 
-/* What a launch hands to generated code, and behind it what enter needs. */
-typedef struct host_call {
-    struct atn_call call;
-    const host_device *device;
-    cpu_set_t before; /* where the caller may run; unbound threads too */
-} host_call;
-
-/* Where this thread was put: by which binding, onto which of its places. OpenMP's threads outlive a launch. */
-static _Thread_local struct {
-    uint64_t binding; /* 0: not bound */
-    int64_t place;
-} here;
-
-static atomic_uint_fast64_t bindings; /* so far in this process; once there is one, threads may have to be loosened */
-
-int64_t atn_host_place(atn_bind bind, int64_t places, int64_t threads, int64_t thread) {
-    if (bind == ATN_BIND_CLOSE && threads <= places) return thread % places;
-    return thread * places / threads % places;
-}
-
-#if defined(__SANITIZE_THREAD__)
-#define WATCHED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define WATCHED 1
-#endif
-#endif
-#if defined(WATCHED)
-#define NOT_WATCHED __attribute__((no_sanitize("thread"))) /* it does not see OpenMP's fork and join */
-#else
-#define NOT_WATCHED
-#endif
-
-/* Puts the calling OpenMP thread onto its place, or loosens it; a thread that is there already is left alone. */
-NOT_WATCHED static void enter(const struct atn_call *base, int64_t thread) {
-    const host_call *call = (const host_call *)base;
-    const host_device *device = call->device;
-    int64_t place = device->places ? atn_host_place(device->bind, device->n_places, base->threads, thread) : 0;
-    if (here.binding == device->binding && here.place == place) return;
-    const cpu_set_t *set = device->places ? &device->places[place] : &call->before;
-    if (pthread_setaffinity_np(pthread_self(), sizeof *set, set) != 0) return;
-    here.binding = device->binding;
-    here.place = place;
-}
-
 static atn_status launch_function(atn_queue *queue, atn_function *function, const atn_launch *launch) {
-    const host_device *device = (const host_device *)queue->device;
     void *args[ATN_MAX_ARGS], *pointers[ATN_MAX_ARGS];
     for (size_t k = 0; k < launch->n_args; ++k) {
         const atn_arg *arg = &launch->args[k];
         pointers[k] = arg->buffer ? data_of(arg->buffer) : NULL;
         args[k] = arg->buffer ? (void *)&pointers[k] : (void *)(uintptr_t)arg->value;
     }
-    int32_t cores = device->base.info.cores, threads = launch->threads;
+    int32_t cores = queue->device->info.cores, threads = launch->threads;
     if (threads <= 0 || threads > cores) threads = cores;
     const void *runtime = atn_host_runtime(function);
     if (runtime) threads = atn_threads_ready(runtime, threads);
-    host_call call = {
-        .call = {.groups = {(int64_t)launch->groups[0], (int64_t)launch->groups[1], (int64_t)launch->groups[2]},
-                 .threads = threads,
-                 .args = args},
-        .device = device};
-    bool placed =
-        atomic_load(&bindings) > 0 && pthread_getaffinity_np(pthread_self(), sizeof call.before, &call.before) == 0;
-    if (placed) call.call.enter = enter;
-    atn_host_entry(function)(&call.call);
-    if (here.binding) { /* the caller's own thread goes back to where it was */
-        pthread_setaffinity_np(pthread_self(), sizeof call.before, &call.before);
-        here.binding = 0;
-        here.place = 0;
-    }
-    return ATN_OK;
-}
-
-static atn_status bind_threads(atn_device *base, atn_bind bind, atn_places places) {
-    host_device *device = (host_device *)base;
-    cpu_set_t *sets = NULL;
-    int32_t count = 0;
-    if (bind != ATN_BIND_NONE) {
-        sets = atn_alloc(base->ctx, (size_t)base->info.cores * sizeof *sets);
-        if (!sets) return ATN_ERR_MEMORY;
-        count = atn_cpu_places(places, sets, base->info.cores);
-        if (count == 0) {
-            atn_free(base->ctx, sets);
-            return atn_fail(base->ctx, ATN_ERR_UNSUPPORTED, "%s: such places are not known here; threads are always",
-                            base->info.name);
-        }
-    }
-    atn_free(base->ctx, device->places);
-    device->bind = bind;
-    device->places = sets;
-    device->n_places = count;
-    device->binding = sets ? atomic_fetch_add(&bindings, 1) + 1 : 0;
+    atn_host_entry(function)(&(struct atn_call){
+        .groups = {(int64_t)launch->groups[0], (int64_t)launch->groups[1], (int64_t)launch->groups[2]},
+        .threads = threads,
+        .args = args});
     return ATN_OK;
 }
 
@@ -311,5 +225,4 @@ const atn_backend ATN_BACKEND_HOST = {
     .event_wait = event_wait,
     .event_elapsed = event_elapsed,
     .event_free = event_free,
-    .bind = bind_threads,
 };

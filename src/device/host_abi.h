@@ -9,9 +9,7 @@
     define(struct atn_call {                                                                                           \
         int64_t groups[3]; /* tiles of work, to be spread over the threads */                                          \
         int64_t threads;   /* OpenMP threads to use, >= 1 */                                                           \
-        void (*enter)(const struct atn_call *call,                                                                     \
-                      int64_t thread); /* a thread calls it first, to be bound; or NULL */                             \
-        void *const *args;             /* args[k] points to the k-th value: a pointer for a buffer, else the scalar */ \
+        void *const *args; /* args[k] points to the k-th value: a pointer for a buffer, else the scalar */             \
     })
 
 #define ATN_HOST_ABI_AS_C(...)    __VA_ARGS__

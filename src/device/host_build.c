@@ -1,6 +1,7 @@
 /* The host's compiler: found, run without a shell in a private directory, its shared object kept by content and
  * loaded. The key holds all that shapes the object: source, flags, the compiler's file, and the CPU built for. Where
  * there is no compiler that works, what was compiled into the library stands in. */
+#include "base/environment.h"
 #include "base/file.h"
 #include "base/leftover.h"
 #include "base/mac.h"
@@ -57,7 +58,7 @@ atn_status atn_host_compiler(const atn_ctx *ctx, const char *wanted, char **path
     const char *who = "a build";
     *path = NULL;
     if (!wanted || !*wanted) wanted = atn_ctx_compiler(ctx), who = "the context";
-    if (!wanted || !*wanted) wanted = getenv("ATTUNE_CC"), who = "ATTUNE_CC";
+    if (!wanted || !*wanted) wanted = atn_environment(ATN_ENV_CC), who = "ATTUNE_CC";
     atn_status status = ATN_OK;
     if (wanted && *wanted) {
         status = atn_process_find(ctx, wanted, path);
@@ -125,7 +126,7 @@ static atn_hash build_key(const host_job *job, bool openmp) {
     for (size_t k = 0; k < N_FLAGS; ++k) hash = atn_hash_add_text(hash, FLAGS[k]);
     hash = atn_hash_add_text(hash, job->cpu);
     hash = atn_hash_add_text(hash, job->build->flags);
-    hash = atn_hash_add_text(hash, getenv("ATTUNE_HOST_FLAGS"));
+    hash = atn_hash_add_text(hash, atn_environment(ATN_ENV_HOST_FLAGS));
     bool marks[2] = {job->build->fast_math, openmp};
     hash = atn_hash_add(hash, marks, sizeof marks);
     return atn_digest_add_text(hash, job->build->source);
@@ -201,7 +202,7 @@ static atn_status run_compiler(const host_job *job, const char *dir, bool openmp
     atn_text output = {.ctx = job->ctx};
     int code = 0;
     const char *own = job->build->flags,
-               *more = getenv("ATTUNE_HOST_FLAGS"); /* for every build: -O1 to build quickly, say */
+               *more = atn_environment(ATN_ENV_HOST_FLAGS); /* for every build: -O1 to build quickly, say */
     atn_text both = {.ctx = job->ctx};
     atn_text_printf(&both, "%s %s %s", job->cpu, own ? own : "", more ? more : "");
     if (atn_text_status(&both) != ATN_OK) {

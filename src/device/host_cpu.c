@@ -1,4 +1,4 @@
-/* The CPU at hand, read from hwloc where it was found at build time, else from the system's files. */
+/* The CPU at hand, read from the system's files. */
 #include "device/host_cpu.h"
 
 #include <limits.h>
@@ -9,9 +9,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#if ATN_HAVE_HWLOC
-#include <hwloc.h>
-#endif
 #if defined(__aarch64__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
@@ -212,41 +209,3 @@ atn_hash atn_cpu_signature(void) { /* once: every build asks, and the kernel tak
     pthread_once(&once, sign);
     return signature;
 }
-
-/* ---- places ---- */
-
-#if ATN_HAVE_HWLOC
-int32_t atn_cpu_places(atn_places places, cpu_set_t *sets, int32_t most) {
-    static const hwloc_obj_type_t TYPES[] = {[ATN_PLACES_THREADS] = HWLOC_OBJ_PU,
-                                             [ATN_PLACES_CORES] = HWLOC_OBJ_CORE,
-                                             [ATN_PLACES_SOCKETS] = HWLOC_OBJ_PACKAGE};
-    int32_t count = 0;
-    cpu_set_t allowed;
-    hwloc_topology_t topology;
-    CPU_ZERO(&allowed);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || hwloc_topology_init(&topology) != 0) return 0;
-    int n = hwloc_topology_load(topology) == 0 ? hwloc_get_nbobjs_by_type(topology, TYPES[places]) : 0;
-    for (int k = 0; k < n && count < most; ++k) {
-        hwloc_obj_t object = hwloc_get_obj_by_type(topology, TYPES[places], (unsigned)k);
-        CPU_ZERO(&sets[count]);
-        for (int cpu = -1; (cpu = hwloc_bitmap_next(object->cpuset, cpu)) >= 0 && cpu < CPU_SETSIZE;)
-            if (CPU_ISSET((size_t)cpu, &allowed)) CPU_SET((size_t)cpu, &sets[count]);
-        if (CPU_COUNT(&sets[count]) > 0) ++count;
-    }
-    hwloc_topology_destroy(topology);
-    return count;
-}
-#else
-int32_t atn_cpu_places(atn_places places, cpu_set_t *sets, int32_t most) {
-    int32_t count = 0;
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    if (places != ATN_PLACES_THREADS || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
-    for (size_t cpu = 0; cpu < CPU_SETSIZE && count < most; ++cpu)
-        if (CPU_ISSET(cpu, &allowed)) {
-            CPU_ZERO(&sets[count]);
-            CPU_SET(cpu, &sets[count++]);
-        }
-    return count;
-}
-#endif

@@ -1,4 +1,4 @@
-/* The CPU at hand: its name, caches, vector width, and where threads can be placed. */
+/* The CPU at hand: its name, caches and vector width. */
 #ifndef ATN_DEVICE_HOST_CPU_H
 #define ATN_DEVICE_HOST_CPU_H
 
@@ -20,9 +20,5 @@ atn_hash atn_cpu_signature(void);
  * has for what this one has, be it hidden by a hypervisor: it is told what is missing. */
 enum { ATN_CPU_FLAGS = 160 };
 void atn_cpu_flags(bool clang, char flags[ATN_CPU_FLAGS]);
-
-/* The places of a kind, each with those of its CPUs that the calling thread may use, in the order of the machine; at
- * most `most`. Returns how many; 0: such places are not known here. */
-int32_t atn_cpu_places(atn_places places, cpu_set_t *sets, int32_t most);
 
 #endif

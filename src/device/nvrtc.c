@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -18,9 +19,9 @@ static const char BLANKS[] = " \t\n";
 void atn_nvrtc_options(const atn_build *build, const char *arch, atn_text *out) {
     atn_text_printf(out, "--gpu-architecture=%s --std=c++17 -default-device %s", arch,
                     build->fast_math ? "--use_fast_math" : "--fmad=true");
-    const char *more = getenv("ATTUNE_CUDA_FLAGS"); /* for every build: --ptxas-options=-O1, say */
+    const char *more = atn_environment(ATN_ENV_CUDA_FLAGS); /* for every build: --ptxas-options=-O1, say */
     if (build->flags && *build->flags) atn_text_printf(out, " %s", build->flags);
-    if (more && *more) atn_text_printf(out, " %s", more);
+    if (more) atn_text_printf(out, " %s", more);
 }
 
 /* The options as NVRTC takes them, in `arena`. The include path stands apart since it may hold blanks. */

@@ -1,4 +1,5 @@
 /* Finding NVRTC: the newest one that the driver can take, its headers, and what it can build for. */
+#include "base/environment.h"
 #include "device/cuda_api.h"
 #include "device/nvrtc.h"
 
@@ -17,7 +18,7 @@ static const char *const NAMES[] = {
 };
 
 /* Where a toolkit lies (NULL: the system's own search), and where in it its libraries do. */
-static const char *const ROOT_VARIABLES[] = {"CUDA_HOME", "CUDA_PATH"};
+static const atn_variable ROOT_VARIABLES[] = {ATN_ENV_CUDA_HOME, ATN_ENV_CUDA_PATH};
 static const char DEFAULT_ROOT[] = "/usr/local/cuda";
 static const char *const LIBRARY_DIRS[] = {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib",
                                            "targets/aarch64-linux/lib"};
@@ -43,8 +44,7 @@ typedef struct search {
 } search;
 
 static const char *root(size_t index) {
-    const char *dir = index < COUNT(ROOT_VARIABLES) ? getenv(ROOT_VARIABLES[index]) : DEFAULT_ROOT;
-    return dir && *dir ? dir : NULL;
+    return index < COUNT(ROOT_VARIABLES) ? atn_environment(ROOT_VARIABLES[index]) : DEFAULT_ROOT;
 }
 
 /* Sorted, because "the nearest older one" is looked for from above. */
@@ -153,8 +153,7 @@ static void explain(const search *met, const char *given, char *why, size_t byte
 bool atn_nvrtc_load(atn_nvrtc *nvrtc, int max_major, char *why, size_t bytes) {
     *nvrtc = (atn_nvrtc){0};
     search met = {.max_major = max_major};
-    const char *given = getenv("ATTUNE_NVRTC_LIB");
-    if (given && !*given) given = NULL;
+    const char *given = atn_environment(ATN_ENV_NVRTC_LIB);
     bool found = given ? try_library(given, &met, nvrtc) : try_everywhere(&met, nvrtc);
     if (!found) {
         explain(&met, given, why, bytes);

@@ -2,6 +2,8 @@
  * error codes, each with what it means for the caller and for the device. */
 #include "device/opencl_api.h"
 
+#include "base/environment.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,8 +111,7 @@ static void *open_library(const char *override, char *why, size_t room) {
 bool atn_opencl_load(atn_opencl_api *out, char *why, size_t room) {
     memset(out, 0, sizeof *out);
     char said[256];
-    const char *override = getenv("ATTUNE_OPENCL_LIB");
-    if (override && !*override) override = NULL;
+    const char *override = atn_environment(ATN_ENV_OPENCL_LIB);
     const char *name = override ? override : "libOpenCL.so.1";
     void *library = open_library(override, said, sizeof said);
     if (!library) {

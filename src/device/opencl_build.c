@@ -2,6 +2,7 @@
  * the hash of all that made it. What the cache holds is never trusted: a binary that does not load is rebuilt. */
 #include "device/opencl.h"
 
+#include "base/environment.h"
 #include "base/mac.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -24,8 +25,9 @@ char *atn_opencl_options(const atn_device *device, const atn_build *build) {
     atn_text_add(&text, atn_opencl_of(device)->version >= 102 && !strstr(flags, "-cl-std=") ? "-cl-std=CL1.2" : "");
     if (build->fast_math) atn_text_add(&text, " -cl-fast-relaxed-math -cl-mad-enable -cl-denorms-are-zero");
     if (*flags) atn_text_printf(&text, " %s", flags);
-    const char *more = getenv("ATTUNE_OPENCL_FLAGS"); /* for every build: -cl-opt-disable under a simulator, say */
-    if (more && *more) atn_text_printf(&text, " %s", more);
+    const char *more =
+        atn_environment(ATN_ENV_OPENCL_FLAGS); /* for every build: -cl-opt-disable under a simulator, say */
+    if (more) atn_text_printf(&text, " %s", more);
     bool whole = atn_text_status(&text) == ATN_OK;
     if (whole && text.data) return text.data;
     atn_text_free(&text);

@@ -1,5 +1,6 @@
 /* Which OpenCL devices there are and what they say of themselves. Nothing a driver answers is trusted: counts are
  * capped, texts may lack their zero, and a question that fails leaves the field empty. */
+#include "base/environment.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/threads.h"
@@ -225,11 +226,11 @@ static atn_status visit_platform(visitor *visit, cl_platform_id platform, int32_
 /* The loader cuts its list of drivers to pieces where it stands, in the environment that our child processes get: it is
  * put back as it was. */
 static atn_status list_platforms(visitor *visit, cl_platform_id *platforms, cl_uint *count, cl_int *code) {
-    char *drivers = getenv("OCL_ICD_FILENAMES");
+    char *drivers = atn_environment(ATN_ENV_OCL_ICD_FILENAMES);
     char *before = drivers ? atn_strdup(visit->ctx, drivers) : NULL;
     if (drivers && !before) return ATN_ERR_MEMORY;
     *code = visit->api->clGetPlatformIDs(MAX_PLATFORMS, platforms, count);
-    if (before && getenv("OCL_ICD_FILENAMES") == drivers) memcpy(drivers, before, strlen(before) + 1);
+    if (before && atn_environment(ATN_ENV_OCL_ICD_FILENAMES) == drivers) memcpy(drivers, before, strlen(before) + 1);
     atn_free(visit->ctx, before);
     return ATN_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "base/sized.h"
 #include "device/backend.h"
 #include "device/cache.h"
 #include "device/probes.h"
@@ -270,4 +271,10 @@ atn_status atn_device_peaks_reached(atn_device *device, const atn_peaks *reached
     return status;
 }
 
-atn_status atn_device_peaks(atn_device *device, atn_peaks *out) { return atn_device_peaks_reached(device, NULL, out); }
+atn_status atn_device_peaks(atn_device *device, atn_peaks *out) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_peaks peaks = {0};
+    atn_status status = ATN_CHECK_OUT(ctx, atn_peaks, out);
+    if (status == ATN_OK) status = atn_device_peaks_reached(device, NULL, &peaks);
+    return status == ATN_OK ? ATN_GIVE(ctx, atn_peaks, &peaks, out) : status;
+}

@@ -71,13 +71,23 @@ atn_status atn_eval_check_params(const atn_ctx *ctx, const atn_graph *graph, con
  * that atn_eval_check says of accesses, as they are. */
 atn_status atn_eval_deciding(const atn_ctx *ctx, const atn_graph *graph, bool *decides);
 
+/* A bilinear form (graph/bilinear.h) that is computed as a sum of products, and weights made of it, on matrix units. */
+typedef struct atn_eval_products {
+    double unit;        /* error of the form, per 1 and per the sizes of all products; 0: it is computed as described */
+    double spread;      /* differences are counted from a centre that is no farther from a point than this */
+    double weight_unit; /* relative error of a weight times its factor */
+    double weight_tiny; /* and absolute error of either */
+    double largest;     /* what is larger does not fit */
+} atn_eval_products;
+
 /* How a variant computes; what is zero takes its default. */
 typedef struct atn_eval_options {
     double unit[ATN_TYPE_COUNT]; /* unit roundoff of arithmetic in each floating type (SP2, DP2: of their parts);
                                   * default: the type's own, 2^-11, 2^-24, 2^-53 */
     double exp_error;            /* relative error of exp, exp2 and expm1; default: 3 ulp */
     double exp_slope;            /* and relative error per unit of the argument (native instructions); default: 0 */
-    bool fast;                   /* reordered arithmetic: nothing counts as exact */
+    atn_eval_products products;
+    bool fast; /* reordered arithmetic: nothing counts as exact */
     /* Points of P to evaluate, axis 0 first; NULL: all. Then only plain writes (combine none) of these points are made,
      * and nothing that happens after the whole space. */
     const int64_t (*points)[ATN_MAX_RANK];

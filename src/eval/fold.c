@@ -1,7 +1,7 @@
 /* Accumulators: init joined with every term, in order. The bound of a sum holds for any order: the terms' errors plus
  * n u sum |terms|. ARGMIN and ARGMAX take a term only if it is strictly better, so ties keep the earliest; NaN never
  * wins. */
-#include "eval/interp.h"
+#include "eval/products.h"
 
 static const atn_op join_ops[] = {
     [ATN_JOIN_SUM] = ATN_OP_ADD, [ATN_JOIN_PRODUCT] = ATN_OP_MUL, [ATN_JOIN_MIN] = ATN_OP_MIN,
@@ -88,6 +88,8 @@ void fold_step(interp *in, int32_t block) {
     num terms[ATN_MAX_ACCS];
     for (int32_t k = 0; k < b->n_accs; ++k)
         terms[k] = interp_value(in, is_updated(&b->acc[k]) ? b->acc[k].update : b->acc[k].term);
+    for (int32_t k = 0; k < b->n_accs && in->products && in->products->form.block == block; ++k)
+        terms[k].error += products_term_error(in, k, terms[k]);
     for (int32_t k = 0; k < b->n_accs; ++k) {
         const atn_acc *acc = &b->acc[k];
         ++folds[k].count;

@@ -1,6 +1,8 @@
 /* Values: made when asked for, kept while no dimension that they depend on has moved. */
 #include "eval/interp.h"
 
+#include "eval/products.h"
+
 #include "base/memory.h"
 #include "base/size.h"
 #include "graph/affine.h"
@@ -9,16 +11,17 @@ atn_status interp_begin(interp *in, const atn_ctx *ctx, const atn_graph *graph, 
                         const atn_eval_options *options) {
     *in = (interp){.ctx = ctx, .graph = graph, .frame = frame, .rules = num_rules_of(options), .clock = 1};
     size_t values = (size_t)graph->n_values + 1, blocks = (size_t)graph->n_blocks + 1;
-    in->values = atn_zalloc(ctx, values * sizeof *in->values);
+    in->values = atn_alloc(ctx, values * sizeof *in->values); /* made before it is read: stamps say so */
     in->stamps = atn_zalloc(ctx, values * sizeof *in->stamps);
     in->results_at = atn_zalloc(ctx, blocks * sizeof *in->results_at);
     in->folds = atn_zalloc(ctx, blocks * sizeof *in->folds);
-    in->stack = atn_zalloc(ctx, values * sizeof *in->stack);
+    in->stack = atn_alloc(ctx, values * sizeof *in->stack);
     in->running = atn_zalloc(ctx, blocks * sizeof *in->running);
     in->scans = atn_zalloc(ctx, blocks * sizeof *in->scans);
     if (!in->running || !in->scans) return ATN_ERR_MEMORY;
     for (int32_t k = 0; k < graph->n_blocks; ++k) in->scans[k] = atn_block_is_scan(graph, k);
-    return in->values && in->stack && in->stamps && in->results_at && in->folds ? ATN_OK : ATN_ERR_MEMORY;
+    bool there = in->values && in->stack && in->stamps && in->results_at && in->folds;
+    return there ? products_begin(in, options) : ATN_ERR_MEMORY;
 }
 
 void interp_end(interp *in) {
@@ -29,6 +32,7 @@ void interp_end(interp *in) {
     atn_free(in->ctx, in->stack);
     atn_free(in->ctx, in->running);
     atn_free(in->ctx, in->scans);
+    atn_free(in->ctx, in->products);
 }
 
 void interp_move(interp *in, int32_t dim, int64_t to) {
@@ -197,6 +201,7 @@ num interp_value(interp *in, atn_value value) {
             continue;
         }
         num made = make(in, node);
+        if (in->products && top == in->products->form.form) made.error += products_error(in);
         in->values[top] = made;
         in->stamps[top] = ++in->clock;
         --in->depth;

@@ -32,7 +32,8 @@ typedef struct interp {
     int64_t dim[ATN_MAX_DIMS];    /* where each dimension stands */
     uint64_t moved[ATN_MAX_DIMS]; /* when it was put there */
     uint64_t clock;
-    atn_status status; /* the first failure; everything after returns quickly */
+    struct interp_products *products; /* see products.h; NULL: everything is computed as described */
+    atn_status status;                /* the first failure; everything after returns quickly */
 } interp;
 
 /* Memory is given back by interp_end, also after a failure. */

@@ -4,11 +4,6 @@
 
 #include "graph/value.h"
 
-enum {
-    ATN_LIMIT_LOOP = 4096,  /* steps of one loop */
-    ATN_LIMIT_LOCALS = 256, /* variables at once */
-};
-
 /* The value of an expression, or a literal whose type is still open. */
 typedef struct atn_term {
     atn_type type;   /* NONE: a literal */

@@ -9,13 +9,12 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 #include <attune/type.h>
 
 typedef int32_t atn_value; /* an index into graph->values */
-
-enum { ATN_MAX_DIMS = 16, ATN_MAX_ACCS = 32 }; /* of a graph, of a block; ATN_MAX_RANK: axes, dimensions of a block */
 
 typedef enum atn_op {
     /* leaves */
@@ -270,6 +269,10 @@ void atn_sequence_free(atn_sequence *sequence);
 
 /* Does a block have running values, so that it is a scan? */
 bool atn_block_is_scan(const atn_graph *graph, int32_t block);
+/* The outermost reduction: block 0 where it is one itself, else the first block directly in it; -1: there is none.
+ * *count, where it is wanted: how many there are, one after the other. */
+int32_t atn_graph_outermost(const atn_graph *graph, int32_t *count);
+bool atn_block_is_outermost(const atn_graph *graph, int32_t block);
 bool atn_graph_has_scan(const atn_graph *graph);
 /* Parts of its range may be joined in any order, not only as they follow each other: a combine of its own is shown to
  * be its own mirror image. */

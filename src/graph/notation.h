@@ -5,8 +5,6 @@
 
 #include "graph/sketch.h"
 
-enum { ATN_LIMIT_CALLS = 16 /* functions within one another */ };
-
 /* One line as the parser sees it: comments blanked, continuation lines joined, ended by a 0. */
 typedef struct atn_logical {
     size_t offset;  /* of its first character, in the file */

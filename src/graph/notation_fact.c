@@ -71,12 +71,13 @@ static bool tuned(cursor *c) {
     }
 }
 
-/* on host|cuda|opencl [as SP|DP] with KNOB=VALUE,...; which knobs there are is known to those who lower */
+/* on host|cuda|opencl [as HP|SP|DP] with KNOB=VALUE,...; which knobs there are is known to those who lower */
 static bool begins(cursor *c) {
     static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
     if (!take(c, "on") || (!take(c, "host") && !take(c, "cuda") && !take(c, "opencl")))
         return wrong(c, "host, cuda or opencl should stand here: begin on host with vec_p0=16");
-    if (take(c, "as") && !take(c, "SP") && !take(c, "DP")) return wrong(c, "SP or DP should stand here");
+    if (take(c, "as") && !take(c, "HP") && !take(c, "SP") && !take(c, "DP"))
+        return wrong(c, "HP, SP or DP should stand here");
     if (!take(c, "with")) return wrong(c, "'with' should stand here: begin on host with vec_p0=16");
     do {
         skip(c);

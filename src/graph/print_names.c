@@ -3,15 +3,6 @@
 
 #include <string.h>
 
-int32_t atn_print_uses(const atn_sketch *sketch, int32_t item, int32_t k) {
-    int32_t count = 0;
-    for (size_t n = 0; n < sketch->n_links; ++n) {
-        const atn_end *from = &sketch->links[n].source;
-        count += from->item == item && from->port == ATN_PORT_OUT && (k < 0 || from->k == k);
-    }
-    return count;
-}
-
 const atn_link *atn_print_only_use(const atn_sketch *sketch, int32_t item, int32_t k) {
     const atn_link *found = NULL;
     for (size_t n = 0; n < sketch->n_links; ++n) {

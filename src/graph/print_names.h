@@ -46,8 +46,7 @@ bool atn_print_split_key(const atn_item *item, atn_print_acc *accs);
 int32_t atn_print_term_of(const atn_item *block, int32_t k);
 
 bool atn_print_prepare(atn_printer *p);
-const char *atn_print_unique(atn_printer *p, const char *base);            /* a name that nothing has, taken */
-int32_t atn_print_uses(const atn_sketch *sketch, int32_t item, int32_t k); /* of output k; -1: of all */
+const char *atn_print_unique(atn_printer *p, const char *base); /* a name that nothing has, taken */
 const atn_link *atn_print_only_use(const atn_sketch *sketch, int32_t item, int32_t k); /* NULL: none, or several */
 bool atn_print_is_linear(const atn_item *item); /* declarations and assignments, each name once */
 

@@ -2,6 +2,7 @@
 #include "graph/reader.h"
 
 #include "base/size.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,33 +113,11 @@ atn_status atn_reader_finish(atn_reader *reader, atn_diagnostics *diagnostics) {
     return atn_fail(reader->ctx, ATN_ERR_INPUT, "%s (and %zu more)", reader->complaints[0].line, others);
 }
 
-/* Levenshtein's distance with swaps of neighbours, of short names. */
-static int32_t distance_between(const char *a, const char *b) {
-    enum { LONGEST = 64 };
-    size_t n = strlen(a), m = strlen(b);
-    if (n > LONGEST || m > LONGEST) return INT32_MAX;
-    int32_t rows[3][LONGEST + 1];
-    for (size_t j = 0; j <= m; ++j) rows[0][j] = (int32_t)j;
-    for (size_t i = 1; i <= n; ++i) {
-        int32_t *row = rows[i % 3], *above = rows[(i - 1) % 3];
-        row[0] = (int32_t)i;
-        for (size_t j = 1; j <= m; ++j) {
-            int32_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
-            if (above[j] + 1 < best) best = above[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && rows[(i - 2) % 3][j - 2] + 1 < best)
-                best = rows[(i - 2) % 3][j - 2] + 1;
-            row[j] = best;
-        }
-    }
-    return rows[n % 3][m];
-}
-
 void atn_suggestion_try(atn_reader *reader, atn_suggestion *suggestion, const char *candidate) {
     if (reader->n_complaints == MOST_COMPLAINTS || ++reader->guesses > ATN_LIMIT_GUESSES) return;
-    int32_t distance = distance_between(suggestion->wrong, candidate);
+    size_t distance = atn_edit_distance(suggestion->wrong, candidate);
     size_t length = strlen(suggestion->wrong);
-    bool near = length > 1 && distance <= (int32_t)(length + 2) / 3;
+    bool near = length > 1 && distance <= (length + 2) / 3;
     if (!near && strcasecmp(suggestion->wrong, candidate)) return;
     if (suggestion->best && suggestion->distance <= distance) return;
     suggestion->best = candidate;

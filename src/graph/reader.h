@@ -3,6 +3,7 @@
 #ifndef ATN_GRAPH_READER_H
 #define ATN_GRAPH_READER_H
 
+#include "base/limits.h"
 #include "graph/graph.h"
 
 typedef struct atn_place {
@@ -35,8 +36,6 @@ typedef struct atn_reader {
     const char *const *types; /* the same as they are written; NULL: not known */
 } atn_reader;
 
-enum { ATN_LIMIT_STEPS = 500000, ATN_LIMIT_GUESSES = 20000 };
-
 void *atn_reader_alloc(atn_reader *reader, size_t bytes); /* zeroed; NULL after remembering the failure */
 
 /* Room for element `count` of an array in `arena`; false after remembering the failure. */
@@ -56,7 +55,7 @@ atn_status atn_reader_finish(atn_reader *reader, atn_diagnostics *diagnostics);
 /* The nearest of several names to a wrong one. Start with {.wrong = name}. */
 typedef struct atn_suggestion {
     const char *wrong, *best;
-    int32_t distance;
+    size_t distance;
 } atn_suggestion;
 void atn_suggestion_try(atn_reader *reader, atn_suggestion *suggestion, const char *candidate);
 const char *atn_suggestion_text(atn_reader *reader, const atn_suggestion *suggestion); /* "; did you mean 'x'?" or "" */

@@ -5,8 +5,6 @@
 #include "graph/notation.h"
 #include "graph/routine.h"
 
-enum { ATN_MOST_NAMES = 1024, ATN_MOST_KNOWN = 256 };
-
 /* A text that kernels and programs stand in. */
 typedef struct atn_unit atn_unit;
 struct atn_unit {

@@ -5,11 +5,6 @@
 
 #include "graph/syntax.h"
 
-enum {
-    ATN_LIMIT_NAME = 64,  /* characters of a name */
-    ATN_LIMIT_PORTS = 64, /* k of in(k), out(k), v(k), func(k) is below */
-};
-
 typedef enum atn_item_kind {
     ATN_ITEM_ALGORITHM,
     ATN_ITEM_OBJECT,

@@ -5,11 +5,6 @@
 
 #include "graph/xml.h"
 
-enum {
-    ATN_LIMIT_NESTING = 200, /* parentheses and branches within one another */
-    ATN_LIMIT_CHAIN = 2000,  /* operators within one another, as in a + b + c + ... */
-};
-
 typedef enum atn_token_kind {
     ATN_TOKEN_END,
     ATN_TOKEN_INTEGER,

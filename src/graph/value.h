@@ -5,8 +5,6 @@
 
 #include "graph/sketch.h"
 
-enum { ATN_LIMIT_VALUES = 50000 };
-
 atn_value atn_value_integer(atn_sketch *sketch, atn_type type, int64_t number); /* CONST of an integer type */
 atn_value atn_value_number(atn_sketch *sketch, atn_type type, double real, double imaginary); /* of any type */
 atn_value atn_value_leaf(atn_sketch *sketch, atn_op op, atn_type type, int32_t index, int32_t axis, uint32_t dims,

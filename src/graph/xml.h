@@ -5,13 +5,6 @@
 
 #include "graph/reader.h"
 
-enum {
-    ATN_LIMIT_FILE = 4 << 20,       /* bytes of a description */
-    ATN_LIMIT_ATTRIBUTES = 1 << 20, /* bytes of all attribute values of a file */
-    ATN_LIMIT_ELEMENTS = 10000,
-    ATN_LIMIT_DEPTH = 16,
-};
-
 typedef struct atn_attribute {
     const char *name;
     const char *given; /* as written, entities resolved */

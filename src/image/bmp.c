@@ -112,7 +112,7 @@ static atn_status read_rows(source *s, const bmp *b, raster *out) {
     return status;
 }
 
-atn_status image_bmp_read(source *s, const atn_image_options *options, raster *out) {
+atn_status image_bmp_read(source *s, const atn_image_settings *options, raster *out) {
     (void)options;
     bmp b = {0};
     atn_status status = read_header(s, &b);

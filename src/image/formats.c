@@ -40,8 +40,8 @@ static atn_status not_known(const source *s, const char *head, size_t length) {
                     s->name);
 }
 
-atn_status image_read_raster(source *s, const atn_image_options *options, raster *out) {
-    static const atn_image_options defaults;
+atn_status image_read_raster(source *s, const atn_image_settings *options, raster *out) {
+    static const atn_image_settings defaults;
     if (!options) options = &defaults;
     *out = (raster){.ctx = s->ctx};
     atn_status status;

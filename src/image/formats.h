@@ -11,7 +11,7 @@ typedef struct image_format {
     const char *name;
     const char *endings;                             /* of files that are scans in a folder: "tif tiff"; NULL: none */
     bool (*begins)(const char *head, size_t length); /* is it surely this format? */
-    atn_status (*read)(source *s, const atn_image_options *options, raster *out);
+    atn_status (*read)(source *s, const atn_image_settings *options, raster *out);
 } image_format;
 
 extern const image_format IMAGE_FORMATS[]; /* ends with a row without name */
@@ -20,9 +20,9 @@ enum { IMAGE_HEAD = 16 }; /* bytes that tell a format */
 const image_format *image_format_of(const char *head, size_t length);
 
 /* As atn_image_read, for a source and for bytes in memory. */
-atn_status image_read_raster(source *s, const atn_image_options *options, raster *out);
+atn_status image_read_raster(source *s, const atn_image_settings *options, raster *out);
 atn_status atn_image_read_bytes(const atn_ctx *ctx, const char *name, const char *bytes, size_t length,
-                                const atn_image_options *options, atn_image **out);
+                                const atn_image_settings *options, atn_image **out);
 
 bool image_png_begins(const char *head, size_t length);
 bool image_bmp_begins(const char *head, size_t length);
@@ -31,17 +31,31 @@ bool image_npy_begins(const char *head, size_t length);
 bool image_zygo_begins(const char *head, size_t length);
 bool image_sdf_begins(const char *head, size_t length);
 
-atn_status image_png_read(source *s, const atn_image_options *options, raster *out);
-atn_status image_bmp_read(source *s, const atn_image_options *options, raster *out);
-atn_status image_tiff_read(source *s, const atn_image_options *options, raster *out);
-atn_status image_npy_read(source *s, const atn_image_options *options, raster *out);
-atn_status image_zygo_read(source *s, const atn_image_options *options, raster *out);
-atn_status image_sdf_read(source *s, const atn_image_options *options, raster *out);
-atn_status image_raw_read(source *s, const atn_image_options *options, raster *out);
+atn_status image_png_read(source *s, const atn_image_settings *options, raster *out);
+atn_status image_bmp_read(source *s, const atn_image_settings *options, raster *out);
+atn_status image_tiff_read(source *s, const atn_image_settings *options, raster *out);
+atn_status image_npy_read(source *s, const atn_image_settings *options, raster *out);
+atn_status image_zygo_read(source *s, const atn_image_settings *options, raster *out);
+atn_status image_sdf_read(source *s, const atn_image_settings *options, raster *out);
+atn_status image_raw_read(source *s, const atn_image_settings *options, raster *out);
 
-/* A whole TIFF file of float32, one strip. unit: of its values, for the description "unit=m"; "": not known. */
+/* A whole TIFF file of float32, one strip. unit: of its values, for the description "unit=m"; "": not known. spacing_m:
+ * between columns and rows, also in the description and as resolution; NULL or 0: not known. */
 atn_status image_tiff_add(const atn_ctx *ctx, const char *path, size_t width, size_t height, const float *pixels,
-                          const char *unit, atn_text *out);
+                          const char *unit, const double *spacing_m, atn_text *out);
+
+/* Heights to be written. Not owned; one of the two arrays is set, NaN where there is none. */
+typedef struct image_heights {
+    size_t width, height;
+    const float *pixels;
+    const double *doubles;
+    const char *unit;
+    double wavelength_m, spacing_m[2]; /* 0: not known */
+} image_heights;
+atn_status image_sdf_add(const atn_ctx *ctx, const char *path, const image_heights *heights, atn_text *out);
+atn_status image_zygo_add(const atn_ctx *ctx, const char *path, const image_heights *heights, atn_text *out);
+atn_status image_gwy_add(const atn_ctx *ctx, const char *path, const image_heights *heights, atn_text *out);
+atn_status image_vti_add(const atn_ctx *ctx, const char *path, const image_heights *heights, atn_text *out);
 
 /* A whole PNG file. `rows`: big-endian samples, row after row without gaps; colour: 0 grey, 2 RGB, 3 palette (of
  * `colours` x RGB); bits: of a sample, 1 to 16. */
@@ -54,8 +68,7 @@ typedef struct png_picture {
 } png_picture;
 atn_status image_png_add(const atn_ctx *ctx, const char *path, const png_picture *picture, atn_text *out);
 
-atn_status image_preview(const atn_ctx *ctx, const char *path, const atn_image *image,
-                         const atn_preview_options *options);
+const atn_ctx *image_ctx(const atn_image *image);
 
 /* A TIFF whose pages are read one after the other. */
 typedef struct tiff_pages tiff_pages;

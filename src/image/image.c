@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/size.h"
+#include "base/sized.h"
 #include "image/formats.h"
 #include "num/npy.h"
 
@@ -70,7 +71,7 @@ static atn_status image_of(raster *r, double scale, atn_image **out) {
     return ATN_OK;
 }
 
-static atn_status read_image(source *s, const atn_image_options *options, atn_image **out) {
+static atn_status read_image(source *s, const atn_image_settings *options, atn_image **out) {
     double scale = options && options->scale != 0 ? options->scale : 1;
     if (!isfinite(scale)) return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: the scale must be a finite number", s->name);
     if (options && options->page < 0)
@@ -83,17 +84,20 @@ static atn_status read_image(source *s, const atn_image_options *options, atn_im
     return status;
 }
 
-atn_status atn_image_read(atn_ctx *ctx, const char *path, const atn_image_options *options, atn_image **out) {
+atn_status atn_image_read(atn_ctx *ctx, const char *path, const atn_image_settings *given, atn_image **out) {
+    atn_image_settings settings;
     source s;
     *out = NULL;
-    atn_status status = source_open(ctx, path, &s);
-    if (status == ATN_OK) status = read_image(&s, options, out);
+    atn_status status = ATN_TAKE(ctx, atn_image_settings, given, &settings);
+    if (status != ATN_OK) return status;
+    status = source_open(ctx, path, &s);
+    if (status == ATN_OK) status = read_image(&s, &settings, out);
     source_close(&s);
     return status;
 }
 
 atn_status atn_image_read_bytes(const atn_ctx *ctx, const char *name, const char *bytes, size_t length,
-                                const atn_image_options *options, atn_image **out) {
+                                const atn_image_settings *options, atn_image **out) {
     source s;
     *out = NULL;
     atn_status status = source_of_bytes(ctx, name, bytes, length, &s);
@@ -141,7 +145,7 @@ void atn_image_free(atn_image *image) {
     atn_free(image->ctx, image);
 }
 
-atn_image_info atn_image_get_info(const atn_image *image) {
+atn_status atn_image_get_info(const atn_image *image, atn_image_info *out) {
     atn_image_info info = {.format = image->format,
                            .width = (int64_t)image->width,
                            .height = (int64_t)image->height,
@@ -163,7 +167,7 @@ atn_image_info atn_image_get_info(const atn_image *image) {
         info.low = (double)low;
         info.high = (double)high;
     }
-    return info;
+    return ATN_GIVE(image->ctx, atn_image_info, &info, out);
 }
 
 const float *atn_image_pixels(const atn_image *image) { return image->pixels; }
@@ -177,6 +181,29 @@ atn_status atn_image_set_unit(atn_image *image, const char *unit) {
     return ATN_OK;
 }
 
+atn_status atn_image_set_scale(atn_image *image, double dx_m, double dy_m, double wavelength_m) {
+    if (!(dx_m >= 0 && dx_m < INFINITY) || !(dy_m >= 0 && dy_m < INFINITY) ||
+        !(wavelength_m >= 0 && wavelength_m < INFINITY))
+        return atn_fail(image->ctx, ATN_ERR_INPUT,
+                        "a spacing of %g and %g m and a wavelength of %g m; none is negative", dx_m, dy_m,
+                        wavelength_m);
+    image->spacing_m[0] = dx_m;
+    image->spacing_m[1] = dy_m;
+    image->wavelength_m = wavelength_m;
+    return ATN_OK;
+}
+
+/* Formats of the field. */
+static const struct {
+    const char *ending;
+    atn_status (*add)(const atn_ctx *ctx, const char *path, const image_heights *heights, atn_text *out);
+    bool metres; /* it holds heights only */
+} FIELD[] = {{"sdf", image_sdf_add, true},
+             {"dat", image_zygo_add, true},
+             {"gwy", image_gwy_add, false},
+             {"vti", image_vti_add, false}};
+enum { N_FIELD = sizeof FIELD / sizeof *FIELD };
+
 atn_status atn_image_write(const atn_image *image, const char *path) {
     if (source_has_ending(path, "npy")) {
         atn_view view = {.type = image->doubles ? ATN_DP : ATN_SP,
@@ -186,16 +213,33 @@ atn_status atn_image_write(const atn_image *image, const char *path) {
                          .data = image->doubles ? (void *)image->doubles : image->pixels};
         return atn_npy_write_unit(image->ctx, path, &view, image->unit);
     }
-    if (!source_has_ending(path, "tif tiff"))
-        return atn_fail(image->ctx, ATN_ERR_INPUT, "%s: images are written as tif or npy; the ending says which", path);
     atn_text file = {.ctx = image->ctx};
-    atn_status status =
-        image_tiff_add(image->ctx, path, image->width, image->height, image->pixels, image->unit, &file);
+    atn_status status = ATN_OK;
+    const image_heights heights = {image->width,
+                                   image->height,
+                                   image->pixels,
+                                   image->doubles,
+                                   image->unit,
+                                   image->wavelength_m,
+                                   {image->spacing_m[0], image->spacing_m[1]}};
+    size_t k = 0;
+    while (k < N_FIELD && !source_has_ending(path, FIELD[k].ending)) ++k;
+    if (source_has_ending(path, "tif tiff"))
+        status = image_tiff_add(image->ctx, path, image->width, image->height, image->pixels, image->unit,
+                                image->spacing_m, &file);
+    else if (k == N_FIELD)
+        return atn_fail(image->ctx, ATN_ERR_INPUT,
+                        "%s: images are written as tif, npy, sdf, dat, gwy or vti; the ending says which", path);
+    else if (FIELD[k].metres && strcmp(image->unit, "m") != 0)
+        return atn_fail(image->ctx, ATN_ERR_INPUT,
+                        "%s: holds heights in metres, and these are none; a wavelength makes "
+                        "them",
+                        path);
+    else
+        status = FIELD[k].add(image->ctx, path, &heights, &file);
     if (status == ATN_OK) status = atn_file_write(image->ctx, path, file.data, file.length);
     atn_text_free(&file);
     return status;
 }
 
-atn_status atn_image_write_preview(const atn_image *image, const char *path, const atn_preview_options *options) {
-    return image_preview(image->ctx, path, image, options);
-}
+const atn_ctx *image_ctx(const atn_image *image) { return image->ctx; }

@@ -41,7 +41,7 @@ static atn_status convert(const source *s, const atn_npy *npy, bool exact, raste
 }
 
 /* All of it at once: NPY is read by src/num. */
-atn_status image_npy_read(source *s, const atn_image_options *options, raster *out) {
+atn_status image_npy_read(source *s, const atn_image_settings *options, raster *out) {
     size_t length = s->size;
     char *bytes = atn_alloc(s->ctx, length);
     if (!bytes) return ATN_ERR_MEMORY;

@@ -9,7 +9,7 @@ bool image_png_begins(const char *head, size_t length) {
 
 #ifndef ATN_HAVE_PNG
 
-atn_status image_png_read(source *s, const atn_image_options *options, raster *out) {
+atn_status image_png_read(source *s, const atn_image_settings *options, raster *out) {
     (void)options, (void)out;
     return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED,
                     "%s: PNG needs libpng, which this attune was built without; save it as BMP or NPY", s->name);
@@ -128,7 +128,7 @@ static void decode_or_return(job *j) {
     if (setjmp(png_jmpbuf(j->png)) == 0) decode(j);
 }
 
-atn_status image_png_read(source *s, const atn_image_options *options, raster *out) {
+atn_status image_png_read(source *s, const atn_image_settings *options, raster *out) {
     (void)options;
     job j = {.s = s, .out = out, .refused = atn_ctx_refused(s->ctx)};
     j.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &j, fail, warn, &j, allocate, release);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/size.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static double place_of(double value, double low, double high) {
 }
 
 static void put_image(const canvas *c, const atn_image *image, const atn_image_info *info,
-                      const atn_preview_options *o) {
+                      const atn_preview_settings *o) {
     const float *pixels = atn_image_pixels(image);
     for (size_t y = 0; y < (size_t)info->height; ++y)
         for (size_t x = 0; x < (size_t)info->width; ++x) {
@@ -61,7 +62,7 @@ static void put_image(const canvas *c, const atn_image *image, const atn_image_i
         }
 }
 
-static void put_bar(const canvas *c, size_t x, size_t zoom, const char *unit, const atn_preview_options *o) {
+static void put_bar(const canvas *c, size_t x, size_t zoom, const char *unit, const atn_preview_settings *o) {
     for (size_t y = 0; y < c->height; ++y) {
         uint16_t colour[3];
         colour_of(o->map, c->height > 1 ? 1 - (double)y / (double)(c->height - 1) : 1, colour);
@@ -78,7 +79,7 @@ static void put_bar(const canvas *c, size_t x, size_t zoom, const char *unit, co
     }
 }
 
-static atn_status check(const atn_ctx *ctx, const char *path, const atn_image_info *info, atn_preview_options *o) {
+static atn_status check(const atn_ctx *ctx, const char *path, const atn_image_info *info, atn_preview_settings *o) {
     if (!source_has_ending(path, "png")) return atn_fail(ctx, ATN_ERR_INPUT, "%s: previews are written as png", path);
     if (o->bits == 0) o->bits = 8;
     if (o->bits != 8 && o->bits != 16)
@@ -94,7 +95,7 @@ static atn_status check(const atn_ctx *ctx, const char *path, const atn_image_in
 }
 
 static atn_status draw(const atn_ctx *ctx, const char *path, const atn_image *image, const atn_image_info *info,
-                       const atn_preview_options *o, canvas *c) {
+                       const atn_preview_settings *o, canvas *c) {
     size_t bytes, zoom = (size_t)info->height / UNIT_HEIGHT + 1;
     size_t bar = o->no_bar ? 0 : zoom * (2 * GAP + BAR + LABEL * (GLYPH_WIDTH + 1));
     c->bits = o->bits;
@@ -112,13 +113,14 @@ static atn_status draw(const atn_ctx *ctx, const char *path, const atn_image *im
     return ATN_OK;
 }
 
-atn_status image_preview(const atn_ctx *ctx, const char *path, const atn_image *image,
-                         const atn_preview_options *options) {
-    atn_preview_options o = options ? *options : (atn_preview_options){0};
-    atn_image_info info = atn_image_get_info(image);
+atn_status atn_image_write_preview(const atn_image *image, const char *path, const atn_preview_settings *given) {
+    const atn_ctx *ctx = image_ctx(image);
+    atn_preview_settings o;
+    atn_image_info info = atn_image_info_of(image);
     canvas c = {0};
     atn_text file = {.ctx = ctx};
-    atn_status status = check(ctx, path, &info, &o);
+    atn_status status = ATN_TAKE(ctx, atn_preview_settings, given, &o);
+    if (status == ATN_OK) status = check(ctx, path, &info, &o);
     if (status == ATN_OK) status = draw(ctx, path, image, &info, &o, &c);
     const png_picture picture = {
         .width = c.width, .height = c.height, .bits = c.bits, .colour = 2, .rows = c.bytes}; /* RGB */

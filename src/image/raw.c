@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-atn_status image_raw_read(source *s, const atn_image_options *options, raster *out) {
+atn_status image_raw_read(source *s, const atn_image_settings *options, raster *out) {
     int64_t rows = options->shape[0], columns = options->shape[1], values;
     if (rows <= 0 || columns <= 0)
         return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: a shape of %lldx%lld; both must be positive", s->name,

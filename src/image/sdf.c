@@ -149,7 +149,7 @@ static atn_status read_text(source *s, sdf *d, size_t *type, raster *out) {
     return ATN_OK;
 }
 
-atn_status image_sdf_read(source *s, const atn_image_options *options, raster *out) {
+atn_status image_sdf_read(source *s, const atn_image_settings *options, raster *out) {
     (void)options;
     const char *head;
     size_t length, type = 0;

@@ -36,7 +36,7 @@ atn_status image_tiff_page(tiff_pages *pages, raster *out) {
 
 void image_tiff_close(tiff_pages *pages) { (void)pages; }
 
-atn_status image_tiff_read(source *s, const atn_image_options *options, raster *out) {
+atn_status image_tiff_read(source *s, const atn_image_settings *options, raster *out) {
     (void)options, (void)out;
     return missing(s);
 }
@@ -116,11 +116,6 @@ static int on_warning(TIFF *tiff, void *user, const char *module, const char *fo
     return 1;
 }
 
-atn_status tiff_wrong(const tiff_pages *pages, const char *what) {
-    if (!pages->failed) return atn_fail(pages->s->ctx, ATN_ERR_INPUT, "%s: a damaged TIFF: %s", pages->s->name, what);
-    return atn_fail(pages->s->ctx, ATN_ERR_INPUT, "%s: a damaged TIFF: libtiff says: %s", pages->s->name, pages->said);
-}
-
 /* ---- pages ---- */
 
 static atn_status open_handle(tiff_pages *pages) {
@@ -166,7 +161,7 @@ void image_tiff_close(tiff_pages *pages) {
     atn_free(pages->s->ctx, pages);
 }
 
-atn_status image_tiff_read(source *s, const atn_image_options *options, raster *out) {
+atn_status image_tiff_read(source *s, const atn_image_settings *options, raster *out) {
     tiff_pages *pages;
     atn_status status = image_tiff_open(s, &pages);
     if (status != ATN_OK) return status;

@@ -4,10 +4,17 @@
 #ifdef IMAGE_TIFF
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/size.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+atn_status tiff_wrong(const tiff_pages *pages, const char *what) {
+    if (!pages->failed) return atn_fail(pages->s->ctx, ATN_ERR_INPUT, "%s: a damaged TIFF: %s", pages->s->name, what);
+    return atn_fail(pages->s->ctx, ATN_ERR_INPUT, "%s: a damaged TIFF: libtiff says: %s", pages->s->name, pages->said);
+}
 
 /* Ways of packing that are read, and how many bytes one can become. Others have no bound, or keep no values. */
 static const struct {
@@ -170,8 +177,23 @@ static atn_status read_parts(const page *p, unsigned char *bytes) {
 /* As attune writes it. */
 static const char *unit_of(TIFF *tiff) {
     const char *note = NULL;
+    char unit[16] = "";
     if (!TIFFGetField(tiff, TIFFTAG_IMAGEDESCRIPTION, &note) || strncmp(note, "unit=", 5) != 0) return NULL;
-    return raster_unit(note + 5);
+    size_t length = strcspn(note + 5, "\n");
+    if (length >= sizeof unit) return NULL;
+    memcpy(unit, note + 5, length);
+    return raster_unit(unit);
+}
+
+/* The second line of it, "spacing=DX,DY" in metres. */
+static void read_spacing(TIFF *tiff, double spacing_m[2]) {
+    const char *note = NULL, *line;
+    char *end;
+    if (!TIFFGetField(tiff, TIFFTAG_IMAGEDESCRIPTION, &note) || strncmp(note, "unit=", 5) != 0) return;
+    line = strstr(note, "\nspacing=");
+    if (!line) return;
+    double x = atn_number_read(line + 9, &end), y = *end == ',' ? atn_number_read(end + 1, &end) : 0;
+    if (x > 0 && y > 0 && isfinite(x) && isfinite(y)) spacing_m[0] = x, spacing_m[1] = y;
 }
 
 atn_status tiff_pixels(tiff_pages *pages, raster *out) {
@@ -190,6 +212,7 @@ atn_status tiff_pixels(tiff_pages *pages, raster *out) {
     atn_free(out->ctx, bytes);
     out->bits = p.bits;
     out->unit = unit_of(pages->tiff);
+    read_spacing(pages->tiff, out->spacing_m);
     snprintf(out->format, sizeof out->format, "TIFF, %u bits, %s", p.bits,
              p.format == SAMPLEFORMAT_IEEEFP        ? "float"
              : p.photometric == PHOTOMETRIC_RGB     ? "RGB"

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "base/sized.h"
 
 #include <string.h>
 
@@ -13,17 +14,6 @@ struct atn_volume {
     atn_device *device;     /* NULL: none */
     atn_host_memory memory; /* of the device's */
 };
-
-atn_volume_info volume_info_of(const volume_facts *facts) {
-    return (atn_volume_info){.format = facts->format,
-                             .frames = (int64_t)facts->frames,
-                             .height = (int64_t)facts->height,
-                             .width = (int64_t)facts->width,
-                             .bits = facts->bits,
-                             .frame_bytes = facts->frame_bytes,
-                             .spacing = {facts->spacing[0], facts->spacing[1], facts->spacing[2]},
-                             .unit = facts->unit};
-}
 
 /* Room for more scans, twice as many as there are: each of them was found in the files. */
 static atn_status make_room(atn_volume *v, size_t have, size_t *room) {
@@ -47,7 +37,7 @@ static atn_status read_scans(atn_volume_reader *reader, atn_volume *v) {
     return status;
 }
 
-atn_status atn_volume_read(atn_ctx *ctx, const char *path, const atn_volume_options *options, atn_volume **out) {
+atn_status atn_volume_read(atn_ctx *ctx, const char *path, const atn_volume_settings *options, atn_volume **out) {
     *out = NULL;
     atn_volume_reader *reader;
     atn_status status = atn_volume_open(ctx, path, options, &reader);
@@ -76,7 +66,7 @@ static atn_status check_same(const atn_volume *v, const char *path, const volume
                     f->height, f->width, f->bits, is->frames, is->height, is->width, is->bits);
 }
 
-atn_status atn_volume_fill(atn_volume *volume, const char *path, const atn_volume_options *options) {
+atn_status atn_volume_fill(atn_volume *volume, const char *path, const atn_volume_settings *options) {
     atn_volume_reader *reader;
     atn_status status = atn_volume_open(volume->ctx, path, options, &reader);
     if (status != ATN_OK) return status;
@@ -148,7 +138,10 @@ bool volume_is_pinned(const atn_volume *volume, const atn_device *device) {
     return volume->device == device && volume->memory.pinned;
 }
 
-atn_volume_info atn_volume_get_info(const atn_volume *volume) { return volume_info_of(&volume->facts); }
+atn_status atn_volume_get_info(const atn_volume *volume, atn_volume_info *out) {
+    atn_volume_info info = volume_info_of(&volume->facts);
+    return ATN_GIVE(volume->ctx, atn_volume_info, &info, out);
+}
 
 void *volume_data(atn_volume *volume) { return volume->data; }
 

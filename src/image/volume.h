@@ -37,7 +37,7 @@ atn_status volume_reader_take(atn_volume_reader *reader, void *frames, size_t co
 
 const atn_ctx *volume_ctx(const atn_volume *volume);
 bool volume_is_pinned(const atn_volume *volume, const atn_device *device); /* it copies its scans without waiting */
-void *volume_data(atn_volume *volume); /* its scans, for whoever fills them */
+void *volume_data(atn_volume *volume);                                     /* its scans, for whoever fills them */
 
 /* Three numbers that are positive and finite, or three zeros: not known. */
 bool volume_spacing_is_right(const double spacing[3]);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"
+#include "base/sized.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -23,6 +24,17 @@ struct atn_volume_reader {
     size_t n_names;
     bool failed;
 };
+
+atn_volume_info volume_info_of(const volume_facts *facts) {
+    return (atn_volume_info){.format = facts->format,
+                             .frames = (int64_t)facts->frames,
+                             .height = (int64_t)facts->height,
+                             .width = (int64_t)facts->width,
+                             .bits = facts->bits,
+                             .frame_bytes = facts->frame_bytes,
+                             .spacing = {facts->spacing[0], facts->spacing[1], facts->spacing[2]},
+                             .unit = facts->unit};
+}
 
 /* Raw files are little-endian. */
 static void to_host(uint16_t *values, size_t count) {
@@ -133,8 +145,8 @@ static atn_status open_file(atn_volume_reader *r, const char *path, const int64_
         "%s: no volume: a folder of PNG, BMP or TIFF files, a TIFF with pages, or a raw file with its shape", path);
 }
 
-static atn_status open_any(atn_volume_reader *r, const char *path, const atn_volume_options *options) {
-    static const atn_volume_options defaults;
+static atn_status open_any(atn_volume_reader *r, const char *path, const atn_volume_settings *options) {
+    static const atn_volume_settings defaults;
     if (!options) options = &defaults;
     if (!volume_spacing_is_right(options->spacing))
         return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: a spacing is three positive numbers: x, y, z", path);
@@ -151,12 +163,15 @@ static atn_status open_any(atn_volume_reader *r, const char *path, const atn_vol
     return folder ? open_folder(r, path) : open_file(r, path, options->shape, notes.shape);
 }
 
-atn_status atn_volume_open(atn_ctx *ctx, const char *path, const atn_volume_options *options, atn_volume_reader **out) {
+atn_status atn_volume_open(atn_ctx *ctx, const char *path, const atn_volume_settings *given, atn_volume_reader **out) {
+    atn_volume_settings settings;
     *out = NULL;
+    atn_status status = ATN_TAKE(ctx, atn_volume_settings, given, &settings);
+    if (status != ATN_OK) return status;
     atn_volume_reader *r = atn_zalloc(ctx, sizeof *r);
     if (!r) return ATN_ERR_MEMORY;
     r->ctx = ctx;
-    atn_status status = open_any(r, path, options);
+    status = open_any(r, path, &settings);
     if (status == ATN_OK)
         *out = r;
     else
@@ -166,7 +181,10 @@ atn_status atn_volume_open(atn_ctx *ctx, const char *path, const atn_volume_opti
 
 const volume_facts *volume_reader_facts(const atn_volume_reader *reader) { return &reader->facts; }
 
-atn_volume_info atn_volume_reader_info(const atn_volume_reader *reader) { return volume_info_of(&reader->facts); }
+atn_status atn_volume_reader_get_info(const atn_volume_reader *reader, atn_volume_info *out) {
+    atn_volume_info info = volume_info_of(&reader->facts);
+    return ATN_GIVE(reader->ctx, atn_volume_info, &info, out);
+}
 
 /* ---- scan after scan ---- */
 

@@ -71,7 +71,7 @@ static atn_status refuse_others(const atn_ctx *ctx, const char *folder, int64_t 
 
 atn_status atn_volume_write(const atn_volume *volume, const char *folder, const char *unit) {
     const atn_ctx *ctx = volume_ctx(volume);
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     atn_text path = {.ctx = ctx}, file = {.ctx = ctx};
     unsigned char *swapped = info.bits == 16 ? atn_alloc(ctx, info.frame_bytes) : NULL;
     atn_status status = info.bits == 16 && !swapped ? ATN_ERR_MEMORY : ATN_OK;

@@ -80,7 +80,7 @@ static atn_status read_heights(source *s, const zygo *z, raster *out) {
     return status;
 }
 
-atn_status image_zygo_read(source *s, const atn_image_options *options, raster *out) {
+atn_status image_zygo_read(source *s, const atn_image_settings *options, raster *out) {
     (void)options;
     zygo z = {0};
     atn_status status = read_header(s, &z);

@@ -6,7 +6,7 @@
 static uint32_t dims_apart(const lowering *l, int32_t block) {
     const atn_block *b = &l->g->blocks[block];
     uint32_t ranges = 0;
-    if (lower_is_outermost(l->g, block)) return 0;
+    if (atn_block_is_outermost(l->g, block)) return 0;
     for (int32_t k = 0; k < b->rank; ++k)
         ranges |= l->g->values[l->g->dims[b->dim[k]].begin].dims | l->g->values[l->g->dims[b->dim[k]].end].dims;
     for (int32_t d = 0; d < l->g->n_dims; ++d)

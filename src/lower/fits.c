@@ -1,7 +1,9 @@
 /* Which variants a graph has: rules checked before any lowering, each with its reason. */
 #include "graph/affine.h"
 #include "graph/type.h"
+#include "lower/contract.h"
 #include "lower/lower.h"
+#include "lower/matrix.h"
 #include "lower/reduction.h"
 
 static bool plain_points(const atn_cut *c) {
@@ -11,18 +13,6 @@ static bool plain_points(const atn_cut *c) {
 static bool plain_range(const atn_cut *c) {
     return c->lanes == 1 && c->vec == 1 && c->regs == 1 && c->pack == 1 && c->tile == 0 && c->unroll == 1 &&
            c->split == 1;
-}
-
-/* The outermost reduction: the algorithm itself, or the iterators directly in it. */
-static int32_t outermost(const atn_graph *g, int32_t *count) {
-    int32_t found = -1;
-    *count = 0;
-    for (int32_t k = g->blocks[0].n_accs > 0 ? 0 : 1; k < g->n_blocks; ++k) {
-        if (k > 0 && (g->blocks[k].parent != 0 || g->blocks[0].n_accs > 0)) continue;
-        if (found < 0) found = k;
-        ++*count;
-    }
-    return found;
 }
 
 /* A nested block that only reduces: its loops can run for one register and lane after the other (apart.c). */
@@ -47,7 +37,7 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
     if (!why_not) why_not = &unused;
     bool icf = g->blocks[0].n_accs > 0;
     int32_t points = icf ? 0 : g->blocks[0].rank, blocks;
-    int32_t block = outermost(g, &blocks), rank = block >= 0 ? g->blocks[block].rank : 0;
+    int32_t block = atn_graph_outermost(g, &blocks), rank = block >= 0 ? g->blocks[block].rank : 0;
     int32_t vectors = 0, lanes_p = 1, lanes_q = 1;
     bool complex_values = false, ordered = false;
     uint32_t vec_mask = 0, many_mask = 0;
@@ -102,7 +92,7 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
         }
     }
     for (int32_t k = 0; k < g->n_blocks; ++k)
-        REFUSE((lanes_q > 1 || v->q[0].regs > 1 || v->q[0].vec > 1) && lower_is_outermost(g, k) &&
+        REFUSE((lanes_q > 1 || v->q[0].regs > 1 || v->q[0].vec > 1) && atn_block_is_outermost(g, k) &&
                    !atn_block_is_scan(g, k) && !atn_block_commutes(g, k),
                "the sides of its combine cannot change places: steps are joined one after the other, in parts");
     if (atn_graph_has_scan(g)) {
@@ -139,6 +129,27 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
     }
     REFUSE(v->reduce == ATN_REDUCE_SHUFFLE && lanes_q > 1 && (!t->shuffle || lanes_q > t->warp * t->warp),
            "lanes of q are more than warps can shuffle");
+    if (v->matrix != ATN_MATRIX_OFF) {
+        lower_contraction contraction;
+        REFUSE(!t->matrix, "the device, or its dialect, has no matrix units that we know of");
+        REFUSE(v->half || v->accumulate == 64, "matrix units add up in single precision");
+        if (lower_is_contraction(g) && !lower_find_contraction(g, v, &contraction, why_not)) return false;
+    }
+    if (v->matrix != ATN_MATRIX_OFF && !lower_is_contraction(g)) {
+        lower_matrix matrix;
+        REFUSE(v->matrix == ATN_MATRIX_DOUBLE, "matrix=double is for products of matrices of DP");
+        REFUSE(v->stage > 2, "more than two buffers are for products of matrices");
+        if (!lower_find_matrix(g, v, &matrix, why_not)) return false;
+        REFUSE(v->p[0].lanes % 32 != 0 || lanes_q > 1 || v->q[0].regs > 1 || v->p[0].pack > 1 || v->p[0].seq > 1,
+               "a warp multiplies together: lanes_p0 is a multiple of 32, without pack, seq and cuts of q but tile");
+        REFUSE(v->q[0].tile == 0 || v->q[0].tile % MATRIX_STEPS != 0 || v->stage == 0,
+               "matrix units take steps from a staged tile, 16 at a time");
+        REFUSE(v->stage == 2 && v->q[0].tile != v->p[0].lanes,
+               "with stage=2 and matrix units a tile has as many steps as the group has items");
+    }
+    REFUSE(v->stage > 2 && v->matrix == ATN_MATRIX_OFF, "more than two buffers are for matrix units");
+    REFUSE(v->mix > 0 && (v->matrix == ATN_MATRIX_OFF || v->exp != ATN_EXP_NATIVE),
+           "exponentials are mixed between matrix products, with exp=native");
     REFUSE(v->half && !t->half, "the device, or its dialect, has no arithmetic on halves");
     for (int32_t k = 0; k < g->n_objects; ++k)
         REFUSE(v->half && g->objects[k].table && g->objects[k].type == ATN_HP, "constant tables of halves are singles");

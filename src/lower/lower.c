@@ -2,7 +2,9 @@
 #include "lower/lower.h"
 
 #include "base/memory.h"
+#include "lower/contract.h"
 #include "lower/lowering.h"
+#include "lower/matrix.h"
 
 static atn_status check_local(const atn_ctx *ctx, const atn_lowered *p, const atn_target *target) {
     for (int32_t k = 0; k < p->n_stages; ++k) {
@@ -88,6 +90,16 @@ atn_status atn_lower_print_passes(const atn_ctx *ctx, const atn_graph *graph, co
             if (graph->blocks[k].n_accs == 0) continue;
             lower_reduction reduction = lower_find_reduction(&scene, k);
             lower_print_reduction(scene.g, &reduction, out);
+        }
+        lower_matrix matrix;
+        lower_contraction contraction;
+        const char *why;
+        if (variant->matrix != ATN_MATRIX_OFF && lower_find_contraction(graph, variant, &contraction, &why)) {
+            atn_text_add(out, "# matrix\n");
+            lower_print_contraction(graph, &contraction, out);
+        } else if (variant->matrix != ATN_MATRIX_OFF && lower_find_matrix(graph, variant, &matrix, &why)) {
+            atn_text_add(out, "# matrix\n");
+            lower_print_matrix(graph, &matrix, out);
         }
         found = scene.g != NULL;
     }

@@ -35,6 +35,7 @@ void lower_bind_points(lowering *l, const ir_ref seq[ATN_MAX_RANK]) {
         l->bound |= 1u << l->cuts.point[d];
         if (c->vec > 1) l->vec_dim = l->cuts.point[d];
     }
+    if (l->contract) lower_bind_contraction(l);
 }
 
 void lower_each_step(lowering *l, void (*step)(lowering *l, void *data), void *data) {
@@ -108,19 +109,13 @@ static void whole_step(lowering *l, void *data) {
 }
 
 void lower_group(lowering *l) {
-    bool icf = l->g->blocks[0].n_accs > 0;
-    int32_t only = -1, outermost = 0;
-    for (int32_t k = 1; k < l->g->n_blocks && !icf; ++k)
-        if (l->g->blocks[k].parent == 0) {
-            only = k;
-            ++outermost;
-        }
+    int32_t outermost, only = atn_graph_outermost(l->g, &outermost);
     lower_scene scene = lower_scene_of(l);
-    if (outermost == 1 && lower_find_reduction(&scene, only).rests) {
+    if (outermost == 1 && only > 0 && lower_find_reduction(&scene, only).rests) {
         lower_block_rested(l, only, epilogue);
         return;
     }
-    bool halo = l->g->n_blocks == 1 && !icf;
+    bool halo = l->g->n_blocks == 1 && only < 0;
     if (halo) lower_stage_open(l, 0);
     if (halo && l->staged.count > 0) {
         lower_stage_fill(l, -1);

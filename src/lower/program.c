@@ -85,7 +85,8 @@ static void print_expression(const atn_lowered *p, ir_ref ref, atn_text *out) {
         [IR_SPLAT] = "splat", [IR_LANE] = "lane",     [IR_JOIN] = "join",       [IR_TURN] = "turn",
         [IR_LOAD] = "load",   [IR_TILE] = "tile",     [IR_SCRATCH] = "scratch", [IR_ARGUMENT] = "argument",
         [IR_GROUP] = "group", [IR_GROUPS] = "groups", [IR_ITEM] = "item",       [IR_SHUFFLE] = "shuffle",
-        [IR_LAST] = "last",   [IR_WITHIN] = "within", [IR_DRAW] = "draw",       [IR_AWAIT] = "await"};
+        [IR_LAST] = "last",   [IR_WITHIN] = "within", [IR_DRAW] = "draw",       [IR_AWAIT] = "await",
+        [IR_CALL] = "call"};
     switch (n->kind) {
     case IR_INTEGER:
         atn_text_printf(out, "%" PRId64, n->integer);
@@ -104,7 +105,7 @@ static void print_expression(const atn_lowered *p, ir_ref ref, atn_text *out) {
         break;
     default:
         atn_text_printf(out, "%s%d(", KINDS[n->kind],
-                        n->kind == IR_TILE || n->kind == IR_ARGUMENT ? n->id : (int)n->integer);
+                        n->kind == IR_TILE || n->kind == IR_ARGUMENT || n->kind == IR_CALL ? n->id : (int)n->integer);
     }
     if (n->kind == IR_TURN && n->id) atn_text_add(out, "odd ");
     for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) {
@@ -130,6 +131,11 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
                                         [IR_SCRATCH_STORE] = "partial",
                                         [IR_SCRATCH_ATOMIC] = "partial atomic",
                                         [IR_LEAVE] = "leave",
+                                        [IR_MATRIX_LOAD] = "load matrices",
+                                        [IR_MATRIX_MULTIPLY] = "multiply",
+                                        [IR_MATRIX_FETCH] = "fetch 16 bytes",
+                                        [IR_MATRIX_COMMIT] = "commit",
+                                        [IR_MATRIX_WAIT] = "wait",
                                         [IR_FOR] = "for",
                                         [IR_IF] = "if",
                                         [IR_BARRIER] = "barrier",
@@ -146,7 +152,10 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
             atn_text_printf(out, "%s ", p->variables[s->id].name);
         if (s->kind == IR_STORE || s->kind == IR_STORE_ATOMIC)
             atn_text_printf(out, "%s ", p->graph->objects[s->id].name);
-        if (s->kind == IR_TILE_STORE || s->kind == IR_FETCH) atn_text_printf(out, "tile%d ", s->id);
+        if (s->kind == IR_MATRIX_LOAD || s->kind == IR_MATRIX_MULTIPLY)
+            atn_text_printf(out, "%s ", p->variables[s->id].name);
+        if (s->kind == IR_TILE_STORE || s->kind == IR_FETCH || s->kind == IR_MATRIX_FETCH)
+            atn_text_printf(out, "tile%d ", s->id);
         const ir_ref parts[3] = {s->index, s->value, s->limit};
         for (int k = 0; k < 3; ++k) {
             if (parts[k] < 0) continue;

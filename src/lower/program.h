@@ -34,8 +34,19 @@ typedef enum ir_kind {
     IR_SHUFFLE, /* arg[0] of another item, within segments of `id` items; list: ir_shuffle says which, by `integer` */
     IR_LAST,    /* true in the group that finishes last (all partial results are then visible) */
     IR_DRAW,    /* of INDEX: how many groups of this launch began before this one, plus 2^32 times which launch it is */
+    IR_CALL,    /* a helper of the dialect, id: ir_call, of arg */
     IR_AWAIT    /* what another group left at word arg[0] of the scratch in launch arg[1], as `type`; waits for it */
 } ir_kind;
+
+typedef enum ir_call {
+    IR_CALL_PACK,      /* two singles, rounded to halves, side by side in an INT32 */
+    IR_CALL_LOW_HALF,  /* the first of them, as a single */
+    IR_CALL_HIGH_HALF, /* the second */
+    IR_CALL_AS_HALF,   /* a single, rounded to a half */
+    IR_CALL_AS_TF32,   /* a single, rounded to 11 bits; what would overflow stays finite */
+    IR_CALL_ALIGNED, /* is the element of the load arg[0] at a multiple of 16 bytes, and rows arg[1] elements apart? */
+    IR_CALL_ALL      /* does it hold for all items of the group? */
+} ir_call;
 
 typedef enum ir_shuffle {
     IR_SHUFFLE_ACROSS, /* the item whose number differs in that bit */
@@ -80,14 +91,22 @@ typedef enum ir_statement_kind {
     IR_SCRATCH_STORE,  /* slot index of the partial results = value */
     IR_SCRATCH_ATOMIC, /* slot index joined with value by scatter */
     IR_LEAVE,          /* word index of the scratch = value, for groups of launch `limit` that await it */
-    IR_FOR,            /* variable id from value to limit (exclusive) by `step`, unrolled by `unroll`; body */
-    IR_IF,             /* value; body, other */
-    IR_BARRIER,        /* all items of the group, local memory */
-    IR_REPORT,         /* gather of read id was out of range */
-    IR_ORDER,          /* host: variable value is made before those of later such statements */
-    IR_HIDE,           /* host: the compiler forgets what it knows of variable value */
-    IR_COMMENT,        /* text */
-    IR_PARALLEL        /* host: variable id from 0 to limit, shared among the threads; body */
+    IR_MATRIX_LOAD,    /* declares `unroll` variables from id on: as many matrices of 8 x 8 halves, from the rows of 16
+                          bytes at word `index` of tile `step`, this lane's; component: turned */
+    IR_MATRIX_FETCH,  /* 16 bytes of the load `value` into tile id at `index`, later; of elements there are `limit` (-1:
+                         all), the  others are zeros */
+    IR_MATRIX_COMMIT, /* what was fetched since the last is a set */
+    IR_MATRIX_WAIT,   /* all sets but the last `step` are there, as this item sees it */
+    IR_MATRIX_MULTIPLY, /* adds to variables id to id + 3 the product of 16 x 16 and 16 x 8 halves: value is a JOIN of
+                           four words of the left and two of the right operand; of doubles 16 x 8 and 8 x 8 */
+    IR_FOR,             /* variable id from value to limit (exclusive) by `step`, unrolled by `unroll`; body */
+    IR_IF,              /* value; body, other */
+    IR_BARRIER,         /* all items of the group, local memory */
+    IR_REPORT,          /* gather of read id was out of range */
+    IR_ORDER,           /* host: variable value is made before those of later such statements */
+    IR_HIDE,            /* host: the compiler forgets what it knows of variable value */
+    IR_COMMENT,         /* text */
+    IR_PARALLEL         /* host: variable id from 0 to limit, shared among the threads; body */
 } ir_statement_kind;
 
 typedef struct ir_statement {

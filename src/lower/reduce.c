@@ -39,7 +39,7 @@ loops loops_open(lowering *l, int32_t block) {
         if (o.r.dims >> d & 1) o.places *= l->dim[d].regs;
     o.variable = atn_arena_alloc(&l->p->arena, (size_t)(o.places * o.r.sets) * ATN_MAX_ACCS * 2 * sizeof *o.variable);
     if (!o.variable) l->p->failed = true;
-    if (l->lane_q >= 0 && lower_is_outermost(l->g, block)) spread_lanes(&o);
+    if (l->lane_q >= 0 && atn_block_is_outermost(l->g, block)) spread_lanes(&o);
     return o;
 }
 
@@ -189,14 +189,22 @@ void lower_block_whole(lowering *l, int32_t block) {
         lower_block_scan(l, block);
         return;
     }
+    if (l->matrix) {
+        lower_block_matrix(l, block);
+        return;
+    }
+    if (l->contract) {
+        lower_block_contraction(l, block);
+        return;
+    }
     loops o = loops_open(l, block);
     ir_comment(l->p, l->block, "%s", o.b->name);
-    if (lower_is_outermost(l->g, block)) lower_stage_open(l, block);
+    if (atn_block_is_outermost(l->g, block)) lower_stage_open(l, block);
     loops_hoist(l, o.b);
     declare_accumulators(&o);
     if (l->p->failed) return; /* there may be no accumulators */
     loops_all(&o, loops_one_tile);
     if (o.b->n_accs > 0) loops_conclude(&o);
-    if (lower_is_outermost(l->g, block)) l->staged.count = 0;
+    if (atn_block_is_outermost(l->g, block)) l->staged.count = 0;
     l->done |= 1u << block;
 }

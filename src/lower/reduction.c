@@ -2,10 +2,6 @@
 
 #include <string.h>
 
-bool lower_is_outermost(const atn_graph *g, int32_t block) {
-    return block == 0 || (g->blocks[block].parent == 0 && g->blocks[0].n_accs == 0);
-}
-
 bool lower_keeps_order(const atn_block *b) { return b->n_accs > 0 && b->acc[0].join == ATN_JOIN_ORDERED; }
 
 int32_t lower_acc_type(const atn_variant *v, const atn_acc *acc) {
@@ -59,7 +55,7 @@ lower_meeting lower_find_meeting(const lower_scene *c) {
 lower_reduction lower_find_reduction(const lower_scene *c, int32_t block) {
     const atn_block *b = &c->g->blocks[block];
     lower_reduction r = {.block = block,
-                         .outermost = lower_is_outermost(c->g, block),
+                         .outermost = atn_block_is_outermost(c->g, block),
                          .ordered = lower_keeps_order(b),
                          .dims = lower_result_dims(c->g, b, c->bound),
                          .items = 1,
@@ -108,7 +104,7 @@ void lower_print_reduction(const atn_graph *g, const lower_reduction *r, atn_tex
 
 /* Does the variant take the steps of a block strictly one after the other? Nested blocks always are. */
 static bool is_in_order(const atn_graph *g, int32_t block, const atn_variant *v) {
-    return !lower_is_outermost(g, block) ||
+    return !atn_block_is_outermost(g, block) ||
            (v->q[0].vec == 1 && v->q[0].regs == 1 && lower_cut(g, v).lanes_q == 1 && atn_variant_splits(v) == 1);
 }
 

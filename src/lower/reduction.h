@@ -37,7 +37,6 @@ void lower_print_reduction(const atn_graph *g, const lower_reduction *r, atn_tex
 
 /* The bound dimensions that the results of a block differ by. */
 uint32_t lower_result_dims(const atn_graph *g, const atn_block *b, uint32_t bound);
-bool lower_is_outermost(const atn_graph *g, int32_t block);
 bool lower_keeps_order(const atn_block *b);
 int32_t lower_acc_type(const atn_variant *v, const atn_acc *acc); /* sums may be kept in a wider type than described */
 

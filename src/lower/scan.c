@@ -335,7 +335,7 @@ bool lower_scans(const lowering *l, int32_t block) {
 
 void lower_block_scan(lowering *l, int32_t block) {
     loops o = loops_open(l, block);
-    bool outermost = lower_is_outermost(l->g, block) && !lower_keeps_order(o.b);
+    bool outermost = atn_block_is_outermost(l->g, block) && !lower_keeps_order(o.b);
     scan s = {.l = l,
               .b = o.b,
               .block = block,

@@ -241,6 +241,13 @@ static ir_ref from_complex(lowering *l, const atn_node *n, place at) {
     }
 }
 
+/* An exponential that is to go by polynomial is marked. */
+static ir_ref by_polynomial(lowering *l, ir_ref made) {
+    ir_node *n = l->p->failed ? NULL : &l->p->nodes[made];
+    if (n && n->kind == IR_OPERATION && (n->op == ATN_OP_EXP || n->op == ATN_OP_EXP2)) n->id = 1;
+    return made;
+}
+
 /* exp(x) as 2^(x log2 e), which is what the hardware has; where x is a product with a value that is the same
  * everywhere, log2 e goes into that one. */
 static ir_ref native_exp(lowering *l, const atn_node *n, place at) {
@@ -315,13 +322,15 @@ static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
     if (is_small_dimension(l, n, at)) return small_dimension(l, l->g->values[n->arg[0]].index, at);
     if (atn_type_is_complex(n->type)) return complex_part(l, n, at, part);
     if (n->arg[0] >= 0 && atn_type_is_complex(l->g->values[n->arg[0]].type)) return from_complex(l, n, at);
-    if (n->op == ATN_OP_EXP && n->type == ATN_SP && l->v.exp == ATN_EXP_NATIVE && !l->host) return native_exp(l, n, at);
+    if (n->op == ATN_OP_EXP && n->type == ATN_SP && l->v.exp == ATN_EXP_NATIVE && !l->host)
+        return l->polynomial ? by_polynomial(l, native_exp(l, n, at)) : native_exp(l, n, at);
     bool widens = n->op == ATN_OP_CAST && (n->type == ATN_INT32 || n->type == ATN_SP);
     ir_ref args[3] = {widens ? lower_widened_bytes(l, n->arg[0], at) : -1, -1, -1};
     for (int k = args[0] >= 0; k < 3 && n->arg[k] >= 0; ++k) args[k] = lower_value(l, n->arg[k], at, 0);
     if (n->op == ATN_OP_CAST) return cast_by_single(l, lower_type(l, n->type), args[0]);
     if (l->v.half && !of_halves(n->op)) return in_single(l, n, args);
-    return ir_operation(l->p, n->op, lower_type(l, n->type), args[0], args[1], args[2]);
+    ir_ref made = ir_operation(l->p, n->op, lower_type(l, n->type), args[0], args[1], args[2]);
+    return l->polynomial ? by_polynomial(l, made) : made;
 }
 
 /* Leaves cost nothing; a value used once, without a name of its own, is written where it is used. */

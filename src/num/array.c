@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "base/sized.h"
 #include "graph/type.h"
 
 #include <stdio.h>
@@ -51,24 +52,24 @@ atn_status atn_array_create_vector(atn_device *device, atn_type type, int64_t le
     return create(device, &(atn_array){.type = type, .rank = 1, .size = {length, 1, 1}, .pitch = length}, out);
 }
 
-atn_status atn_array_create_matrix(atn_device *device, atn_type type, int64_t columns, int64_t rows, int64_t pitch,
+atn_status atn_array_create_matrix(atn_device *device, atn_type type, int64_t rows, int64_t columns, int64_t pitch,
                                    atn_array **out) {
     if (pitch == 0) pitch = columns;
     return create(device, &(atn_array){.type = type, .rank = 2, .size = {columns, rows, 1}, .pitch = pitch}, out);
 }
 
-atn_status atn_array_create_volume(atn_device *device, atn_type type, int64_t columns, int64_t rows, int64_t planes,
+atn_status atn_array_create_volume(atn_device *device, atn_type type, int64_t planes, int64_t rows, int64_t columns,
                                    int64_t pitch, atn_array **out) {
     if (pitch == 0) pitch = columns;
     return create(device, &(atn_array){.type = type, .rank = 3, .size = {columns, rows, planes}, .pitch = pitch}, out);
 }
 
-atn_status atn_array_create_around(atn_device *device, atn_type type, int64_t columns, int64_t rows, const void *data,
+atn_status atn_array_create_around(atn_device *device, atn_type type, int64_t rows, int64_t columns, const void *data,
                                    atn_array **out) {
     atn_buffer *buffer = NULL;
     atn_array *array = NULL;
     *out = NULL;
-    atn_status status = atn_array_create_matrix(device, type, columns, rows, 0, &array);
+    atn_status status = atn_array_create_matrix(device, type, rows, columns, 0, &array);
     if (status == ATN_OK) status = atn_buffer_around(device, data, array->storage->bytes, &buffer);
     if (status != ATN_OK || !buffer) {
         atn_array_free(array);
@@ -82,15 +83,19 @@ atn_status atn_array_create_around(atn_device *device, atn_type type, int64_t co
     return ATN_OK;
 }
 
-atn_status atn_array_create_at(atn_device *device, const atn_array_info *info, void *address, atn_array **out) {
+atn_status atn_array_create_at(atn_device *device, const atn_array_info *given, void *address, atn_array **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
-    atn_array shape = {.type = info->type, .rank = info->rank, .pitch = info->pitch ? info->pitch : info->size[0]};
+    atn_array_info all, *info = &all;
     atn_array *array = NULL;
     *out = NULL;
+    atn_status status = ATN_TAKE(ctx, atn_array_info, given, info);
+    if (status != ATN_OK) return status;
+    atn_array shape = {.type = info->type, .rank = info->rank, .size = {1, 1, 1}};
     if (info->rank < 1 || info->rank > ATN_MAX_RANK)
         return atn_fail(ctx, ATN_ERR_INPUT, "array: %d axes; there are 1 to %d", (int)info->rank, ATN_MAX_RANK);
-    for (int32_t axis = 0; axis < ATN_MAX_RANK; ++axis) shape.size[axis] = axis < info->rank ? info->size[axis] : 1;
-    atn_status status = create(device, &shape, &array);
+    atn_array_turn_shape(info->rank, info->shape, shape.size);
+    shape.pitch = info->pitch ? info->pitch : shape.size[0];
+    status = create(device, &shape, &array);
     atn_storage *s = array ? array->storage : NULL;
     if (status == ATN_OK && s->bytes && !address)
         status = atn_fail(ctx, ATN_ERR_INPUT, "array: no address for its %zu bytes", s->bytes);
@@ -149,7 +154,7 @@ atn_status atn_array_view_range(atn_array *v, int64_t first, int64_t length, atn
     return view(v, &(atn_array){.offset = v->offset + first, .rank = 1, .size = {length, 1, 1}, .pitch = length}, out);
 }
 
-atn_status atn_array_view_block(atn_array *m, int64_t first_column, int64_t first_row, int64_t columns, int64_t rows,
+atn_status atn_array_view_block(atn_array *m, int64_t first_row, int64_t first_column, int64_t rows, int64_t columns,
                                 atn_array **out) {
     *out = NULL;
     if (m->rank != 2)
@@ -169,7 +174,7 @@ atn_status atn_array_view_block(atn_array *m, int64_t first_column, int64_t firs
     return view(m, &shape, out);
 }
 
-atn_status atn_array_view_matrix(atn_array *v, int64_t columns, int64_t rows, atn_array **out) {
+atn_status atn_array_view_matrix(atn_array *v, int64_t rows, int64_t columns, atn_array **out) {
     int64_t all;
     *out = NULL;
     if (v->rank != 1 || columns < 0 || rows < 0 || !atn_i64_mul(columns, rows, &all) || all != v->size[0])
@@ -224,9 +229,14 @@ void atn_array_free(atn_array *array) {
 
 /* ---- what it is ---- */
 
-atn_array_info atn_array_get_info(const atn_array *a) {
-    return (atn_array_info){
-        .type = a->type, .rank = a->rank, .size = {a->size[0], a->size[1], a->size[2]}, .pitch = a->pitch};
+void atn_array_turn_shape(int32_t rank, const int64_t *from, int64_t *to) {
+    for (int32_t axis = 0; axis < rank; ++axis) to[axis] = from[rank - 1 - axis];
+}
+
+atn_status atn_array_get_info(const atn_array *a, atn_array_info *out) {
+    atn_array_info info = {.type = a->type, .rank = a->rank, .shape = {1, 1, 1}, .pitch = a->pitch};
+    atn_array_turn_shape(a->rank, a->size, info.shape);
+    return ATN_GIVE(atn_array_ctx(a), atn_array_info, &info, out);
 }
 
 /* Elements from the first to behind the last. */

@@ -5,7 +5,6 @@
 #include "built/built.h"
 
 #include <attune/array.h>
-#include <attune/kernel.h>
 
 typedef enum atn_motion { ATN_MOTION_NONE, ATN_MOTION_TO_DEVICE, ATN_MOTION_TO_HOST } atn_motion;
 
@@ -39,8 +38,11 @@ struct atn_array {
 atn_status atn_array_create_like(atn_device *device, const atn_view *view, atn_array **out); /* without gaps */
 /* A matrix over memory of the caller's, which outlives it and is only read. *out is NULL where the device has memory of
  * its own. */
-atn_status atn_array_create_around(atn_device *device, atn_type type, int64_t columns, int64_t rows, const void *data,
+atn_status atn_array_create_around(atn_device *device, atn_type type, int64_t rows, int64_t columns, const void *data,
                                    atn_array **out);
+/* The shape of `rank` axes as everybody gives it (rows before columns) from sizes as they lie, columns first; and back.
+ */
+void atn_array_turn_shape(int32_t rank, const int64_t *from, int64_t *to);
 int64_t atn_array_rows(const atn_array *array); /* of all planes */
 /* The host's copy is pinned though it may be small: for what goes back and forth often, each time without waiting.
  * Before its elements are touched. */
@@ -76,22 +78,6 @@ bool atn_view_is_alike(const atn_view *a, const atn_view *b);
 
 /* Do they have an element in common? Rows that interleave without touching count too. */
 bool atn_array_overlaps(const atn_array *a, const atn_array *b);
-
-/* For arrays that attune makes itself (lists of neighbours, lookup volumes), never for a caller's: gathers and ranges
- * of the kernel go unguarded. Before it is planned. */
-void atn_kernel_trust(atn_kernel *kernel);
-/* One variant for all sizes: handles of one description on arrays of many sizes share what is built, once. Before it is
- * planned. Where something was tuned, that is taken. */
-void atn_kernel_any_size(atn_kernel *kernel);
-/* On hosts, what came with the library serves: kernels that take too little time for a compiler's. Before it is
- * planned.
- */
-void atn_kernel_modest(atn_kernel *kernel);
-/* Builds a kernel of any size as it will be planned, but keeps nothing of it outside the cache; see num/ahead.h. May
- * run beside others. */
-atn_status atn_kernel_build_ahead(const atn_kernel *kernel);
-/* The variant that step 0 runs, once it is planned; NULL before. */
-const atn_variant *atn_kernel_variant(const atn_kernel *kernel);
 
 /* The arrays of a CSR matrix. */
 struct atn_csr {

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "graph/pack.h"
 #include "graph/type.h"
 #include "plan/planned.h"
@@ -63,15 +64,15 @@ static atn_status bytes_of(const tuning *t, const atn_plan *plan, int32_t k, siz
 static atn_status make_elements(tuning *t, const atn_plan *plan, int32_t k) {
     const atn_plan_array *a = &plan->arrays[plan->main.array[k]];
     size_t bytes, each = atn_type_bytes(a->type);
-    uint64_t random = t->options->seed * 2654435761u + (uint64_t)k + 1;
+    atn_random random;
+    atn_random_seed(&random, t->options->seed * 2654435761u + (uint64_t)k + 1);
     atn_status status = bytes_of(t, plan, k, &bytes);
     if (status == ATN_OK) status = atn_buffer_create(t->device, bytes, &t->start[k]);
     if (status == ATN_OK) status = atn_buffer_create(t->device, bytes, &t->now[k]);
     char *data = status == ATN_OK ? atn_zalloc(t->ctx, bytes + 16) : NULL;
     if (!data) return status == ATN_OK ? ATN_ERR_MEMORY : status;
     for (size_t at = 0; at < bytes && !atn_type_is_integer(a->type); at += each) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        atn_element_store(a->type, (double[]){0.5 + (double)(random >> 40) / 16777216, 0}, 0, data + at);
+        atn_element_store(a->type, (double[]){0.5 + atn_random_unit(&random), 0}, 0, data + at);
     }
     if (bytes) status = atn_buffer_put(NULL, t->start[k], 0, data, bytes);
     if (status == ATN_OK && bytes) status = atn_buffer_copy(NULL, t->now[k], 0, t->start[k], 0, bytes);

@@ -144,16 +144,18 @@ static void color_name(int32_t color, char name[16]) {
 static void draw_series(atn_text *page, const atn_series *s, const axis *x, const axis *y) {
     char color[16];
     color_name(s->color, color);
-    if (s->style == ATN_SERIES_LINE) {
+    if (s->style != ATN_SERIES_DOTS) {
         bool pen = false;
         atn_text_printf(page, "<path class=\"line\" style=\"stroke:%s\" d=\"", color);
         for (int32_t k = 0; k < s->n; ++k) {
             if (!drawable(s->x[k], x->log) || !drawable(s->y[k], y->log)) continue;
+            if (pen && s->style == ATN_SERIES_STEPS) atn_text_printf(page, "H%d", place(x, s->x[k]));
             atn_text_printf(page, "%c%d %d", pen ? 'L' : 'M', place(x, s->x[k]), place(y, s->y[k]));
             pen = true;
         }
         atn_text_add(page, "\"/>\n");
     }
+    if (s->style == ATN_SERIES_STEPS) return;
     int32_t radius = s->style == ATN_SERIES_LINE ? DOT * 4 / 3 : DOT;
     for (int32_t k = 0; k < s->n; ++k) {
         if (!drawable(s->x[k], x->log) || !drawable(s->y[k], y->log)) continue;
@@ -232,5 +234,29 @@ void atn_bars_draw(atn_text *page, const char *title, const char *x_title, const
                             x.from, top, end - x.from, ROW - 70, color);
         if (bars[k].note) draw_label(page, end + 70, top + 145, "start", bars[k].note);
     }
+    atn_text_add(page, "</svg>\n");
+}
+
+void atn_histogram_draw(atn_text *page, const char *title, const char *x_title, const double *values, size_t n,
+                        double high, double mark) {
+    enum { BINS = 60, TALL = 2600 };
+    double count[BINS] = {0};
+    axis x = {.low = 0, .high = high > 0 && isfinite(high) ? high : 1, .from = LEFT, .to = WIDTH - RIGHT};
+    axis y = {.low = 0, .high = 1, .from = TALL - BOTTOM, .to = TOP};
+    for (size_t k = 0; k < n; ++k)
+        if (values[k] >= 0 && values[k] < x.high) ++count[(int)(values[k] / x.high * BINS)];
+    for (int b = 0; b < BINS; ++b) y.high = fmax(y.high, count[b]);
+    y.high *= 1.05;
+    open_picture(page, TALL, title);
+    draw_axes(page, &(atn_chart){.title = title, .x_title = x_title, .y_title = "points"}, &x, &y);
+    for (int b = 0; b < BINS; ++b) {
+        int32_t left = place(&x, x.high * b / BINS), right = place(&x, x.high * (b + 1) / BINS),
+                top = place(&y, count[b]);
+        if (count[b] > 0)
+            atn_text_printf(page, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" style=\"fill:var(--c0)\"/>\n",
+                            left + 5, top, right - left - 10, y.from - top);
+    }
+    if (mark > 0 && mark < x.high)
+        atn_text_printf(page, "<path class=\"mark\" d=\"M%d %dV%d\"/>\n", place(&x, mark), y.from, y.to);
     atn_text_add(page, "</svg>\n");
 }

@@ -5,7 +5,8 @@
 
 #include "base/text.h"
 
-typedef enum atn_series_style { ATN_SERIES_DOTS, ATN_SERIES_LINE } atn_series_style;
+/* Steps: a line that stays level until the next value, without dots. */
+typedef enum atn_series_style { ATN_SERIES_DOTS, ATN_SERIES_LINE, ATN_SERIES_STEPS } atn_series_style;
 
 typedef struct atn_series {
     const char *name; /* in the legend; NULL: not there */
@@ -24,6 +25,11 @@ typedef struct atn_chart {
 } atn_chart;
 
 void atn_chart_draw(atn_text *page, const atn_chart *chart);
+
+/* How many of n values lie in each of equal parts from 0 to `high`, upwards; what is above, or no number, is left out.
+ * `mark` in (0, high) draws a line there. */
+void atn_histogram_draw(atn_text *page, const char *title, const char *x_title, const double *values, size_t n,
+                        double high, double mark);
 
 typedef struct atn_bar {
     const char *name, *note; /* the note stands behind the bar; may be NULL */

@@ -3,7 +3,10 @@
 
 #include "plot/web.h"
 
+#include <attune/context.h>
+
 #include <string.h>
+#include <time.h>
 
 void atn_page_escape(atn_text *page, const char *text) {
     for (const char *at = text; *at;) {
@@ -25,7 +28,51 @@ void atn_page_begin(atn_text *page, const char *title, const char *subtitle) {
     atn_text_add(page, "</p>\n");
 }
 
-void atn_page_end(atn_text *page) { atn_text_add(page, "</body></html>\n"); }
+static void add_origin(atn_text *page, const atn_page_origin *origin) {
+    char date[64] = "";
+    time_t now = time(NULL);
+    struct tm local;
+    if (localtime_r(&now, &local)) strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &local);
+    atn_text_printf(page, "<footer><p>%s &#183; attune %s &#183; ", date, atn_version());
+    atn_page_escape(page, origin->machine);
+    atn_text_add(page, "<br/><code>");
+    atn_page_escape(page, origin->command);
+    atn_text_add(page, "</code></p></footer>\n");
+}
+
+void atn_page_end(atn_text *page, const atn_page_origin *origin) {
+    if (origin) add_origin(page, origin);
+    atn_text_add(page, "</body></html>\n");
+}
+
+void atn_page_verdict(atn_text *page, atn_page_mood mood, const char *word, const char *sentence) {
+    static const char *const CLASSES[] = {"good", "doubt", "bad"};
+    atn_text_printf(page, "<div class=\"verdict %s\"><strong>", CLASSES[mood]);
+    atn_page_escape(page, word);
+    atn_text_add(page, "</strong>");
+    atn_page_escape(page, sentence);
+    atn_text_add(page, "</div>\n");
+}
+
+void atn_page_copyable(atn_text *page, const char *text, const char *button) {
+    atn_text_add(page, "<div><pre>");
+    atn_page_escape(page, text);
+    atn_text_add(page, "</pre><button type=\"button\">");
+    atn_page_escape(page, button);
+    atn_text_printf(page,
+                    "</button>\n<script>/*<![CDATA[*/\n(function() {\n%s"
+                    "copyButton(document.currentScript.parentElement.querySelector('button'));\n"
+                    "})();\n/*]]>*/</script></div>\n",
+                    atn_web("copy"));
+}
+
+void atn_page_fold(atn_text *page, const char *summary) {
+    atn_text_add(page, "<details><summary>");
+    atn_page_escape(page, summary);
+    atn_text_add(page, "</summary>\n");
+}
+
+void atn_page_unfold(atn_text *page) { atn_text_add(page, "</details>\n"); }
 
 void atn_page_heading(atn_text *page, const char *heading) {
     atn_text_add(page, "<h2>");

@@ -12,6 +12,7 @@ typedef struct atn_view_cloud {
     int32_t color;         /* 0 to 5 */
     size_t n;              /* points */
     const double *axis[3]; /* their coordinates, all finite */
+    const double *value;   /* of each point of atn_view_sample, shown as its colour in the last panel; may be NULL */
 } atn_view_cloud;
 
 typedef struct atn_view_panel {
@@ -19,8 +20,19 @@ typedef struct atn_view_panel {
     const double *const *moved; /* for each cloud: 4 x 4, row-major, or NULL where it stays */
 } atn_view_panel;
 
+/* Which of n points are drawn: one out of each of equal parts, always the same. `index` has room for
+ * ATN_VIEW_MOST_POINTS; returns how many there are. */
+size_t atn_view_sample(size_t n, size_t *index);
+
+/* What the values of clouds are. NULL: there are none. */
+typedef struct atn_view_scale {
+    const char *title;  /* "distance to the target" */
+    const char *beyond; /* what values above `high` and those that are no numbers mean */
+    double high;        /* end of the colour bar, which begins at 0 */
+} atn_view_scale;
+
 /* The page must be HTML of page.h, whose colours it takes. */
 void atn_view_draw(atn_text *page, const atn_view_cloud *clouds, size_t n_clouds, const atn_view_panel *panels,
-                   size_t n_panels);
+                   size_t n_panels, const atn_view_scale *scale);
 
 #endif

@@ -4,6 +4,14 @@
 #define ATN_RENDER_DIALECT_H
 
 #include "lower/lower.h"
+#include "render/exp.h"
+
+/* What vectors of a dialect are. */
+typedef enum atn_vector_form {
+    ATN_VECTORS_MOVED,    /* structs of up to four elements, which are loaded and stored at once and not computed on */
+    ATN_VECTORS_BUILTIN,  /* types of the language, with functions on them */
+    ATN_VECTORS_EXTENSION /* the compiler's: operators only; functions are ours, of the vector prelude */
+} atn_vector_form;
 
 typedef struct atn_dialect {
     const char *name;      /* "c", "opencl", "cuda" */
@@ -20,15 +28,26 @@ typedef struct atn_dialect {
     const char *long_suffix; /* of 64-bit literals */
     const char *infinity[2]; /* single, double */
     const char *nan[2];
-    bool typed_functions;       /* sqrtf and sqrt; else sqrt for both */
-    bool vectors;               /* has vector types to compute on */
+    bool typed_functions; /* sqrtf and sqrt; else sqrt for both */
+    atn_vector_form vectors;
+    const char *splat;          /* printf formats of a vector's name and width: all lanes alike; */
+    const char *join[2];        /* lanes in a list; */
+    const char *convert[2];     /* a vector of another type */
+    const char *lane[16];       /* after a vector: one of its lanes */
+    const char *tile_store;     /* before the type in the name of a store to a tile */
+    const char *native_exp[2];  /* the hardware's exponential, e^x and 2^x of a vector; NULL: it has none */
+    atn_exp_dialect exp;        /* how the polynomial for it is written */
+    bool one_argument;          /* entry points take one struct, and have no tiles of their own */
+    bool both_sides;            /* of a logical operation: a branch costs more than a comparison */
+    bool streams;               /* has stores that go past the caches */
+    bool nan_converts;          /* NaN becomes 0 as a whole number; elsewhere it is taken out before */
     bool atomic_partials;       /* what one group leaves for another in the same launch is seen through atomics alone */
     const char *prelude;        /* helper functions that every source starts with */
     const char *vector_prelude; /* of a width, macros taking it: see render.c; NULL where there are no vectors */
     const char *double_prelude; /* where doubles occur; NULL: nothing needed */
     const char *wide_prelude;   /* where several elements are stored at once; NULL: nothing needed */
     const char *look_prelude;   /* where groups await each other; NULL: they cannot */
-    const char *exp_polynomial; /* printf format, defines atn_exp for one width; see exp.c */
+    const char *matrix_prelude; /* where warps multiply matrices; NULL: they cannot */
 } atn_dialect;
 
 /* Of every prelude: arithmetic of whole numbers that is defined for all of them; INLINE, uint, idx, uidx, adr and uadr

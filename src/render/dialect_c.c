@@ -7,11 +7,6 @@ static const char PRELUDE[] =
     "#include <stdint.h>\n"
     "#include <math.h>\n"
     "#include <string.h>\n"
-    "#ifdef _OPENMP\n"
-    "extern int omp_get_thread_num(void);\n"
-    "#else\n"
-    "#define omp_get_thread_num() 0\n"
-    "#endif\n"
     "typedef unsigned char uchar;\n"
     "typedef unsigned short ushort;\n"
     "typedef unsigned int uint;\n"
@@ -371,7 +366,17 @@ const atn_dialect ATN_DIALECT_C = {
     .infinity = {"__builtin_inff()", "__builtin_inf()"},
     .nan = {"__builtin_nanf(\"\")", "__builtin_nan(\"\")"},
     .typed_functions = true,
-    .vectors = true,
+    .vectors = ATN_VECTORS_EXTENSION,
+    .splat = "atn_splat_%s%d(",
+    .join = {"(%s%d){", "}"},
+    .convert = {"__builtin_convertvector(", ", %s%d)"},
+    .lane = {"[0]", "[1]", "[2]", "[3]", "[4]", "[5]", "[6]", "[7]", "[8]", "[9]", "[10]", "[11]", "[12]", "[13]",
+             "[14]", "[15]"},
+    .tile_store = "",
+    .exp = ATN_EXP_IN_C,
+    .one_argument = true,
+    .streams = true,
+    .nan_converts = true,
     .prelude = PRELUDE,
     .vector_prelude = VECTORS,
 };

@@ -166,6 +166,89 @@ static const char LOOK_PRELUDE[] =
     "    return u.value;\n"
     "}\n";
 
+/* Halves in the lower and the upper bits of a word, and products of matrices that a warp holds together: of 8 x 8
+ * halves lane l has those of row l / 4, columns 2 (l mod 4) and the next. */
+static const char MATRIX_PRELUDE[] =
+    "INLINE int atn_pack_halves(float low, float high) {\n"
+    "    int r; asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(r) : \"f\"(high), \"f\"(low)); return r;\n"
+    "}\n"
+    "INLINE float atn_low_half(int word) {\n"
+    "    float r; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(r) : \"h\"((ushort)word)); return r;\n"
+    "}\n"
+    "INLINE float atn_high_half(int word) {\n"
+    "    float r; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(r) : \"h\"((ushort)((uint)word >> 16))); return r;\n"
+    "}\n"
+    "INLINE float atn_as_half(float x) {\n"
+    "    ushort h; asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x));\n"
+    "    float r; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(r) : \"h\"(h)); return r;\n"
+    "}\n"
+    "INLINE float atn_as_tf32(float x) { /* a number beyond the largest leaves a rest, an infinity an infinite one */\n"
+    "    float most = __int_as_float(0x7f7fe000), y = fmaxf(fminf(x, most), -most);\n"
+    "    uint r; asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(r) : \"f\"(y)); return __int_as_float((int)r);\n"
+    "}\n"
+    "INLINE int atn_all(int x) { return __syncthreads_and(x); }\n"
+    "INLINE void atn_load_matrices(int &a, int &b, int &c, int &d, const int *row) {\n"
+    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\"\n"
+    "                 : \"=r\"(a), \"=r\"(b), \"=r\"(c), \"=r\"(d) : \"r\"((uint)__cvta_generic_to_shared(row)) : "
+    "\"memory\");\n"
+    "}\n"
+    "INLINE void atn_load_matrices_turned(int &a, int &b, const int *row) {\n"
+    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];\"\n"
+    "                 : \"=r\"(a), \"=r\"(b) : \"r\"((uint)__cvta_generic_to_shared(row)) : \"memory\");\n"
+    "}\n"
+    "INLINE void atn_load_matrices_turned(int &a, int &b, int &c, int &d, const int *row) {\n"
+    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\"\n"
+    "                 : \"=r\"(a), \"=r\"(b), \"=r\"(c), \"=r\"(d) : \"r\"((uint)__cvta_generic_to_shared(row)) : "
+    "\"memory\");\n"
+    "}\n"
+    "template <class T> INLINE int atn_aligned(const T *at, adr pitch) {\n"
+    "    return ((size_t)at & 15) == 0 && (size_t)pitch * sizeof(T) % 16 == 0;\n"
+    "}\n"
+    "INLINE void atn_fetch16(void *to, const void *from) {\n"
+    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\n"
+    "                 \"r\"((uint)__cvta_generic_to_shared(to)), \"l\"(from) : \"memory\");\n"
+    "}\n"
+    "template <class T> INLINE void atn_fetch16(void *to, const T *from, adr count) { /* count of them exist */\n"
+    "    _Pragma(\"unroll\") for (int k = 0; k < (int)(16 / sizeof(T)); ++k) ((T *)to)[k] = k < count ? from[k] : "
+    "T();\n"
+    "}\n"
+    "INLINE void atn_commit() { asm volatile(\"cp.async.commit_group;\" ::: \"memory\"); }\n"
+    "template <int LEFT> INLINE void atn_wait() { asm volatile(\"cp.async.wait_group %0;\" :: \"n\"(LEFT) : "
+    "\"memory\"); }\n"
+    "INLINE void atn_multiply_doubles(double &s0, double &s1, double &s2, double &s3, double a0, double a1, double "
+    "a2,\n"
+    "                                 double a3, double b0, double b1) {\n"
+    "#if __CUDA_ARCH__ >= 900\n"
+    "    asm(\"mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, "
+    "%2, \"\n"
+    "        \"%3};\" : \"+d\"(s0), \"+d\"(s1), \"+d\"(s2), \"+d\"(s3) : \"d\"(a0), \"d\"(a1), \"d\"(a2), \"d\"(a3), "
+    "\"d\"(b0), \"d\"(b1));\n"
+    "#else\n"
+    "#define EIGHT(s, t, a, b) asm(\"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};\" "
+    "\\\n"
+    "                              : \"+d\"(s), \"+d\"(t) : \"d\"(a), \"d\"(b))\n"
+    "    EIGHT(s0, s1, a0, b0); EIGHT(s0, s1, a2, b1); EIGHT(s2, s3, a1, b0); EIGHT(s2, s3, a3, b1);\n"
+    "#endif\n"
+    "}\n"
+    "INLINE void atn_multiply_singles(float &s0, float &s1, float &s2, float &s3, float a0, float a1, float a2, float "
+    "a3,\n"
+    "                                 float b0, float b1) {\n"
+    "    asm(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+    "%1, \"\n"
+    "        \"%2, %3};\" : \"+f\"(s0), \"+f\"(s1), \"+f\"(s2), \"+f\"(s3) : \"r\"(__float_as_int(a0)), "
+    "\"r\"(__float_as_int(a1)),\n"
+    "        \"r\"(__float_as_int(a2)), \"r\"(__float_as_int(a3)), \"r\"(__float_as_int(b0)), "
+    "\"r\"(__float_as_int(b1)));\n"
+    "}\n"
+    "INLINE void atn_multiply_halves(float &s0, float &s1, float &s2, float &s3, int a0, int a1, int a2, int a3, int "
+    "b0,\n"
+    "                                int b1) {\n"
+    "    asm(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+    "%1, \"\n"
+    "        \"%2, %3};\" : \"+f\"(s0), \"+f\"(s1), \"+f\"(s2), \"+f\"(s3) : \"r\"(a0), \"r\"(a1), \"r\"(a2), "
+    "\"r\"(a3), \"r\"(b0), \"r\"(b1));\n"
+    "}\n";
+
 const atn_dialect ATN_DIALECT_CUDA = {
     .name = "cuda",
     .entry = "extern \"C\" __global__ void ",
@@ -184,7 +267,15 @@ const atn_dialect ATN_DIALECT_CUDA = {
     .infinity = {"__int_as_float(0x7f800000)", "__longlong_as_double(0x7ff0000000000000LL)"},
     .nan = {"__int_as_float(0x7fffffff)", "__longlong_as_double(0x7fffffffffffffffLL)"},
     .typed_functions = true,
+    .join = {"make_%s%d(", ")"},
+    .lane = {".x", ".y", ".z", ".w"},
+    .tile_store = "local_",
+    .native_exp = {"__expf(", "__expf("},
+    .exp = ATN_EXP_IN_CUDA,
+    .both_sides = true,
+    .nan_converts = true,
     .prelude = PRELUDE,
     .wide_prelude = WIDE_PRELUDE,
     .look_prelude = LOOK_PRELUDE,
+    .matrix_prelude = MATRIX_PRELUDE,
 };

@@ -9,9 +9,8 @@
 
 #define ADD(...) atn_text_printf(r->out, __VA_ARGS__)
 
-bool print_is_c(const printer *r) { return strcmp(r->d->name, "c") == 0; }
-bool print_is_cuda(const printer *r) { return strcmp(r->d->name, "cuda") == 0; }
-static bool is_opencl(const printer *r) { return strcmp(r->d->name, "opencl") == 0; }
+bool print_by_extension(const printer *r) { return r->d->vectors == ATN_VECTORS_EXTENSION; }
+void print_convert(printer *r, int which, const char *base, int32_t width) { ADD(r->d->convert[which], base, width); }
 
 bool print_atomic_partials(const printer *r) { return r->d->atomic_partials && r->p->scratch_counter; }
 
@@ -73,19 +72,9 @@ int32_t print_mask_bytes(const printer *r, ir_ref ref) {
 static void print_mask(printer *r, ir_ref ref, int32_t bytes) {
     const ir_node *n = &r->p->nodes[ref];
     int32_t own = print_mask_bytes(r, ref);
-    if (own != bytes) {
-        if (print_is_c(r))
-            ADD("__builtin_convertvector(");
-        else
-            ADD("convert_%s%d(", print_vector_base(ATN_B, bytes), n->width);
-    }
+    if (own != bytes) print_convert(r, 0, print_vector_base(ATN_B, bytes), n->width);
     print_expression(r, ref);
-    if (own != bytes) {
-        if (print_is_c(r))
-            ADD(", %s%d)", print_vector_base(ATN_B, bytes), n->width);
-        else
-            ADD(")");
-    }
+    if (own != bytes) print_convert(r, 1, print_vector_base(ATN_B, bytes), n->width);
 }
 
 static void print_number(printer *r, double value, int32_t type) {
@@ -139,9 +128,9 @@ static void function(printer *r, const ir_node *n, const char *name) {
     const char *suffix = r->d->typed_functions && type == ATN_SP ? "f" : "";
     bool whole = n->op == ATN_OP_FMA || n->op == ATN_OP_RINT || n->op == ATN_OP_FLOOR || n->op == ATN_OP_ABS ||
                  n->op == ATN_OP_COPYSIGN; /* lane by lane they would not be vectorised */
-    if (n->width > 1 && print_is_c(r) && whole) {
+    if (n->width > 1 && print_by_extension(r) && whole) {
         ADD("atn_%s_%s%d(", name, print_vector_base(n->type, 4), n->width);
-    } else if (n->width > 1 && print_is_c(r)) {
+    } else if (n->width > 1 && print_by_extension(r)) {
         int arity = n->arg[2] >= 0 ? 3 : n->arg[1] >= 0 ? 2 : 1;
         ADD("atn_map%d(%s%d, %d, %s%s, ", arity, print_vector_base(n->type, 4), n->width, n->width, name, suffix);
     } else {
@@ -163,7 +152,7 @@ static void select_value(printer *r, const ir_node *n) {
         return;
     }
     int32_t bytes = n->type == ATN_B ? 4 : type_bytes(n->type);
-    if (print_is_c(r)) {
+    if (print_by_extension(r)) {
         ADD("atn_select_%s%d(", print_vector_base(n->type, 4), n->width);
         print_mask(r, n->arg[0], bytes);
         for (int k = 1; k < 3; ++k) {
@@ -206,7 +195,7 @@ static bool is_comparison(const printer *r, ir_ref ref) {
 
 /* On GPUs both sides are computed: a branch costs more than a comparison. */
 static void logic(printer *r, const ir_node *n, const char *scalar, const char *vector) {
-    bool both = !print_is_c(r) && is_comparison(r, n->arg[0]) && is_comparison(r, n->arg[1]) &&
+    bool both = r->d->both_sides && is_comparison(r, n->arg[0]) && is_comparison(r, n->arg[1]) &&
                 is_plain_truth(r, n->arg[0]) && is_plain_truth(r, n->arg[1]);
     if (n->width == 1) {
         infix(r, n, both ? vector : scalar);
@@ -245,7 +234,7 @@ static void divide(printer *r, const ir_node *n) {
 
 static void least_or_most(printer *r, const ir_node *n) {
     bool least = n->op == ATN_OP_MIN;
-    if (n->width > 1 && print_is_c(r)) {
+    if (n->width > 1 && print_by_extension(r)) {
         ADD("atn_%s_%s%d(", least ? "min" : "max", print_vector_base(n->type, 4), n->width);
     } else if (n->width > 1) {
         ADD("%s(", print_is_integer(n->type) ? (least ? "min" : "max") : (least ? "fmin" : "fmax"));
@@ -265,7 +254,8 @@ static void least_or_most(printer *r, const ir_node *n) {
 /* exp or exp2. Lowering makes native exponentials out of exp2. */
 static void exponential(printer *r, const ir_node *n) {
     const atn_variant *v = &r->p->variant;
-    bool twos = n->op == ATN_OP_EXP2, polynomial = v->exp == ATN_EXP_POLYNOMIAL || print_is_c(r);
+    bool twos = n->op == ATN_OP_EXP2,
+         polynomial = v->exp == ATN_EXP_POLYNOMIAL || !r->d->native_exp[twos] || n->id == 1;
     if (n->type != ATN_SP || v->exp == ATN_EXP_LIBRARY) {
         function(r, n, atn_op_get_info(n->op)->name);
         return;
@@ -274,10 +264,8 @@ static void exponential(printer *r, const ir_node *n) {
         ADD(twos ? "atn_exp2_%d(" : "atn_exp%d(", n->width);
     else if (twos && n->width == 1)
         ADD("atn_native_exp2(");
-    else if (is_opencl(r))
-        ADD(twos ? "native_exp2(" : "native_exp(");
     else
-        ADD("__expf(");
+        ADD("%s", r->d->native_exp[twos]);
     print_list(r, n);
     ADD(")");
 }
@@ -461,6 +449,29 @@ static void operation(printer *r, const ir_node *n) {
                              atn_op_get_info(n->op)->name);
 }
 
+static void print_call(printer *r, const ir_node *n) {
+    static const char *const NAMES[] = {
+        [IR_CALL_PACK] = "atn_pack_halves", [IR_CALL_LOW_HALF] = "atn_low_half", [IR_CALL_HIGH_HALF] = "atn_high_half",
+        [IR_CALL_AS_HALF] = "atn_as_half",  [IR_CALL_AS_TF32] = "atn_as_tf32",   [IR_CALL_ALIGNED] = "atn_aligned",
+        [IR_CALL_ALL] = "atn_all"};
+    ADD("%s(", NAMES[n->id]);
+    if (n->id == IR_CALL_ALIGNED) { /* of an address, not of what is there */
+        const ir_node *load = &r->p->nodes[n->arg[0]];
+        print_pointer(r, load->id);
+        ADD(" + ");
+        print_expression(r, load->arg[0]);
+        ADD(", ");
+        print_expression(r, n->arg[1]);
+        ADD(")");
+        return;
+    }
+    for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) {
+        if (k) ADD(", ");
+        print_expression(r, n->arg[k]);
+    }
+    ADD(")");
+}
+
 void print_expression(printer *r, ir_ref ref) {
     const ir_node *n = &r->p->nodes[ref];
     switch (n->kind) {
@@ -487,35 +498,24 @@ void print_expression(printer *r, ir_ref ref) {
     }
     case IR_SPLAT:
         if (n->type == ATN_B) ADD("(-");
-        if (print_is_c(r))
-            ADD("atn_splat_%s%d(", print_vector_base(n->type, 4), n->width);
-        else
-            ADD("(%s%d)(", print_vector_base(n->type, 4), n->width);
+        ADD(r->d->splat, print_vector_base(n->type, 4), n->width);
         print_expression(r, n->arg[0]);
         ADD(n->type == ATN_B ? "))" : ")");
         return;
     case IR_LANE:
         ADD(n->type == ATN_B ? "(" : "");
         print_expression(r, n->arg[0]);
-        if (print_is_cuda(r))
-            ADD(".%c", "xyzw"[n->integer]);
-        else if (print_is_c(r))
-            ADD("[%d]", (int)n->integer);
-        else
-            ADD(".s%x", (unsigned)n->integer);
+        ADD("%s", r->d->lane[n->integer]);
         ADD(n->type == ATN_B ? " != 0)" : "");
         return;
     case IR_JOIN:
         if (n->type == ATN_B) ADD("(-");
-        ADD(print_is_c(r)      ? "(%s%d){"
-            : print_is_cuda(r) ? "make_%s%d("
-                               : "(%s%d)(",
-            print_vector_base(n->type, 4), n->width);
+        ADD(r->d->join[0], print_vector_base(n->type, 4), n->width);
         for (int k = 0; k < n->width; ++k) {
             if (k) ADD(", ");
             print_expression(r, r->p->list[n->list + k]);
         }
-        ADD(print_is_c(r) ? "}" : ")");
+        ADD("%s", r->d->join[1]);
         if (n->type == ATN_B) ADD(")");
         return;
     case IR_TURN:
@@ -555,6 +555,9 @@ void print_expression(printer *r, ir_ref ref) {
             (int)n->id);
         print_expression(r, n->arg[0]);
         ADD(", %d)", (int)n->integer);
+        return;
+    case IR_CALL:
+        print_call(r, n);
         return;
     case IR_DRAW:
         ADD("atn_draw(scratch)");

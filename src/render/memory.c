@@ -11,7 +11,7 @@
 /* What saturates to an integer. OpenCL only recommends that NaN gives 0, so that it is taken out before, unless there
  * is none. */
 static void saturated(printer *r, const ir_node *n, int32_t from) {
-    bool known = !print_is_c(r) && !print_is_cuda(r) && !r->p->graph->finite;
+    bool known = !r->d->nan_converts && !r->p->graph->finite;
     if (known) ADD(n->width > 1 ? "atn_known_%s%d(" : "atn_known_%s(", print_type(from), n->width);
     print_expression(r, n->arg[0]);
     if (known) ADD(")");
@@ -41,7 +41,8 @@ void print_cast_scalar(printer *r, const ir_node *n, int32_t from) {
 void print_cast_vector(printer *r, const ir_node *n, int32_t from) {
     int32_t w = n->width;
     if (n->type == ATN_B) {
-        bool narrow = (from == ATN_U8 || from == ATN_U16) && !print_is_c(r); /* beside them OpenCL allows no int */
+        bool narrow =
+            (from == ATN_U8 || from == ATN_U16) && !print_by_extension(r); /* beside them OpenCL allows no int */
         ADD("(");
         print_expression(r, n->arg[0]);
         if (narrow)
@@ -49,13 +50,12 @@ void print_cast_vector(printer *r, const ir_node *n, int32_t from) {
         else
             ADD(" != 0)");
     } else if (from == ATN_B) { /* all ones to 1 */
-        ADD(print_is_c(r) ? "(-__builtin_convertvector(" : "(-convert_%s%d(", print_vector_base(n->type, 4), w);
+        ADD("(-");
+        print_convert(r, 0, print_vector_base(n->type, 4), w);
         print_expression(r, n->arg[0]);
-        if (print_is_c(r))
-            ADD(", %s%d))", print_vector_base(n->type, 4), w);
-        else
-            ADD("))");
-    } else if (!print_is_integer(from) && print_is_integer(n->type) && print_is_c(r)) {
+        print_convert(r, 1, print_vector_base(n->type, 4), w);
+        ADD(")");
+    } else if (!print_is_integer(from) && print_is_integer(n->type) && print_by_extension(r)) {
         ADD("atn_map_%s(%s%d, %d, ",
             n->type == ATN_U8      ? "to_u8"
             : n->type == ATN_U16   ? "to_u16"
@@ -64,7 +64,7 @@ void print_cast_vector(printer *r, const ir_node *n, int32_t from) {
             print_vector_base(n->type, 4), w, w);
         print_expression(r, n->arg[0]);
         ADD(")");
-    } else if (print_is_c(r)) {
+    } else if (print_by_extension(r)) {
         bool by_way = from == ATN_U8 && n->type != ATN_U16; /* compilers widen lanes twofold well, others one by one */
         ADD(by_way ? "__builtin_convertvector(__builtin_convertvector(" : "__builtin_convertvector(");
         print_expression(r, n->arg[0]);
@@ -101,9 +101,9 @@ void print_load(printer *r, const ir_node *n) {
     const atn_object *o = &r->p->graph->objects[n->id];
     bool complex_object = o->type == ATN_SP2 || o->type == ATN_DP2;
     if (n->width > 1) {
-        if (print_is_cuda(r))
+        if (r->d->vectors == ATN_VECTORS_MOVED)
             ADD("atn_load_wide<%s%d>(", print_storage(o->type), n->width);
-        else if (print_is_c(r))
+        else if (print_by_extension(r))
             ADD("atn_%s%s_%s%d(", n->arg[1] >= 0 ? "gather" : "load", n->list == 2 ? "2" : "",
                 o->type == ATN_HP                           ? "half"
                 : o->type == ATN_B                          ? "bool"
@@ -123,7 +123,7 @@ void print_load(printer *r, const ir_node *n) {
             ADD(", ");
             print_expression(r, n->arg[1]);
         }
-        ADD(o->type == ATN_B && !print_is_c(r) ? "))" : ")");
+        ADD(o->type == ATN_B && !print_by_extension(r) ? "))" : ")");
         return;
     }
     if (o->type == ATN_HP && !o->table) {
@@ -163,9 +163,9 @@ void print_argument_name(printer *r, ir_argument_kind kind, int32_t id, int32_t 
 void print_tile(printer *r, const ir_node *n) {
     const ir_tile *t = &r->stage->tile[n->id];
     if (n->width > 1) {
-        if (print_is_c(r))
+        if (print_by_extension(r))
             ADD("atn_load_%s%d(", t->type == ATN_B ? "bool" : print_vector_base((int32_t)t->type, 4), n->width);
-        else if (print_is_cuda(r))
+        else if (r->d->vectors == ATN_VECTORS_MOVED)
             ADD("*(%s%d *)(", print_vector_base((int32_t)t->type, 4), n->width);
         else
             ADD("vload%d(0, ", n->width);

@@ -14,8 +14,6 @@ typedef struct printer {
     atn_status status; /* first failure */
 } printer;
 
-bool print_is_c(const printer *r);
-bool print_is_cuda(const printer *r);
 bool print_atomic_partials(const printer *r); /* do groups of one launch read each other's partial results? */
 const char *print_type(int32_t type);         /* of a scalar being computed */
 const char *print_storage(atn_type type);     /* of an element in memory */
@@ -24,6 +22,9 @@ int32_t print_mask_bytes(const printer *r, ir_ref ref);          /* of the lanes
 const char *print_vector_base(int32_t type,
                               int32_t mask_bytes); /* the word before the width: float, long; of a truth: by bytes */
 bool print_is_integer(int32_t type);
+bool print_by_extension(const printer *r); /* are vectors the compiler's? */
+void print_convert(printer *r, int which, const char *base,
+                   int32_t width); /* before and behind what becomes another vector */
 void print_expression(printer *r, ir_ref ref);
 
 /* memory.c */

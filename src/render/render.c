@@ -18,12 +18,9 @@ static void print_block(printer *r, ir_stmt at);
 static void print_kept(printer *r, ir_ref ref) {
     const ir_node *n = &r->p->nodes[ref];
     if (n->type == ATN_B && n->width > 1 && print_mask_bytes(r, ref) != 4) {
-        ADD(print_is_c(r) ? "__builtin_convertvector(" : "convert_int%d(", n->width);
+        print_convert(r, 0, "int", n->width);
         print_expression(r, ref);
-        if (print_is_c(r))
-            ADD(", int%d)", n->width);
-        else
-            ADD(")");
+        print_convert(r, 1, "int", n->width);
         return;
     }
     print_expression(r, ref);
@@ -48,7 +45,7 @@ static void store(printer *r, const ir_statement *s) {
             ADD("atn_store_half(");
         else if (s->step == 2)
             ADD("atn_store2_%s%d(", name, width);
-        else if (print_is_c(r) && r->p->variant.stream && o->type != ATN_HP && o->type != ATN_B)
+        else if (r->d->streams && r->p->variant.stream && o->type != ATN_HP && o->type != ATN_B)
             ADD("atn_stream_%s%d(", name, width);
         else
             ADD("atn_store_%s%d(", name, width);
@@ -99,7 +96,7 @@ static void tile_store(printer *r, const ir_statement *s) {
     const ir_tile *t = &r->stage->tile[s->id];
     int32_t width = r->p->nodes[s->value].width;
     if (width > 1) {
-        ADD("atn_store_%s%s%d(tile%d_%s + ", print_is_c(r) ? "" : "local_",
+        ADD("atn_store_%s%s%d(tile%d_%s + ", r->d->tile_store,
             t->type == ATN_B ? "bool" : print_vector_base((int32_t)t->type, 4), width, s->id, t->name);
         print_expression(r, s->index);
         ADD(", ");
@@ -123,6 +120,41 @@ static void fetch(printer *r, const ir_statement *s) {
     print_pointer(r, load->id);
     ADD(" + ");
     print_expression(r, load->arg[0]);
+    ADD(");\n");
+}
+
+static void load_matrices(printer *r, const ir_statement *s) {
+    ADD("int");
+    for (int32_t k = 0; k < s->unroll; ++k) ADD("%s %s", k ? "," : "", r->p->variables[s->id + k].name);
+    ADD("; atn_load_matrices%s(", s->component ? "_turned" : "");
+    for (int32_t k = 0; k < s->unroll; ++k) ADD("%s, ", r->p->variables[s->id + k].name);
+    ADD("tile%d_%s + ", (int)s->step, r->stage->tile[s->step].name);
+    print_expression(r, s->index);
+    ADD(");\n");
+}
+
+static void fetch_pieces(printer *r, const ir_statement *s) {
+    const ir_node *load = &r->p->nodes[s->value];
+    ADD("atn_fetch16(tile%d_%s + ", s->id, r->stage->tile[s->id].name);
+    print_expression(r, s->index);
+    ADD(", ");
+    print_pointer(r, load->id);
+    ADD(" + ");
+    print_expression(r, load->arg[0]);
+    if (s->limit >= 0) ADD(", ");
+    if (s->limit >= 0) print_expression(r, s->limit);
+    ADD(");\n");
+}
+
+static void multiply_matrices(printer *r, const ir_statement *s) {
+    const ir_node *all = &r->p->nodes[s->value];
+    int32_t type = r->p->nodes[r->p->list[all->list]].type;
+    ADD("atn_multiply_%s(", type == ATN_DP ? "doubles" : type == ATN_SP ? "singles" : "halves");
+    for (int32_t k = 0; k < 4; ++k) ADD("%s%s", k ? ", " : "", r->p->variables[s->id + k].name);
+    for (int32_t k = 0; k < all->width; ++k) {
+        ADD(", ");
+        print_expression(r, r->p->list[all->list + k]);
+    }
     ADD(");\n");
 }
 
@@ -220,8 +252,6 @@ static void parallel(printer *r, const ir_statement *s) {
     line(r);
     ADD("{\n");
     ++r->depth;
-    line(r);
-    ADD("if (call->enter) call->enter(call, omp_get_thread_num());\n");
     tiles(r);
     ADD("#pragma omp for schedule(%s", SCHEDULES[v->schedule]);
     if (v->chunk > 0) ADD(", %d", v->chunk);
@@ -267,6 +297,21 @@ static void statement(printer *r, const ir_statement *s) {
         return;
     case IR_LEAVE:
         leave(r, s);
+        return;
+    case IR_MATRIX_LOAD:
+        load_matrices(r, s);
+        return;
+    case IR_MATRIX_FETCH:
+        fetch_pieces(r, s);
+        return;
+    case IR_MATRIX_COMMIT:
+        ADD("atn_commit();\n");
+        return;
+    case IR_MATRIX_WAIT:
+        ADD("atn_wait<%d>();\n", (int)s->step);
+        return;
+    case IR_MATRIX_MULTIPLY:
+        multiply_matrices(r, s);
         return;
     case IR_FOR:
         loop(r, s);
@@ -399,7 +444,7 @@ static void stage(printer *r, int32_t k) {
     if (r->d->bounds[0]) ADD(r->d->bounds[resident > 0], r->stage->items, resident);
     ADD("%s(", r->stage->name);
     r->depth = 1;
-    if (print_is_c(r)) {
+    if (r->d->one_argument) {
         ADD("const struct atn_call *call) {\n");
         unpack(r);
     } else {
@@ -450,6 +495,7 @@ typedef struct uses {
     bool doubles, halves;
     bool widths[5];        /* 1, 2, 4, 8, 16 */
     bool exp_widths[2][5]; /* of exp and exp2 in single precision */
+    bool polynomials[2];   /* of scalars that go by polynomial beside native ones */
 } uses;
 
 static int32_t log2_of(int32_t width) { return width >= 16 ? 4 : width >= 8 ? 3 : width >= 4 ? 2 : width >= 2 ? 1 : 0; }
@@ -469,7 +515,8 @@ static uses survey(const printer *r) {
         u.doubles |= n->type == ATN_DP;
         u.widths[log2_of(n->width)] = true;
         if (n->kind == IR_OPERATION && (n->op == ATN_OP_EXP || n->op == ATN_OP_EXP2) && n->type == ATN_SP)
-            u.exp_widths[n->op == ATN_OP_EXP2][log2_of(n->width)] = true;
+            *(n->id == 1 ? &u.polynomials[n->op == ATN_OP_EXP2]
+                         : &u.exp_widths[n->op == ATN_OP_EXP2][log2_of(n->width)]) = true;
     }
     return u;
 }
@@ -477,15 +524,13 @@ static uses survey(const printer *r) {
 /* Functions for the exponentials that the variant does not take from the library. */
 static void exponentials(printer *r, const uses *u) {
     const atn_variant *v = &r->p->variant;
-    atn_exp_form form = {.dialect = print_is_c(r)      ? ATN_EXP_IN_C
-                                    : print_is_cuda(r) ? ATN_EXP_IN_CUDA
-                                                       : ATN_EXP_IN_OPENCL,
-                         .degree = v->degree,
-                         .finite = r->p->graph->finite,
-                         .fast = v->fast};
+    atn_exp_form form = {.dialect = r->d->exp, .degree = v->degree, .finite = r->p->graph->finite, .fast = v->fast};
     if (v->exp == ATN_EXP_LIBRARY) return;
-    if (v->exp == ATN_EXP_NATIVE && !print_is_c(r)) {
+    if (v->exp == ATN_EXP_NATIVE && r->d->native_exp[1]) {
+        form.width = 1;
         if (u->exp_widths[1][0]) atn_render_native_exp2(r->out, form.dialect);
+        if (u->polynomials[0]) atn_render_exp(r->out, &form);
+        if (u->polynomials[1]) atn_render_exp2(r->out, &form);
         return;
     }
     for (int32_t k = 0; k < 5; ++k) {
@@ -507,6 +552,7 @@ static void preface(printer *r) {
         u.halves + (u.halves && r->p->variant.half), u.doubles, r->p->variant.index, r->p->variant.stream);
     atn_text_add(r->out, r->d->prelude);
     if (r->p->variant.q[0].pack > 1 && r->d->wide_prelude) atn_text_add(r->out, r->d->wide_prelude);
+    if (r->p->variant.matrix != ATN_MATRIX_OFF && r->d->matrix_prelude) atn_text_add(r->out, r->d->matrix_prelude);
     if (r->p->variant.finish == ATN_FINISH_LOOK && r->d->look_prelude) atn_text_add(r->out, r->d->look_prelude);
     for (int32_t k = 1; k < 5 && r->d->vectors; ++k)
         if (u.widths[k]) {

@@ -1,4 +1,5 @@
 /* One component: its depths, the masks of what is allowed, and counting what lies below. */
+#include "base/compare.h"
 #include "base/memory.h"
 #include "space/plan.h"
 
@@ -20,11 +21,6 @@ static int32_t depth_of(const atn_component *c, int32_t parameter) {
     return place->component == (int32_t)(c - c->plan->components) ? place->depth : -1;
 }
 
-static int compare_depths(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static atn_status make_relation(atn_component *c, const atn_lan_function *function, atn_relation *r) {
     *r = (atn_relation){.function = function};
     r->uses = atn_arena_alloc(&c->plan->arena, (size_t)(function->n_uses + 1) * sizeof *r->uses);
@@ -33,7 +29,7 @@ static atn_status make_relation(atn_component *c, const atn_lan_function *functi
         int32_t d = depth_of(c, function->uses[k]);
         if (d >= 0) r->uses[r->n_uses++] = d;
     }
-    qsort(r->uses, (size_t)r->n_uses, sizeof *r->uses, compare_depths);
+    qsort(r->uses, (size_t)r->n_uses, sizeof *r->uses, atn_ascending_int32);
     r->depth = r->uses[--r->n_uses];
     return ATN_OK;
 }

@@ -1,5 +1,6 @@
 /* The values of parameters. Those of an iterator depend on others: for every combination of what it uses its list is
  * computed once, and the domain is the union of all lists. Equal lists are kept once. */
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/size.h"
 #include "space/lanai.h"
@@ -142,11 +143,6 @@ static int32_t find_level(const atn_lan_value *domain, int32_t count, const atn_
     return low;
 }
 
-static int compare_levels(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The lists as ascending levels: as start, step and count where that is possible, else in the pool. */
 static atn_status store_lists(making *m, const atn_lan_value *domain, int32_t n_domain) {
     atn_lan_iterator *to = &m->parameter->iterator;
@@ -161,7 +157,7 @@ static atn_status store_lists(making *m, const atn_lan_value *domain, int32_t n_
             atn_lan_value item = atn_lan_item(list, i);
             levels[count++] = find_level(domain, n_domain, &item);
         }
-        qsort(levels, (size_t)count, sizeof *levels, compare_levels);
+        qsort(levels, (size_t)count, sizeof *levels, atn_ascending_int32);
         for (int32_t i = 0; i < count; ++i)
             if (i == 0 || levels[i] != levels[n - 1]) levels[n++] = levels[i];
         bool even = true;
@@ -216,7 +212,8 @@ bool atn_lan_has_level(const atn_lan_iterator *iterator, const atn_lan_levels *l
         int32_t distance = level - list->start;
         return distance >= 0 && distance % list->step == 0 && distance / list->step < list->count;
     }
-    return bsearch(&level, iterator->pool + list->start, (size_t)list->count, sizeof level, compare_levels) != NULL;
+    return bsearch(&level, iterator->pool + list->start, (size_t)list->count, sizeof level, atn_ascending_int32) !=
+           NULL;
 }
 
 const atn_lan_levels *atn_lan_allowed(const atn_space *space, const atn_lan_parameter *parameter,

@@ -313,23 +313,16 @@ static bool add_count(native_text *s) {
     return true;
 }
 
-static const char ENTRY[] = "#if defined(_OPENMP)\n#include <omp.h>\n#endif\n"
-                            "void count(const struct atn_call *call) {\n"
+static const char ENTRY[] = "void count(const struct atn_call *call) {\n"
                             "    const int32_t *keys = *(const int32_t *const *)call->args[0];\n"
                             "    uint64_t *counts = *(uint64_t *const *)call->args[1];\n"
                             "    const int32_t *tables = *(const int32_t *const *)call->args[2];\n"
                             "    const int64_t first = *(const int64_t *)call->args[3], n = call->groups[0];\n"
-                            "#pragma omp parallel num_threads((int)call->threads)\n"
-                            "    {\n"
-                            "#if defined(_OPENMP)\n"
-                            "        if (call->enter) call->enter(call, omp_get_thread_num());\n"
-                            "#endif\n"
-                            "#pragma omp for schedule(dynamic, 1)\n"
-                            "        for (int64_t k = 0; k < n; ++k) {\n"
-                            "            int bad = 0;\n"
-                            "            uint64_t total = one(keys + (first + k) * LIVE, tables, &bad);\n"
-                            "            counts[first + k] = bad ? UINT64_MAX : total;\n"
-                            "        }\n"
+                            "#pragma omp parallel for schedule(dynamic, 1) num_threads((int)call->threads)\n"
+                            "    for (int64_t k = 0; k < n; ++k) {\n"
+                            "        int bad = 0;\n"
+                            "        uint64_t total = one(keys + (first + k) * LIVE, tables, &bad);\n"
+                            "        counts[first + k] = bad ? UINT64_MAX : total;\n"
                             "    }\n"
                             "}\n";
 

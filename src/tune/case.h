@@ -33,8 +33,6 @@ atn_status atn_steps_of(const atn_ctx *ctx, const atn_graph *graph, const atn_bi
 
 /* All steps of the dimensions in the mask, as a number that does not overflow. */
 double atn_steps_in(const atn_steps *steps, uint32_t dims);
-/* Of block 0 where it is no reduction, and of the outermost reduction: -1 where there is none. */
-int32_t atn_outermost(const atn_graph *graph);
 
 /* "ROWSxCOLUMNS" and the like: the sizes of an object of that rank, 1 beyond it. */
 bool atn_size_read(const char *text, int32_t rank, int64_t size[ATN_MAX_RANK]);

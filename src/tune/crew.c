@@ -2,11 +2,14 @@
 #include "tune/crew.h"
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "tune/child.h"
+#include "tune/key.h"
 #include "tune/wire.h"
 
+#include <dlfcn.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -48,20 +51,46 @@ static const char *last_part(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+/* The attune that came with the library, never one that happens to be on the PATH: from where the library lies, or the
+ * program that it is part of, as it was built and as it is installed. */
+static atn_status find_installed(const atn_ctx *ctx, const char *self, char **out) {
+    static const char *const PLACES[] = {"attune", "bin/attune", ATN_PROGRAM_FROM_LIBRARY};
+    Dl_info library = {0};
+    char path[8192], *real = NULL;
+    if (dladdr((const void *)(uintptr_t)find_installed, &library) && library.dli_fname)
+        real = realpath(library.dli_fname, NULL);
+    const char *from = real ? real : self;
+    atn_status status = ATN_OK;
+    for (size_t k = 0; k < sizeof PLACES / sizeof *PLACES && status == ATN_OK && !*out; ++k) {
+        snprintf(path, sizeof path, "%.*s%s", (int)(last_part(from) - from), from, PLACES[k]);
+        status = atn_process_find(ctx, path, out);
+    }
+    if (status == ATN_OK && !*out)
+        status = atn_fail(ctx, ATN_ERR_IO,
+                          "the program attune, which tries candidates in processes of its own, is not where it was "
+                          "installed with %s; ATTUNE_PROGRAM names it",
+                          from);
+    free(real);
+    return status;
+}
+
 atn_status atn_crew_program(const atn_ctx *ctx, const char *wanted, char **out) {
     char self[4096];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (!wanted || !*wanted) wanted = getenv("ATTUNE_PROGRAM");
+    *out = NULL;
+    if (!wanted || !*wanted) wanted = atn_environment(ATN_ENV_PROGRAM);
     if (!wanted || !*wanted) {
         self[length > 0 ? length : 0] = '\0';
-        wanted = strcmp(last_part(self), "attune") == 0 ? self : "attune";
+        if (strcmp(last_part(self), "attune") != 0) return find_installed(ctx, self, out);
+        wanted = self;
     }
     atn_status status = atn_process_find(ctx, wanted, out);
     if (status == ATN_OK && !*out)
-        return atn_fail(ctx, ATN_ERR_IO,
-                        "the program '%s', which tries candidates in processes of its own, is not found; put attune on "
-                        "the PATH or name it in ATTUNE_PROGRAM",
-                        wanted);
+        return atn_fail(
+            ctx, ATN_ERR_IO,
+            "the program '%s', which tries candidates in processes of its own, is not found; ATTUNE_PROGRAM "
+            "names it",
+            wanted);
     return status;
 }
 
@@ -86,6 +115,12 @@ static atn_status understand(const atn_crew *crew, member *m, const char *line, 
                         "%s speaks %s, this attune protocol %d; name a program of the same version in ATTUNE_PROGRAM",
                         crew->program, spoken, ATN_WIRE_VERSION);
     }
+    if (!m->greeted && (strcmp(out->attune, atn_version()) != 0 || strcmp(out->generator, ATN_GENERATOR_VERSION) != 0))
+        return atn_fail(
+            crew->ctx, ATN_ERR_UNSUPPORTED,
+            "%s is attune '%s' with generator '%s', this is %s with %s; name a program of the same build in "
+            "ATTUNE_PROGRAM",
+            crew->program, out->attune, out->generator, atn_version(), ATN_GENERATOR_VERSION);
     if (hello && m->greeted) good = false;
     m->greeted = true;
     if (good && out->kind == ATN_SAID_DONE && (m->heard == m->told || out->job != ++m->heard)) {

@@ -10,8 +10,8 @@ typedef struct atn_crew atn_crew;
 /* The attune program as an absolute path, owned by the caller: `wanted`, or found as below. */
 atn_status atn_crew_program(const atn_ctx *ctx, const char *wanted, char **out);
 
-/* `program`: attune itself; NULL: $ATTUNE_PROGRAM, this very program where it is attune, or along $PATH. Nothing is
- * started yet. The workload's texts must outlive the crew. */
+/* `program`: attune itself, of the same build; NULL: $ATTUNE_PROGRAM, this very program where it is attune, or the one
+ * that came with the library. Nothing is started yet. The workload's texts must outlive the crew. */
 atn_status atn_crew_create(const atn_ctx *ctx, const atn_device_info *device, const atn_workload *workload,
                            const atn_trial_setup *setup, const char *program, atn_crew **out);
 void atn_crew_free(atn_crew *crew);

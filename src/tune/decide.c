@@ -12,6 +12,30 @@
 enum { FINALISTS = 6, FINAL_ROUNDS = 31 };
 static const double NEAR_BEST = 1.12;
 
+bool atn_session_goes_on(atn_session *s, const char *phase) {
+    double now = atn_clock_seconds();
+    if (atn_check_cancel(s->ctx) != ATN_OK) s->stopped = true;
+    if (!s->options.progress) return !s->stopped;
+    atn_tune_progress p = {.elapsed_s = now - s->began_s,
+                           .left_s = isfinite(s->until_s) ? s->until_s - now : -1,
+                           .best = s->best >= 0 ? s->entries[s->best].text : NULL,
+                           .best_s = s->best >= 0 ? s->entries[s->best].score.seconds : 0,
+                           .phase = phase,
+                           .steps = s->steps,
+                           .n_steps = (int32_t)s->n_steps};
+    if (p.left_s < 0 && isfinite(s->until_s)) p.left_s = 0;
+    for (size_t k = 0; k < s->n_entries; ++k) {
+        const atn_entry *e = &s->entries[k];
+        p.tried += e->told;
+        p.recalled += e->told && e->recalled;
+        p.failed += e->told && e->score.outcome != ATN_OUTCOME_RIGHT;
+    }
+    if (s->estimate >= 0 && s->entries[s->estimate].told && isfinite(s->entries[s->estimate].score.seconds))
+        p.default_s = s->entries[s->estimate].score.seconds;
+    if (!s->options.progress(s->options.user, &p)) s->stopped = true;
+    return !s->stopped;
+}
+
 static char *copy(const atn_session *s, int64_t entry) {
     return entry >= 0 ? atn_strdup(s->ctx, s->entries[entry].text) : NULL;
 }
@@ -43,7 +67,7 @@ static int32_t choose_finalists(const atn_session *s, int64_t *who) {
     return n;
 }
 
-static int ascending(const void *a, const void *b) {
+static int by_seconds(const void *a, const void *b) {
     const atn_tune_choice *x = a, *y = b;
     return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
@@ -62,7 +86,7 @@ static atn_status list_choices(const atn_session *s, atn_tune_result *out) {
         if (!one.variant) status = ATN_ERR_MEMORY;
         out->all[out->n_all++] = one;
     }
-    if (status == ATN_OK) qsort(out->all, (size_t)out->n_all, sizeof *out->all, ascending);
+    if (status == ATN_OK) qsort(out->all, (size_t)out->n_all, sizeof *out->all, by_seconds);
     for (int32_t k = 0; k < out->n_all && status == ATN_OK; ++k)
         rows[k] = (atn_wisdom_row){.variant = out->all[k].variant,
                                    .outcome = "right",

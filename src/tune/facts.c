@@ -3,7 +3,9 @@
 
 #include "built/outlook.h"
 #include "graph/affine.h"
+#include "graph/bilinear.h"
 #include "graph/type.h"
+#include "lower/contract.h"
 #include "space/device_given.h"
 
 #include <string.h>
@@ -23,6 +25,7 @@ size_t atn_facts_of_device(const atn_device_info *info, atn_given *f) {
     f[n++] = whole("device", "cache", info->cache_bytes);
     f[n++] = whole("device", "tile_bytes", target.local_bytes); /* what staged reads may take */
     f[n++] = truth("device", "shuffle", target.shuffle);
+    f[n++] = truth("device", "matrix", target.matrix);
     f[n++] = truth("device", "vectors", target.vectors);
     f[n++] = truth("device", "cpu", info->cpu);
     return n;
@@ -44,6 +47,7 @@ atn_status atn_facts_of_case(const atn_case *c, atn_given *f, size_t *n) {
     const atn_graph *g = c->graph;
     atn_outlook o = atn_outlook_of(g);
     atn_steps steps;
+    atn_bilinear form;
     atn_bindings frame = atn_case_frame(c);
     atn_status status = atn_steps_of(c->ctx, g, &frame, c->range_length, &steps);
     int32_t reduced = o.block >= 0 ? g->blocks[o.block].rank : 0, element = 1;
@@ -79,6 +83,8 @@ atn_status atn_facts_of_case(const atn_case *c, atn_given *f, size_t *n) {
     f[(*n)++] = truth("kernel", "apart", writes_apart(g));
     f[(*n)++] = truth("kernel", "half", halves);
     f[(*n)++] = truth("kernel", "finite", g->finite);
+    f[(*n)++] = truth("kernel", "contracts", lower_is_contraction(g));          /* of matrices of halves or doubles */
+    f[(*n)++] = truth("kernel", "products", atn_bilinear_find(g, &form, NULL)); /* what matrix units compute */
     return status;
 }
 

@@ -3,10 +3,9 @@
 #ifndef ATN_TUNE_FACTS_H
 #define ATN_TUNE_FACTS_H
 
+#include "base/limits.h"
 #include "space/space.h"
 #include "tune/case.h"
-
-enum { ATN_MOST_FACTS = 48 };
 
 /* Returns how many. Texts live as long as `info`. */
 size_t atn_facts_of_device(const atn_device_info *info, atn_given *facts);

@@ -10,15 +10,6 @@
 
 enum { LINE = 64 }; /* bytes; rows that begin on one need no shifted loads */
 
-/* The outermost reduction: the points themselves where they have accumulators, else the first block inside; -1: none.
- */
-static int32_t outermost(const atn_graph *g) {
-    if (g->blocks[0].n_accs > 0) return 0;
-    for (int32_t k = 1; k < g->n_blocks; ++k)
-        if (g->blocks[k].parent == 0) return k;
-    return -1;
-}
-
 /* Known from sizes and parameters, and the same for all points. */
 static bool is_fixed(const atn_graph *g, atn_value value) {
     return g->values[value].dims == 0 && !atn_value_is_computed(g, value);
@@ -77,7 +68,7 @@ static atn_status fill_shape(const atn_ctx *ctx, const atn_graph *g, const atn_b
     atn_extent extent;
     atn_status status = atn_extent_of(ctx, g, frame, &extent);
     if (status != ATN_OK) return status;
-    int32_t block = outermost(g);
+    int32_t block = atn_graph_outermost(g, NULL);
     for (int32_t d = 0; d < atn_tune_key_points(g); ++d) key->shape[key->n_shape++] = extent.points[d];
     for (int32_t d = 0; block >= 0 && d < g->blocks[block].rank && status == ATN_OK; ++d)
         status = range_of(ctx, g, frame, g->blocks[block].dim[d], &extent, &key->shape[key->n_shape++]);

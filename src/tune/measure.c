@@ -2,14 +2,11 @@
  * largest k for which a fair coin thrown n times shows k heads or less in at most 2.5 % of cases. */
 #include "tune/measure.h"
 
+#include "base/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Numbers to leave out at either end for an interval of 95 %. */
 static int32_t left_out(int32_t n) {
@@ -30,7 +27,7 @@ atn_middle atn_middle_of(const double *numbers, int32_t count) {
     if (count < 1) return (atn_middle){0};
     if (count > ATN_MOST_SAMPLES) count = ATN_MOST_SAMPLES;
     memcpy(sorted, numbers, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    qsort(sorted, (size_t)count, sizeof *sorted, atn_ascending_double);
     int32_t k = left_out(count);
     return (atn_middle){.median = count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2,
                         .low = sorted[k],

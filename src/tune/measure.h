@@ -4,8 +4,7 @@
 #define ATN_TUNE_MEASURE_H
 
 #include "base/context.h"
-
-enum { ATN_MOST_SAMPLES = 64, ATN_MOST_RACERS = 16 };
+#include "base/limits.h"
 
 /* A median with its interval of 95 % from order statistics: no assumption of how the noise is distributed. Below 6
  * numbers the interval reaches from the least to the most, which holds less than 95 %. */

@@ -86,10 +86,6 @@ atn_domain atn_recorded_domain(const atn_recorded *recorded) {
 
 /* ---- reading ---- */
 
-atn_status atn_recorded_wrong(const atn_ctx *ctx, const char *name, const atn_scan *scan) {
-    return atn_fail(ctx, ATN_ERR_INPUT, "%s: no JSON at byte %zu of its text", name, (size_t)(scan->at - scan->start));
-}
-
 /* The form whose mark comes first among the keys of the outermost object; NULL: none does. */
 static const atn_recorded_form *find_form(atn_scan *scan, atn_text *key) {
     bool first = true;

@@ -278,3 +278,7 @@ atn_status atn_recording_finish(atn_recording *r, atn_recorded **out) {
     atn_recording_drop(r);
     return status;
 }
+
+atn_status atn_recorded_wrong(const atn_ctx *ctx, const char *name, const atn_scan *scan) {
+    return atn_fail(ctx, ATN_ERR_INPUT, "%s: no JSON at byte %zu of its text", name, (size_t)(scan->at - scan->start));
+}

@@ -6,6 +6,7 @@
 #include "tune/replay.h"
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -147,11 +148,6 @@ static void judge(const replay *r, const double *sorted, int64_t n, atn_replay_r
     out->fraction = out->optimum / mean;
 }
 
-static int ascending(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* The times of what ran, ascending; owned by the caller. */
 static atn_status sort_times(const atn_ctx *ctx, const atn_recorded *recorded, double **sorted, int64_t *n) {
     int64_t points = atn_recorded_points(recorded);
@@ -162,7 +158,7 @@ static atn_status sort_times(const atn_ctx *ctx, const atn_recorded *recorded, d
         atn_score score = atn_recorded_score(recorded, k);
         if (score.usable) (*sorted)[(*n)++] = score.seconds;
     }
-    qsort(*sorted, (size_t)*n, sizeof **sorted, ascending);
+    qsort(*sorted, (size_t)*n, sizeof **sorted, atn_ascending_double);
     if (*n) return ATN_OK;
     atn_free(ctx, *sorted);
     *sorted = NULL;

@@ -3,8 +3,11 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "lower/variant.h"
 #include "plot/chart.h"
 #include "plot/page.h"
+#include "tune/glossary.h"
+#include "tune/importance.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -113,6 +116,93 @@ static atn_status draw_variants(atn_text *page, const atn_report *r, int32_t fro
     return ATN_OK;
 }
 
+/* Candidates of one kernel over the order they were tried in, and the best so far, for each of its shapes. */
+static atn_status draw_candidates(atn_text *page, const atn_report *r, int32_t from, int32_t to) {
+    const atn_ctx *ctx = page->ctx;
+    enum { MOST_SHAPES = 6 };
+    atn_series series[2 * MOST_SHAPES];
+    int32_t n = to - from > MOST_SHAPES ? MOST_SHAPES : to - from, drawn = 0, all = 0;
+    for (int32_t k = 0; k < n; ++k) all += r->rows[from + k].n_ratios;
+    double *x = atn_zalloc(ctx, ((size_t)all * 2 + 1) * sizeof *x), *best = x ? x + all : NULL;
+    if (!x) return ATN_ERR_MEMORY;
+    for (int32_t k = 0, at = 0; k < n; ++k) {
+        const atn_report_row *row = &r->rows[from + k];
+        double least = INFINITY;
+        for (int32_t c = 0; c < row->n_ratios; ++c) {
+            if (row->ratio[c] > 0) least = fmin(least, row->ratio[c]);
+            x[at + c] = c + 1;
+            best[at + c] = isfinite(least) ? least : 0;
+        }
+        if (row->n_ratios == 0) continue;
+        series[drawn++] = (atn_series){NULL,   ATN_SERIES_DOTS, to - from > 1 ? k : -1, row->n_ratios,
+                                       x + at, row->ratio,      row->candidates};
+        series[drawn++] = (atn_series){row->shape, ATN_SERIES_STEPS, k, row->n_ratios, x + at, best + at, NULL};
+        at += row->n_ratios;
+    }
+    char title[160];
+    snprintf(title, sizeof title, "%s: candidates, and the best so far", r->rows[from].kernel);
+    if (drawn)
+        atn_chart_draw(page, &(atn_chart){title, "candidate", "time over the estimate's", false, true, series, drawn});
+    atn_free(ctx, x);
+    return ATN_OK;
+}
+
+static atn_status draw_importance(atn_text *page, const atn_report_row *row) {
+    atn_importance list[ATN_IMPORTANCE_MOST];
+    atn_bar bars[ATN_IMPORTANCE_MOST];
+    char notes[ATN_IMPORTANCE_MOST][48], title[160];
+    int32_t n = atn_importance_of(page->ctx, row->candidates, row->ratio, row->n_ratios, list), shown = 0;
+    for (int32_t k = 0; k < n && list[k].share >= 0.005 && shown < 12; ++k, ++shown) {
+        snprintf(notes[k], sizeof notes[k], "%.0f %%, %d values", 100 * list[k].share, (int)list[k].values);
+        bars[k] = (atn_bar){list[k].knob, notes[k], 100 * list[k].share, 0};
+    }
+    if (!shown) return ATN_OK;
+    snprintf(title, sizeof title, "%.60s %.60s: which knobs matter", row->kernel, row->shape);
+    atn_bars_draw(page, title, "% of the variance of log times that the knob explains by itself", bars, shown, 0,
+                  false);
+    return ATN_OK;
+}
+
+/* The knobs that any variant names, each once. */
+static void draw_glossary(atn_text *page, const atn_report *r) {
+    atn_text rows = {.ctx = page->ctx};
+    atn_text_add(&rows, "knob\tmeaning\t\n");
+    for (int32_t k = 0; k < atn_variant_knob_count(); ++k) {
+        const char *name = atn_variant_knob_name(k);
+        size_t length = strlen(name);
+        bool named = false;
+        for (int32_t row = 0; row < r->n_rows && !named; ++row)
+            for (int32_t v = 0; v < r->rows[row].n && !named; ++v)
+                for (const char *at = r->rows[row].variants[v]; (at = strstr(at, name)) && !named; at += length)
+                    named = at[length] == '=' && (at == r->rows[row].variants[v] || at[-1] == ',');
+        if (named) atn_text_printf(&rows, "%s\t%s\t\n", name, atn_glossary(name));
+    }
+    atn_page_fold(page, "What the knobs mean");
+    atn_page_table(page, atn_text_str(&rows), "ll");
+    atn_page_unfold(page);
+    if (rows.failed) page->failed = true;
+    atn_text_free(&rows);
+}
+
+static atn_status draw_search(atn_text *page, const atn_report *r) {
+    atn_status status = ATN_OK;
+    bool any = false;
+    for (int32_t k = 0; k < r->n_rows; ++k) any = any || r->rows[k].n_ratios;
+    if (!any) return ATN_OK;
+    atn_page_heading(page, "The search");
+    atn_page_paragraph(page,
+                       "Every candidate is timed in turn with the best so far, so that a machine that changes its "
+                       "speed changes both. Ratios of one best to the next give that to the estimate: 1 is the "
+                       "untuned kernel, below is faster. Point at a dot to see which variant it is.");
+    for (int32_t from = 0, to; from < r->n_rows && status == ATN_OK; from = to) {
+        to = from + 1;
+        while (to < r->n_rows && strcmp(r->rows[to].kernel, r->rows[from].kernel) == 0) ++to;
+        status = draw_candidates(page, r, from, to);
+        for (int32_t k = from; k < to && status == ATN_OK; ++k) status = draw_importance(page, &r->rows[k]);
+    }
+    return status;
+}
+
 static atn_status draw_peaks(atn_text *page, const atn_report *r) {
     enum { NAME = 96, NOTE = 48 };
     atn_bar *bars = atn_zalloc(page->ctx, ((size_t)r->n_rows + 1) * (sizeof *bars + NAME + NOTE));
@@ -166,17 +256,20 @@ atn_status atn_report_write(const atn_ctx *ctx, const char *path, const atn_repo
     atn_page_begin(&page, "attune: what tuning found", line);
     atn_page_heading(&page, "Results");
     add_table(&page, r);
+    atn_status status = draw_search(&page, r);
     atn_page_heading(&page, "How near to the limit");
-    atn_status status = draw_peaks(&page, r);
+    if (status == ATN_OK) status = draw_peaks(&page, r);
     atn_page_heading(&page, "All variants over sizes");
-    atn_page_paragraph(&page, "Point at a dot to see which variant it is.");
+    atn_page_paragraph(&page, "As timed, at different moments: compare candidates above. Point at a dot to see which "
+                              "variant it is.");
     for (int32_t from = 0, to; from < r->n_rows && status == ATN_OK; from = to) {
         to = from + 1;
         while (to < r->n_rows && strcmp(r->rows[to].kernel, r->rows[from].kernel) == 0) ++to;
         status = draw_variants(&page, r, from, to);
     }
     if (status == ATN_OK && r->space) status = draw_pruning(&page, r);
-    atn_page_end(&page);
+    draw_glossary(&page, r);
+    atn_page_end(&page, r->origin);
     if (status == ATN_OK) status = atn_text_status(&page);
     if (status == ATN_OK) status = atn_file_write(ctx, path, atn_text_str(&page), page.length);
     atn_text_free(&page);

@@ -1,8 +1,10 @@
-/* What a tuning found, as one HTML file: a table, all variants over sizes with the best and the worst of them, the
- * fraction of the peak per kernel, and what the constraints of the space removed. */
+/* What a tuning found, as one HTML file: a table; candidates as they were tried, as ratios to what was measured beside
+ * them, with the best so far, several shapes in one picture; which knobs matter; the fraction of the peak per kernel;
+ * all variants over sizes; what the constraints of the space removed; what the knobs mean. */
 #ifndef ATN_TUNE_REPORT_H
 #define ATN_TUNE_REPORT_H
 
+#include "plot/page.h"
 #include "space/space.h"
 
 #include <attune/device.h>
@@ -20,9 +22,13 @@ typedef struct atn_report_row {
     const double *seconds;       /* of all right variants, [n] */
     const char *const *variants; /* [n] */
     int32_t n;
+    const double *ratio;           /* of candidates in the order they were tried: time over the estimate's; 0: failed */
+    const char *const *candidates; /* [n_ratios] */
+    int32_t n_ratios;
 } atn_report_row;
 
 typedef struct atn_report {
+    const atn_page_origin *origin; /* NULL: not said */
     const atn_device_info *info;
     const atn_peaks *peaks;
     const atn_report_row *rows; /* rows of one kernel follow each other */

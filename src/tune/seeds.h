@@ -9,8 +9,8 @@ typedef struct atn_seed {
 
 extern const atn_seed ATN_SEEDS[]; /* made by the build from `begin on` in kernels/; a row of zeros ends it */
 
-/* The next one of a kernel, the best first: start with `after` NULL; NULL behind the last. `type`: "SP" or "DP". Not
- * all fit every device. */
+/* The next one of a kernel, the best first: start with `after` NULL; NULL behind the last. `type`: "HP", "SP" or "DP";
+ * those of SP count for HP, too. Not all fit every device. */
 const atn_seed *atn_seed_next(const char *kernel, const char *type, const char *backend, const atn_seed *after);
 
 #endif

@@ -49,7 +49,10 @@ typedef struct atn_session {
     double sentinels[64];
     int32_t n_sentinels;
     double next_sentinel_s;
-    bool stopped; /* by Ctrl-C, or by who watches the progress */
+    bool stopped;         /* by Ctrl-C, or by who watches the progress */
+    atn_tune_step *steps; /* owned; what was tried, in order */
+    size_t n_steps, steps_room;
+    double chain; /* time of the best over the estimate's, as measured beside each other; 0: not known yet */
 } atn_session;
 
 /* ---- what is known (known.c) ---- */

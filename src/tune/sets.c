@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-const atn_set *atn_set_next(const char *kernel, const atn_device_info *info, const atn_set *after) {
-    for (const atn_set *set = after ? after + 1 : ATN_SETS; set->kernel; ++set)
+const atn_set *atn_set_next(const atn_set *sets, const char *kernel, const atn_device_info *info,
+                            const atn_set *after) {
+    for (const atn_set *set = after ? after + 1 : sets; set->kernel; ++set)
         if (strcmp(set->kernel, kernel) == 0 && (!set->where || strcmp(set->where, info->cpu ? "cpu" : "gpu") == 0))
             return set;
     return NULL;

@@ -27,7 +27,7 @@ extern const atn_tried ATN_TRIED[]; /* the same, of `try with` */
 
 const char *atn_set_against(const char *kernel); /* what it is measured against: blas, csr, pairs, or copy */
 
-/* The next shape of a kernel for a device: start with `after` NULL; NULL behind the last. */
-const atn_set *atn_set_next(const char *kernel, const atn_device_info *info, const atn_set *after);
+/* The next shape of a kernel for a device, of a table as ATN_SETS: start with `after` NULL; NULL behind the last. */
+const atn_set *atn_set_next(const atn_set *sets, const char *kernel, const atn_device_info *info, const atn_set *after);
 
 #endif

@@ -9,13 +9,6 @@
 
 enum { VISITS = 512, LARGEST_SIZE = 1 << 30 };
 
-int32_t atn_outermost(const atn_graph *g) {
-    if (g->blocks[0].n_accs > 0) return 0;
-    for (int32_t k = 1; k < g->n_blocks; ++k)
-        if (g->blocks[k].parent == 0) return k;
-    return -1;
-}
-
 double atn_steps_in(const atn_steps *s, uint32_t dims) {
     double all = 1;
     for (int d = 0; d < ATN_MAX_DIMS; ++d)

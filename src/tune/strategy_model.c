@@ -1,6 +1,7 @@
 /* Model-guided search. First a few points far from each other; then, each time, the candidate with the largest expected
  * improvement over the best, by a Gaussian process over the log of the time. Candidates are points by chance and the
  * neighbours of the best points. Points that failed count as slow, so that regions that fail are left alone. */
+#include "base/compare.h"
 #include "base/memory.h"
 #include "tune/pool.h"
 #include "tune/search.h"
@@ -124,18 +125,13 @@ static void add_around(model *m, int64_t place, int32_t *point) {
 
 /* ---- the model ---- */
 
-static int ascending(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 static void find_slow(model *m) {
     double sorted[MEASUREMENTS];
     size_t n = 0;
     for (int32_t k = 0; k < m->surrogate.n; ++k)
         if (isfinite(m->search.value[m->taken[k]])) sorted[n++] = m->search.value[m->taken[k]];
     if (!n) return;
-    qsort(sorted, n, sizeof *sorted, ascending);
+    qsort(sorted, n, sizeof *sorted, atn_ascending_double);
     m->worst = sorted[n - 1];
     m->slow = sorted[(size_t)(SLOW_FROM * (double)(n - 1))];
 }

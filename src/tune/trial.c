@@ -112,8 +112,6 @@ void atn_trials_free(atn_trials *t) {
     atn_free(t->ctx, t);
 }
 
-const atn_case *atn_trials_case(const atn_trials *t) { return &t->c; }
-
 /* ---- built variants ---- */
 
 static kept *find(atn_trials *t, const char *text) {

@@ -31,7 +31,6 @@ typedef struct atn_trials atn_trials;
 atn_status atn_trials_open(atn_device *device, const atn_workload *workload, const atn_trial_setup *setup,
                            const atn_verify_stage *stage, atn_trials **out);
 void atn_trials_free(atn_trials *trials);
-const atn_case *atn_trials_case(const atn_trials *trials);
 
 /* ATN_OK: the trial says what became of it. Else the device is lost, or memory of our own ran out. */
 atn_status atn_trials_build(atn_trials *trials, const char *variant, atn_trial *out);

@@ -127,7 +127,8 @@ static atn_status queue_first(atn_session *s) {
     for (const char *const *text = s->options.only; text && *text && status == ATN_OK; ++text)
         status = queue_text(s, *text, true);
     if (s->options.only) return status;
-    const char *type = atn_outlook_of(s->c.graph).bytes == 8 ? "DP" : "SP";
+    atn_outlook outlook = atn_outlook_of(s->c.graph);
+    const char *type = outlook.bytes == 8 ? "DP" : outlook.halves ? "HP" : "SP";
     bool known = !s->info->cpu || atn_backend_facts_of(s->info)->threads; /* OpenCL on a CPU is another thing */
     for (const atn_seed *seed = NULL;
          known && status == ATN_OK && (seed = atn_seed_next(s->c.graph->name, type, s->info->backend, seed));)
@@ -141,28 +142,6 @@ static int64_t counted(const atn_session *s) {
     int64_t n = s->evaluations;
     for (size_t k = 0; k < s->n_entries && s->options.resume; ++k) n += s->entries[k].recalled;
     return n;
-}
-
-bool atn_session_goes_on(atn_session *s, const char *phase) {
-    double now = atn_clock_seconds();
-    if (atn_check_cancel(s->ctx) != ATN_OK) s->stopped = true;
-    if (!s->options.progress) return !s->stopped;
-    atn_tune_progress p = {.elapsed_s = now - s->began_s,
-                           .left_s = isfinite(s->until_s) ? s->until_s - now : -1,
-                           .best = s->best >= 0 ? s->entries[s->best].text : NULL,
-                           .best_s = s->best >= 0 ? s->entries[s->best].score.seconds : 0,
-                           .phase = phase};
-    if (p.left_s < 0 && isfinite(s->until_s)) p.left_s = 0;
-    for (size_t k = 0; k < s->n_entries; ++k) {
-        const atn_entry *e = &s->entries[k];
-        p.tried += e->told;
-        p.recalled += e->told && e->recalled;
-        p.failed += e->told && e->score.outcome != ATN_OUTCOME_RIGHT;
-    }
-    if (s->estimate >= 0 && s->entries[s->estimate].told && isfinite(s->entries[s->estimate].score.seconds))
-        p.default_s = s->entries[s->estimate].score.seconds;
-    if (!s->options.progress(s->options.user, &p)) s->stopped = true;
-    return !s->stopped;
 }
 
 static bool has_budget(const atn_session *s) {
@@ -275,6 +254,22 @@ static bool built_as_wanted(atn_session *s, int64_t entry, atn_trial *t) {
     return false;
 }
 
+/* Notes what became of a candidate; *ratio is its time over the estimate's where it was timed, else 0. */
+static atn_status note(atn_session *s, int64_t entry, const atn_trial *t, double *ratio) {
+    bool right = t->outcome == ATN_OUTCOME_RIGHT && t->seconds > 0;
+    if (s->chain == 0 && s->best >= 0) { /* known from before: the only place where times of other moments count */
+        const atn_entry *e = s->estimate >= 0 ? &s->entries[s->estimate] : NULL;
+        double seconds = e && e->told && isfinite(e->score.seconds) ? e->score.seconds : 0;
+        s->chain = seconds > 0 ? s->entries[s->best].score.seconds / seconds : 1;
+    }
+    *ratio = !right ? 0 : t->ratio.count > 0 && s->chain > 0 ? t->ratio.median * s->chain : s->chain > 0 ? 0 : 1;
+    atn_status status = atn_grow(s->ctx, (void **)&s->steps, &s->steps_room, s->n_steps, sizeof *s->steps);
+    char *text = status == ATN_OK ? atn_strdup(s->ctx, s->entries[entry].text) : NULL;
+    if (!text) return ATN_ERR_MEMORY;
+    s->steps[s->n_steps++] = (atn_tune_step){.variant = text, .outcome = t->outcome, .ratio = *ratio};
+    return ATN_OK;
+}
+
 static atn_status measure(atn_session *s, int64_t entry) {
     const atn_entry *best = s->best >= 0 ? &s->entries[s->best] : NULL;
     atn_trial trial;
@@ -286,7 +281,11 @@ static atn_status measure(atn_session *s, int64_t entry) {
         atn_crew_try(s->crew, s->entries[entry].text, best ? best->text : NULL, best ? best->score.seconds : 0, &trial);
     if (status != ATN_OK) return status;
     ++s->evaluations;
-    return atn_known_tell(s, entry, &trial);
+    double ratio;
+    status = note(s, entry, &trial, &ratio);
+    if (status == ATN_OK) status = atn_known_tell(s, entry, &trial);
+    if (s->best == entry && ratio > 0) s->chain = ratio;
+    return status;
 }
 
 /* An estimate on which the compiler fails is not what would run here: the plain variant is, and takes its place. */
@@ -324,8 +323,10 @@ static atn_status measure_batch(atn_session *s, struct atn_batch *b) {
         bool known = b->n > 1 && t->outcome != ATN_OUTCOME_STARTED;
         if (known && t->outcome == ATN_OUTCOME_RIGHT) known = !built_as_wanted(s, b->entry[k], t);
         if (known) {
+            double ratio;
             ++s->evaluations;
-            status = atn_known_tell(s, b->entry[k], t);
+            status = note(s, b->entry[k], t, &ratio);
+            if (status == ATN_OK) status = atn_known_tell(s, b->entry[k], t);
         } else if (atn_session_goes_on(s, "searching") && has_budget(s)) {
             status = measure(s, b->entry[k]);
         }
@@ -394,6 +395,8 @@ atn_status atn_tune(atn_device *device, atn_wisdom *wisdom, const atn_workload *
     if (status == ATN_OK) atn_known_settle(s);
     if (status == ATN_OK) status = search(s);
     if (status == ATN_OK) status = atn_session_decide(s, out);
+    out->steps = s->steps;
+    out->n_steps = (int32_t)s->n_steps;
     close_session(s);
     atn_free(atn_device_ctx(device), s);
     if (status != ATN_OK) atn_tune_result_free(out);
@@ -407,6 +410,8 @@ void atn_tune_result_free(atn_tune_result *r) {
     atn_free(ctx, r->runner_up);
     atn_free(ctx, r->estimate);
     for (int32_t k = 0; k < r->n_all; ++k) atn_free(ctx, r->all[k].variant);
+    for (int32_t k = 0; k < r->n_steps; ++k) atn_free(ctx, r->steps[k].variant);
+    atn_free(ctx, r->steps);
     atn_free(ctx, r->all);
     atn_free(ctx, r->choices);
     atn_free(ctx, r->only_s);

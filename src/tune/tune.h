@@ -22,12 +22,22 @@ typedef struct atn_workload {
     double range_length;       /* mean length of ranges that come from data; 0: 32 */
 } atn_workload;
 
+/* A candidate that was tried. Times drift with the machine; ratios to what is measured in the same moments do not, and
+ * ratios of incumbents one after the other give one to the estimate. */
+typedef struct atn_tune_step {
+    char *variant; /* owned */
+    atn_outcome outcome;
+    double ratio; /* its time over the estimate's; 0: it was not timed */
+} atn_tune_step;
+
 typedef struct atn_tune_progress {
     int64_t tried, failed, recalled; /* recalled: known from an earlier session */
     double elapsed_s, left_s;        /* left_s < 0: not known */
     double best_s, default_s;        /* 0: none yet */
     const char *best;                /* variant */
     const char *phase;               /* "building", "searching", "deciding" */
+    const atn_tune_step *steps;      /* of this session, in order */
+    int32_t n_steps;
 } atn_tune_progress;
 
 typedef struct atn_tune_options {
@@ -62,6 +72,8 @@ typedef struct atn_tune_result {
     atn_tune_choice *all;                 /* every right variant that was timed, fastest first, usable or not */
     atn_tune_choice *choices; /* of these, what no other beats in both speed and accuracy; theirs are all's */
     int32_t n_all, n_choices;
+    atn_tune_step *steps; /* owned; candidates of this session in their order */
+    int32_t n_steps;
     double default_s, best_s, low_s, high_s, worst_s; /* default: of the estimate */
     double *only_s; /* per variant of options.only: its seconds, INFINITY where it is not right; else NULL */
     int32_t n_shape;

@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/random.h"
+#include "built/outlook.h"
 #include "graph/type.h"
 
 #include <math.h>
@@ -50,6 +52,8 @@ atn_status atn_verifier_create(atn_device *device, const atn_case *c, atn_stand 
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     **out = (atn_verifier){.ctx = ctx, .device = device, .c = c, .tuned = tuned, .options = *options, .stage = *stage};
+    if (atn_outlook_of(c->graph).halves) /* who describes a kernel in halves accepts what one unit of it is */
+        (*out)->options.tolerance = fmax(options->tolerance, 0x1p-10);
     return ATN_OK;
 }
 
@@ -67,11 +71,6 @@ static void enter(const atn_verifier *v, const char *stage, double limit_s) {
 
 /* ---- points to sample ---- */
 
-static uint64_t next(uint64_t *state) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return *state >> 33;
-}
-
 /* Corners, then anywhere; with `edge`, near multiples of a tile more often. */
 static int64_t choose_points(const atn_graph *g, const atn_steps *steps, const int64_t tile[ATN_MAX_RANK],
                              double each_steps, double all_steps, uint64_t seed, int64_t (*points)[ATN_MAX_RANK]) {
@@ -80,17 +79,19 @@ static int64_t choose_points(const atn_graph *g, const atn_steps *steps, const i
     for (int32_t d = 0; d < g->blocks[0].rank; ++d) extent[d] = steps->steps[g->blocks[0].dim[d]];
     double afford = all_steps / (each_steps > 1 ? each_steps : 1);
     int64_t n = afford > MOST_POINTS ? MOST_POINTS : afford < LEAST_POINTS ? LEAST_POINTS : (int64_t)afford;
-    uint64_t state = seed * 2654435761u + 99;
+    atn_random random;
+    atn_random_seed(&random, seed);
     for (int d = 0; d < dims; ++d)
         if (extent[d] < 1) return 0;
     for (int64_t k = 0; k < n; ++k)
         for (int d = 0; d < dims; ++d) {
-            int64_t at = (int64_t)(next(&state) % (uint64_t)extent[d]);
+            int64_t at = (int64_t)atn_random_below(&random, (uint64_t)extent[d]);
             if (k < 1 << dims)
                 at = k >> d & 1 ? extent[d] - 1 : 0;
             else if (tile && k % 2 && tile[d] > 0) {
                 int64_t tiles = extent[d] / tile[d] + 1;
-                at = (int64_t)(next(&state) % (uint64_t)tiles) * tile[d] - 1 + (int64_t)(next(&state) % 3);
+                at = (int64_t)atn_random_below(&random, (uint64_t)tiles) * tile[d] - 1 +
+                     (int64_t)atn_random_below(&random, 3);
                 at = at < 0 ? 0 : at >= extent[d] ? extent[d] - 1 : at;
             }
             points[k][d] = at;
@@ -103,6 +104,7 @@ static int64_t choose_points(const atn_graph *g, const atn_steps *steps, const i
 static bool same_options(const atn_eval_options *a, const atn_eval_options *b) {
     bool same = a->exp_error == b->exp_error && a->exp_slope == b->exp_slope && a->fast == b->fast;
     for (int k = 0; k < ATN_TYPE_COUNT; ++k) same = same && a->unit[k] == b->unit[k];
+    same = same && memcmp(&a->products, &b->products, sizeof a->products) == 0;
     return same;
 }
 
@@ -295,7 +297,7 @@ static atn_status hold_shape(atn_verifier *v, atn_built *kernel, const atn_verif
                              atn_verify_result *out) {
     const atn_graph *g = v->c->graph;
     const atn_variant *variant = atn_built_variant(kernel);
-    const atn_block *reduced = atn_outermost(g) >= 0 ? &g->blocks[atn_outermost(g)] : NULL;
+    const atn_block *reduced = atn_graph_outermost(g, NULL) >= 0 ? &g->blocks[atn_graph_outermost(g, NULL)] : NULL;
     double length = reduced ? (double)shape->steps.steps[reduced->dim[0]] : 1;
     int64_t tile[ATN_MAX_RANK], (*points)[ATN_MAX_RANK] = NULL;
     char where[96];

@@ -5,6 +5,7 @@
 #ifndef ATN_TUNE_VERIFY_H
 #define ATN_TUNE_VERIFY_H
 
+#include "base/limits.h"
 #include "tune/case.h"
 #include "tune/stand.h"
 
@@ -30,7 +31,6 @@ typedef struct atn_verify_options {
 } atn_verify_options;
 
 /* The shapes for a variant: steps per dimension; `special`: with NaN and infinities. */
-enum { ATN_MOST_SHAPES = 8 };
 typedef struct atn_verify_shape {
     atn_steps steps;
     bool special;

@@ -17,7 +17,7 @@ static atn_verify_shape shape_of(const atn_graph *g, const int64_t p[ATN_MAX_RAN
                                  bool special) {
     atn_verify_shape s = {.special = special};
     for (int d = 0; d < ATN_MAX_DIMS; ++d) s.steps.steps[d] = 3; /* of nested iterators, too */
-    int32_t reduced = atn_outermost(g);
+    int32_t reduced = atn_graph_outermost(g, NULL);
     if (g->blocks[0].n_accs == 0) set(&s.steps, g, 0, p);
     set(&s.steps, g, reduced, q);
     return s;
@@ -34,7 +34,7 @@ int32_t atn_verify_shapes(const atn_graph *g, const atn_variant *v, atn_verify_s
         if (split[d] > MOST) split[d] = v->q[d].split + (d == 0 ? step[d] : 0);
     }
     int32_t n = 0, points = g->blocks[0].n_accs == 0 ? g->blocks[0].rank : 0;
-    bool reduced = atn_outermost(g) >= 0;
+    bool reduced = atn_graph_outermost(g, NULL) >= 0;
 #define P(a, b, c) ((const int64_t[ATN_MAX_RANK]){at_least_one(a), at_least_one(b), at_least_one(c)})
     shapes[n++] = shape_of(g, P(t[0] + 1, t[1] + 1, t[2] + 1), P(tile[0] + 1, tile[1] + 1, tile[2] + 1), false);
     if (points > 0) shapes[n++] = shape_of(g, P(2 * t[0] + 1, 2, 1), P(5, 2, 2), false);

@@ -2,6 +2,7 @@
 #include "tune/wire.h"
 
 #include "base/memory.h"
+#include "tune/key.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,12 +59,13 @@ static json_t *texts(const char *const *list) {
 
 json_t *atn_wire_open(const atn_device_info *device, const atn_workload *w, const atn_trial_setup *setup) {
     json_t *defines = texts(w->defines), *sizes = texts(w->sizes), *params = texts(w->params);
-    return json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:o, s:i, s:b, s:f, s:f, s:b, s:b, s:b, s:I}", "op",
-                     "open", "protocol", ATN_WIRE_VERSION, "backend", device->backend, "device", device->name,
-                     "ordinal", (int)device->ordinal, "name", w->name, "xml", w->xml, "defines", defines, "sizes",
-                     sizes, "params", params, "step", (int)w->step, "packed", (int)w->packed, "range_length",
-                     w->range_length, "tolerance", setup->tolerance, "reproducible", (int)setup->reproducible, "cold",
-                     (int)setup->cold, "build_only", (int)setup->build_only, "seed", (json_int_t)setup->seed);
+    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:i, s:s, s:s, s:o, s:o, s:o, s:i, s:b, s:f, s:f, s:b, s:b, s:b, s:I}",
+                     "op", "open", "protocol", ATN_WIRE_VERSION, "generator", ATN_GENERATOR_VERSION, "backend",
+                     device->backend, "device", device->name, "ordinal", (int)device->ordinal, "name", w->name, "xml",
+                     w->xml, "defines", defines, "sizes", sizes, "params", params, "step", (int)w->step, "packed",
+                     (int)w->packed, "range_length", w->range_length, "tolerance", setup->tolerance, "reproducible",
+                     (int)setup->reproducible, "cold", (int)setup->cold, "build_only", (int)setup->build_only, "seed",
+                     (json_int_t)setup->seed);
 }
 
 static atn_status read_texts(const atn_ctx *ctx, const json_t *from, const char *const **out) {
@@ -91,6 +93,11 @@ atn_status atn_wire_read_open(const atn_ctx *ctx, const json_t *from, atn_device
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED,
                         "the worker speaks protocol %d, the tuner %lld; both must be of one version of attune",
                         ATN_WIRE_VERSION, (long long)version);
+    char generator[32];
+    if (!take_text(from, "generator", generator, sizeof generator) || strcmp(generator, ATN_GENERATOR_VERSION) != 0)
+        return atn_fail(ctx, ATN_ERR_UNSUPPORTED,
+                        "the worker's generator is %s, the tuner's %s; both must be of one build of attune",
+                        ATN_GENERATOR_VERSION, generator);
     if (!name || !xml || !take_text(from, "backend", device->backend, sizeof device->backend) ||
         !take_text(from, "device", device->name, sizeof device->name) ||
         !take_int(from, "ordinal", INT32_MIN, INT32_MAX, &device->ordinal) ||
@@ -196,8 +203,8 @@ bool atn_wire_read_seconds(const json_t *from, double *seconds) {
 /* ---- lines of a worker ---- */
 
 json_t *atn_wire_hello(void) {
-    return json_pack("{s:s, s:i, s:s}", "hello", "attune worker", "protocol", ATN_WIRE_VERSION, "version",
-                     atn_version());
+    return json_pack("{s:s, s:i, s:s, s:s}", "hello", "attune worker", "protocol", ATN_WIRE_VERSION, "version",
+                     atn_version(), "generator", ATN_GENERATOR_VERSION);
 }
 
 static bool hear_stage(const json_t *said, atn_said *out) {
@@ -233,9 +240,11 @@ bool atn_wire_hear(const char *line, atn_said *out) {
     json_t *said = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
     *out = (atn_said){.kind = ATN_SAID_HELLO};
     bool good = false;
-    if (json_object_get(said, "hello"))
+    if (json_object_get(said, "hello")) {
         good = take_whole(said, "protocol", 1, INT32_MAX, &out->version);
-    else if (json_object_get(said, "stage"))
+        take_text(said, "version", out->attune, sizeof out->attune);
+        take_text(said, "generator", out->generator, sizeof out->generator);
+    } else if (json_object_get(said, "stage"))
         good = hear_stage(said, out);
     else if (json_object_get(said, "failed"))
         good = hear_failure(said, out);

@@ -1,6 +1,7 @@
 /* What a tuner and its workers say to each other: one JSON object per line. The worker begins with a hello that has the
- * protocol's version. Jobs are numbered, and answers carry the number. Whatever comes is checked and bounded: generated
- * code runs in a worker, and may have written over all that it says. */
+ * protocol's version, its own, and the generator's; so has what opens a workload: a worker of another build would
+ * measure other code than ours. Jobs are numbered, and answers carry the number. Whatever comes is checked and bounded:
+ * generated code runs in a worker, and may have written over all that it says. */
 #ifndef ATN_TUNE_WIRE_H
 #define ATN_TUNE_WIRE_H
 
@@ -9,14 +10,15 @@
 #include <jansson.h>
 
 /* Raise the version when either side would misunderstand the other. Nothing that is right comes near the limits. */
-enum { ATN_WIRE_VERSION = 3, ATN_WIRE_MOST_LINES = 1000, ATN_WIRE_MOST_JOB = 64 << 20 };
+enum { ATN_WIRE_VERSION = 4, ATN_WIRE_MOST_LINES = 1000, ATN_WIRE_MOST_JOB = 64 << 20 };
 static const double ATN_WIRE_OPEN_S = 120;   /* until a job names its first stage */
 static const double ATN_WIRE_STAGE_S = 3600; /* a stage that asks for more gets this */
 
 /* One line of a worker. */
 typedef struct atn_said {
     enum { ATN_SAID_HELLO, ATN_SAID_STAGE, ATN_SAID_FAILED, ATN_SAID_DONE } kind;
-    int64_t version;                 /* hello: its protocol */
+    int64_t version;                 /* hello: its protocol, */
+    char attune[32], generator[32];  /* and which attune it is; "": it does not say */
     char stage[16];                  /* one of build, run, oracle, time */
     double limit_s;                  /* 0 .. ATN_WIRE_STAGE_S */
     atn_status status;               /* failed: why, not ATN_OK */

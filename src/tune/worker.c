@@ -3,6 +3,7 @@
 
 #include "base/leftover.h"
 #include "base/memory.h"
+#include "device/facts.h"
 #include "tune/wire.h"
 
 #include <signal.h>
@@ -103,7 +104,7 @@ static atn_status open_device(worker *w, const atn_device_info *wanted) {
     int32_t found = -1;
     for (int32_t k = 0; k < atn_devices_count(devices); ++k) {
         const atn_device_info *info = atn_devices_info(devices, k);
-        bool same = strcmp(info->backend, wanted->backend) == 0 && strcmp(info->name, wanted->name) == 0;
+        bool same = atn_backend_is(info->backend, wanted->backend) && strcmp(info->name, wanted->name) == 0;
         if (same && (found < 0 || info->ordinal == wanted->ordinal)) found = k;
     }
     if (found >= 0) {

@@ -2,6 +2,7 @@
 #include "wisdom/store.h"
 
 #include "base/memory.h"
+#include "device/facts.h"
 
 #include <string.h>
 
@@ -11,7 +12,7 @@ static const char *why_stale(const atn_wisdom_now *now, const atn_wisdom_key *ke
     if (now->generator && strcmp(now->generator, key->generator) != 0) return "another generator";
     for (size_t k = 0; k < now->n_devices; ++k) {
         const atn_wisdom_key *device = &now->devices[k];
-        if (strcmp(device->backend, key->backend) != 0 || strcmp(device->arch, key->arch) != 0 ||
+        if (!atn_backend_is(device->backend, key->backend) || strcmp(device->arch, key->arch) != 0 ||
             strcmp(device->device, key->device) != 0)
             continue;
         if (strcmp(device->driver, key->driver) != 0) return "another driver";
@@ -22,7 +23,7 @@ static const char *why_stale(const atn_wisdom_now *now, const atn_wisdom_key *ke
 
 bool atn_store_selects(const atn_wisdom_filter *filter, const atn_wisdom_entry *entry) {
     if (filter->kernel && strcmp(filter->kernel, entry->key.kernel) != 0) return false;
-    if (filter->device && strcmp(filter->device, entry->key.backend) != 0 &&
+    if (filter->device && !atn_backend_is(filter->device, entry->key.backend) &&
         !strcasestr(entry->key.device, filter->device))
         return false;
     return !filter->stale || entry->stale;
@@ -120,7 +121,7 @@ static atn_status remove_all(atn_wisdom *wisdom, const atn_wisdom_filter *filter
     return status;
 }
 
-atn_status atn_wisdom_forget(atn_wisdom *wisdom, const atn_wisdom_filter *filter, atn_wisdom_counts *counts) {
+atn_status atn_store_forget(atn_wisdom *wisdom, const atn_wisdom_filter *filter, atn_wisdom_counts *counts) {
     gathered all = {.ctx = wisdom->ctx};
     pthread_mutex_lock(&wisdom->lock);
     atn_status status = atn_store_begin(wisdom);

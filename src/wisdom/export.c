@@ -67,8 +67,8 @@ static bool export_entry(void *user, const atn_wisdom_entry *entry) {
     return e->status == ATN_OK;
 }
 
-atn_status atn_wisdom_export(const atn_ctx *ctx, atn_wisdom *wisdom, const atn_wisdom_filter *filter, atn_text *out,
-                             atn_wisdom_counts *counts) {
+atn_status atn_store_export(const atn_ctx *ctx, atn_wisdom *wisdom, const atn_wisdom_filter *filter, atn_text *out,
+                            atn_wisdom_counts *counts) {
     exporter e = {.ctx = ctx, .wisdom = wisdom, .out = out, .winners = filter && filter->winners};
     atn_text_printf(out, "{\"" ATN_JSON_FORMAT "\":\"" ATN_JSON_FORMAT_NAME "\",\"" ATN_JSON_VERSION "\":%d,",
                     ATN_JSON_VERSION_NOW);

@@ -164,8 +164,8 @@ static atn_status merge_source(atn_wisdom *wisdom, const atn_wisdom_source *sour
     return status == ATN_ERR_INPUT ? atn_fail_within(wisdom->ctx, status, "%s", source->name) : status;
 }
 
-atn_status atn_wisdom_import_all(atn_wisdom *wisdom, const atn_wisdom_source *sources, size_t count,
-                                 atn_wisdom_counts *counts) {
+atn_status atn_store_import_all(atn_wisdom *wisdom, const atn_wisdom_source *sources, size_t count,
+                                atn_wisdom_counts *counts) {
     atn_wisdom_counts all = {0};
     pthread_mutex_lock(&wisdom->lock);
     atn_status status = atn_store_begin(wisdom);
@@ -178,8 +178,8 @@ atn_status atn_wisdom_import_all(atn_wisdom *wisdom, const atn_wisdom_source *so
     return status;
 }
 
-atn_status atn_wisdom_import(atn_wisdom *wisdom, const char *name, const char *text, size_t length,
-                             atn_wisdom_counts *counts) {
+atn_status atn_store_import(atn_wisdom *wisdom, const char *name, const char *text, size_t length,
+                            atn_wisdom_counts *counts) {
     atn_wisdom_source source = {name, text, length};
-    return atn_wisdom_import_all(wisdom, &source, 1, counts);
+    return atn_store_import_all(wisdom, &source, 1, counts);
 }

@@ -2,6 +2,7 @@
  * could touch it. */
 #include "wisdom/store.h"
 
+#include "base/environment.h"
 #include "base/memory.h"
 #include "device/cache_dir.h"
 
@@ -54,7 +55,7 @@ static atn_status in_cache_folder(const atn_ctx *ctx, bool read_only, char **out
 
 atn_status atn_wisdom_place(const atn_ctx *ctx, const char *path, bool read_only, char **out) {
     *out = NULL;
-    if (!path || !*path) path = getenv("ATTUNE_WISDOM");
+    if (!path || !*path) path = atn_environment(ATN_ENV_WISDOM);
     if (!path || !*path) return in_cache_folder(ctx, read_only, out);
     *out = atn_strdup(ctx, path);
     return *out ? ATN_OK : ATN_ERR_MEMORY;

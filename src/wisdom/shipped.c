@@ -13,7 +13,7 @@ static atn_status load(const atn_ctx *ctx, const void *tag, atn_wisdom **out) {
     atn_wisdom *wisdom;
     atn_status status = atn_wisdom_open_memory(ctx, "shipped", &wisdom);
     for (const atn_shipped_wisdom *s = atn_shipped_wisdom_table; s->name && status == ATN_OK; ++s) {
-        status = atn_wisdom_import(wisdom, s->name, s->text, strlen(s->text), NULL);
+        status = atn_store_import(wisdom, s->name, s->text, strlen(s->text), NULL);
         if (status != ATN_ERR_INPUT) continue;
         atn_log(ctx, ATN_LOG_WARNING, "shipped wisdom is left out: %s", atn_ctx_message(ctx));
         status = ATN_OK;

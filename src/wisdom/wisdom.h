@@ -6,6 +6,8 @@
 #include "base/hash.h"
 #include "base/text.h"
 
+#include <attune/wisdom.h>
+
 #include <stdbool.h>
 
 enum { ATN_WISDOM_DIMS = 6 };
@@ -92,6 +94,9 @@ atn_status atn_wisdom_open_memory(const atn_ctx *ctx, const char *name, atn_wisd
  * "none". */
 atn_status atn_wisdom_find(const atn_ctx *ctx, atn_wisdom *wisdom, const atn_wisdom_key *key, atn_hit *out);
 
+/* How often this process has changed what is known, in any database: what was found holds until it grows. */
+uint64_t atn_wisdom_changes(void);
+
 /* ---- for the tuner ---- */
 /* On disk before it returns: the candidate is about to run. *starts: how often it was begun, this one included. Its
  * outcome is "started" until it is told; numbers of earlier runs stay. Refused once the context is cancelled; tell and
@@ -153,28 +158,23 @@ atn_status atn_wisdom_entries(atn_wisdom *wisdom, const atn_wisdom_filter *filte
 atn_status atn_wisdom_entry_rows(atn_wisdom *wisdom, int64_t number,
                                  bool (*visit)(void *user, const atn_wisdom_row *row), void *user);
 
-typedef struct atn_wisdom_counts {
-    int64_t entries, measurements, winners; /* that were there */
-    int64_t taken;                          /* measurements and winners that an import changed or added */
-} atn_wisdom_counts;
-
 /* Removes the entries with all that was measured. `counts` may be NULL. */
-atn_status atn_wisdom_forget(atn_wisdom *wisdom, const atn_wisdom_filter *filter, atn_wisdom_counts *counts);
+atn_status atn_store_forget(atn_wisdom *wisdom, const atn_wisdom_filter *filter, atn_wisdom_counts *counts);
 
 /* JSON, docs/wisdom.md. `wisdom` may be NULL: no entries. */
-atn_status atn_wisdom_export(const atn_ctx *ctx, atn_wisdom *wisdom, const atn_wisdom_filter *filter, atn_text *out,
-                             atn_wisdom_counts *counts);
+atn_status atn_store_export(const atn_ctx *ctx, atn_wisdom *wisdom, const atn_wisdom_filter *filter, atn_text *out,
+                            atn_wisdom_counts *counts);
 /* All of it or nothing. What is here stays where it is faster (winners) or newer (measurements). `name` is for
  * messages; `counts` may be NULL. */
-atn_status atn_wisdom_import(atn_wisdom *wisdom, const char *name, const char *text, size_t length,
-                             atn_wisdom_counts *counts);
+atn_status atn_store_import(atn_wisdom *wisdom, const char *name, const char *text, size_t length,
+                            atn_wisdom_counts *counts);
 /* Several texts in one transaction. */
 typedef struct atn_wisdom_source {
     const char *name, *text;
     size_t length;
 } atn_wisdom_source;
-atn_status atn_wisdom_import_all(atn_wisdom *wisdom, const atn_wisdom_source *sources, size_t count,
-                                 atn_wisdom_counts *counts);
+atn_status atn_store_import_all(atn_wisdom *wisdom, const atn_wisdom_source *sources, size_t count,
+                                atn_wisdom_counts *counts);
 
 /* Looks for damage and for rows that make no sense, and hands out each as one line. Those of other generators than
  * `now` says may hold variants that are not known any more. */

@@ -76,7 +76,10 @@ static void lies_about_trials(void **state) {
     }
 }
 
-#define HELLO "echo '{\"hello\":\"attune worker\",\"protocol\":3}'\n"
+#define HELLO_OF(field, value)                                                                                         \
+    "\"$real\" worker </dev/null | head -n 1 | sed 's/\"" field "\": *\"[^\"]*\"/\"" field "\":\"" value               \
+    "\"/'; sleep 1000"
+#define HELLO "\"$real\" worker </dev/null | head -n 1\n" /* as ours begins */
 
 /* A line without an end, lines without an end, output closed with nobody gone: each is noticed, and the worker ended.
  */
@@ -103,8 +106,10 @@ static void another_protocol(void **state) {
     static const struct {
         const char *body, *message;
     } rows[] = {
-        {"echo '{\"hello\":\"attune worker\",\"protocol\":4}'; sleep 1000",
-         "speaks protocol 4, this attune protocol 3"},
+        {"echo '{\"hello\":\"attune worker\",\"protocol\":5}'; sleep 1000",
+         "speaks protocol 5, this attune protocol 4"},
+        {HELLO_OF("version", "9.9.9"), "is attune '9.9.9' with generator"},
+        {HELLO_OF("generator", "0123"), "with generator '0123', this is"},
         {"echo '{\"done\":{}}'; sleep 1000", "speaks another protocol or none"}, /* as workers did before */
         {"echo hello; sleep 1000", "speaks another protocol or none"},
     };
@@ -120,8 +125,11 @@ static void another_protocol(void **state) {
 static void another_tuner(void **state) {
     (void)state;
     atn_tune_result r;
-    assert_int_equal(tune_with("sed -u 's/\"protocol\": *3/\"protocol\":1/' | \"$real\" \"$@\"", &r), ATN_ERR_DEVICE);
-    kit_contains(atn_ctx_message(k.ctx), "the worker speaks protocol 3, the tuner 1");
+    assert_int_equal(tune_with("sed -u 's/\"protocol\": *4/\"protocol\":1/' | \"$real\" \"$@\"", &r), ATN_ERR_DEVICE);
+    kit_contains(atn_ctx_message(k.ctx), "the worker speaks protocol 4, the tuner 1");
+    assert_int_equal(tune_with("sed -u 's/\"generator\": *\"[^\"]*\"/\"generator\":\"other\"/' | \"$real\" \"$@\"", &r),
+                     ATN_ERR_DEVICE);
+    kit_contains(atn_ctx_message(k.ctx), "the tuner's other; both must be of one build");
 }
 
 static int setup(void **state) {

@@ -49,18 +49,42 @@ static void each_thread_has_its_sentence(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
     (void)atn_fail(ctx, ATN_ERR_INPUT, "main");
-    pthread_t threads[8];
-    caller callers[8];
-    for (int k = 0; k < 8; ++k) {
+    enum { THREADS = 50 };
+    pthread_t threads[THREADS];
+    caller callers[THREADS];
+    for (int k = 0; k < THREADS; ++k) {
         callers[k] = (caller){ctx, k, false};
         pthread_create(&threads[k], NULL, fail_and_look, &callers[k]);
     }
-    for (int k = 0; k < 8; ++k) {
+    for (int k = 0; k < THREADS; ++k) {
         pthread_join(threads[k], NULL);
         assert_true(callers[k].right);
     }
     assert_string_equal(atn_ctx_message(ctx), "main");
     kit_free(ctx);
+}
+
+/* A sentence belongs to the context it was said in, also where another one is at the same address later. */
+static void each_context_has_its_sentence(void **state) {
+    (void)state;
+    atn_ctx *a = kit_ctx(), *b = kit_ctx(), *none;
+    (void)atn_fail(a, ATN_ERR_INPUT, "of a");
+    assert_string_equal(atn_ctx_message(a), "of a");
+    assert_string_equal(atn_ctx_message(b), "");
+    assert_string_equal(atn_ctx_message(NULL), "");
+    atn_ctx_settings settings = {.size = sizeof settings + 8};
+    assert_int_equal(atn_ctx_create(&settings, &none), ATN_ERR_INPUT);
+    assert_null(none);
+    kit_contains(atn_ctx_message(NULL), "atn_ctx_settings: its size is");
+    assert_string_equal(atn_ctx_message(a), "");
+    (void)atn_fail(a, ATN_ERR_INPUT, "of a");
+    kit_free(a);
+    for (int k = 0; k < 20; ++k) {
+        a = kit_ctx();
+        assert_string_equal(atn_ctx_message(a), "");
+        kit_free(a);
+    }
+    kit_free(b);
 }
 
 static void cancel_is_seen(void **state) {
@@ -117,11 +141,43 @@ static void memory_is_counted(void **state) {
     kit_free(ctx);
 }
 
+/* Counted as freed, and handed out again to who asks for about as many bytes; a caller's own allocator sees them all.
+ */
+static void blocks_are_kept(void **state) {
+    (void)state;
+    atn_ctx *ctx;
+    kit_ok(NULL, atn_ctx_create(NULL, &ctx));
+    size_t before = atn_ctx_bytes(ctx);
+    for (size_t bytes = 1; bytes < (size_t)8 << 20; bytes = bytes * 3 + 1) {
+        unsigned char *block[2];
+        for (int k = 0; k < 2; ++k) {
+            block[k] = atn_alloc(ctx, bytes);
+            assert_non_null(block[k]);
+            memset(block[k], k + 1, bytes);
+        }
+        assert_int_equal(block[0][bytes - 1], 1);
+        assert_int_equal(atn_ctx_bytes(ctx), before + 2 * bytes);
+        for (int k = 0; k < 2; ++k) atn_free(ctx, block[k]);
+        assert_int_equal(atn_ctx_bytes(ctx), before);
+        block[0] = atn_zalloc(ctx, bytes - bytes / 9);
+        for (size_t k = 0; k < bytes - bytes / 9; ++k) assert_int_equal(block[0][k], 0);
+        block[0] = atn_resize(ctx, block[0], 2 * bytes);
+        block[0][2 * bytes - 1] = 1;
+        atn_free(ctx, block[0]);
+    }
+    enum { MANY = 2000 };
+    void *many[MANY];
+    for (int k = 0; k < MANY; ++k) assert_non_null(many[k] = atn_alloc(ctx, 20000));
+    for (int k = 0; k < MANY; ++k) atn_free(ctx, many[k]);
+    assert_int_equal(atn_ctx_bytes(ctx), before);
+    atn_ctx_free(ctx);
+}
+
 static void every_allocation_may_fail(void **state) {
     (void)state;
     for (long n = 1;; ++n) {
         kit_faults faults = {.fail_at = n};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         options.cache_dir = "somewhere";
         options.compiler = "gcc";
         atn_ctx *ctx;
@@ -158,7 +214,7 @@ static void arena_blocks_are_apart(void **state) {
 static void text_grows_and_remembers_failure(void **state) {
     (void)state;
     kit_faults faults = {0};
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
     atn_text text = {.ctx = ctx};
@@ -262,9 +318,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sentence_is_one_line),
         cmocka_unit_test(each_thread_has_its_sentence),
+        cmocka_unit_test(each_context_has_its_sentence),
         cmocka_unit_test(cancel_is_seen),
         cmocka_unit_test(progress_is_told_and_may_stop_it),
         cmocka_unit_test(memory_is_counted),
+        cmocka_unit_test(blocks_are_kept),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(arena_blocks_are_apart),
         cmocka_unit_test(text_grows_and_remembers_failure),

@@ -276,7 +276,7 @@ static void every_allocation_may_fail(void **state) {
     const char *argv[] = {"/bin/sh", "-c", "echo hello", NULL};
     for (long n = 1;; ++n) {
         kit_faults faults = {0};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         atn_ctx *own;
         assert_int_equal(atn_ctx_create(&options, &own), ATN_OK);
         long first = faults.count;

@@ -1,6 +1,8 @@
 /* Threads that can be made, and those that cannot: with room for a stack or without. */
 #include "testkit.h"
 
+#include "base/aside.h"
+#include "base/parallel.h"
 #include "base/threads.h"
 
 #include <pthread.h>
@@ -57,8 +59,71 @@ static void none_can_be_made(void **state) {
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* Work beside the caller's. */
+enum { PIECES = 1000 };
+typedef struct counted {
+    int32_t workers;
+    int32_t done[PIECES];
+} counted;
+
+static void count_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    counted *c = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) ++c->done[k];
+}
+
+static void count(void *user) {
+    counted *c = user;
+    c->workers = atn_parallel_workers();
+    atn_parallel(PIECES, 1, count_some, c);
+    atn_parallel_pieces(PIECES, count_some, c);
+}
+
+static void work_is_done_aside(void **state) {
+    (void)state;
+    for (int32_t threads = 0; threads < 4; ++threads) {
+        counted c = {0};
+        atn_aside aside = {0};
+        int32_t most = atn_parallel_workers();
+        atn_aside_end(&aside); /* none */
+        atn_aside_begin(&aside, count, &c, threads);
+        assert_int_equal(atn_parallel_workers(), 1); /* the others are kept off */
+        atn_aside_end(&aside);
+        atn_aside_end(&aside); /* is over */
+        int32_t wanted = threads < 1 ? 1 : threads;
+        assert_int_equal(c.workers, wanted < most ? wanted : most);
+        for (int k = 0; k < PIECES; ++k) assert_int_equal(c.done[k], 2);
+        assert_int_equal(atn_parallel_workers(), most); /* the caller's are what they were */
+    }
+}
+
+/* Without room for a thread it is done when it is to be over. */
+static void work_is_done_at_the_end(void **state) {
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip();
+#endif
+    if (!kit_memory_limits()) skip();
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit none = {.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
+        counted c = {0};
+        atn_aside aside = {0};
+        if (setrlimit(RLIMIT_AS, &none) != 0) _exit(2);
+        atn_aside_begin(&aside, count, &c, 2);
+        if (c.done[0]) _exit(3);
+        atn_aside_end(&aside);
+        _exit(c.done[0] == 2 && c.done[PIECES - 1] == 2 ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(none_can_be_made), cmocka_unit_test(there_are_threads),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(none_can_be_made), cmocka_unit_test(work_is_done_at_the_end),
+                                       cmocka_unit_test(work_is_done_aside), cmocka_unit_test(there_are_threads),
                                        cmocka_unit_test(they_are_counted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,8 +96,8 @@ static void pairs_repeat(void **state) {
         kit_ok(ctx, atn_covariance_pair_make(ctx, kind, SEED, &a));
         kit_ok(ctx, atn_covariance_pair_make(ctx, kind, SEED, &b));
         assert_memory_equal(a.transform, b.transform, sizeof a.transform);
-        size_t n = atn_cloud_get_info(a.source).points;
-        assert_true(n > 500 && n == atn_cloud_get_info(b.source).points && a.spacing > 0);
+        size_t n = atn_cloud_info_of(a.source).points;
+        assert_true(n > 500 && n == atn_cloud_info_of(b.source).points && a.spacing > 0);
         assert_memory_equal(atn_cloud_positions(a.source, 0), atn_cloud_positions(b.source, 0), n * sizeof(double));
         atn_covariance_pair_free(&a);
         atn_covariance_pair_free(&b);

@@ -13,7 +13,7 @@ static void same_transform_as_compat(void **state) {
     atn_device *device;
     bench_pair pair;
     emicp published;
-    atn_register_result compat;
+    atn_register_result compat = {0};
     int32_t host;
     kit_ok(ctx, atn_devices_find(ctx, &devices));
     kit_ok(ctx, atn_devices_pick(devices, "host", &host));

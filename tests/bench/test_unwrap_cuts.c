@@ -57,7 +57,7 @@ static void layover_with_quality(void **state) {
     for (uint64_t seed = 1; seed <= 3; ++seed) {
         layover scene;
         atn_unwrap *unwrap;
-        atn_unwrap_result result;
+        atn_unwrap_result result = {0};
         layover_settings s = {
             .side = SIDE, .seed = seed, .hills = 6, .steep = 1.3, .noise = 0.5, .turn = 0.9, .looks = 4};
         kit_ok(ctx, layover_make(ctx, &s, &scene));
@@ -65,8 +65,8 @@ static void layover_with_quality(void **state) {
             int64_t votes[129] = {0}, known = 0, most = 0;
             kit_ok(ctx, atn_unwrap_create(device, SIDE, SIDE, NULL, &unwrap));
             if (k == 0)
-                kit_ok(ctx, atn_unwrap_solve(unwrap, scene.psi, &(atn_unwrap_settings){.quality = scene.correlation},
-                                             out, &result));
+                kit_ok(ctx, atn_unwrap_solve(unwrap, scene.psi,
+                                             &(atn_unwrap_solve_settings){.quality = scene.correlation}, out, &result));
             else
                 kit_ok(ctx, reliability_reference_run(ctx, SIDE, SIDE, scene.psi, out));
             atn_unwrap_free(unwrap);

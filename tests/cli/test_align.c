@@ -68,7 +68,7 @@ static void a_folder_becomes_one(void **state) {
     atn_cloud *all;
     snprintf(path, sizeof path, "%s/all.ply", cli_dir);
     kit_ok(cli_ctx, atn_cloud_read(cli_ctx, path, NULL, &all));
-    assert_int_equal(atn_cloud_get_info(all).points, 8 * 3000);
+    assert_int_equal(atn_cloud_info_of(all).points, 8 * 3000);
     atn_cloud_free(all);
     snprintf(path, sizeof path, "%s/r.html", cli_dir);
     struct stat info;

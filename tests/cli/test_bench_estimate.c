@@ -46,7 +46,7 @@ static void the_list(void **state) {
     int count = 0;
     for (const atn_shipped *s = ATN_BENCH_KERNELS; s->name; ++s, ++count) {
         assert_null(atn_shipped_find(s->name));
-        if (!atn_set_next(s->name, &HOST, NULL) || !atn_set_next(s->name, &GPU, NULL))
+        if (!atn_set_next(ATN_BENCH_SETS, s->name, &HOST, NULL) || !atn_set_next(ATN_BENCH_SETS, s->name, &GPU, NULL))
             fail_msg("bench/kernels/%s.atn says no shape to tune at", s->name);
     }
     assert_true(count >= 10);

@@ -1,6 +1,9 @@
 /* attune convert: steps and formats, what it refuses; and what attune register keeps of the source's properties. */
 #include "clikit.h"
 
+#include "base/file.h"
+#include "base/memory.h"
+
 #include <attune/cloud.h>
 
 #include <math.h>
@@ -56,7 +59,7 @@ static void steps_in_their_order(void **state) {
     assert_int_equal(json_array_size(json_object_get(root, "steps")), 4);
     json_decref(root);
     atn_cloud *out = get("out.ply");
-    atn_cloud_info info = atn_cloud_get_info(out);
+    atn_cloud_info info = atn_cloud_info_of(out);
     assert_true(info.normals && !info.weights && info.low[2] == 2 && info.low[0] == -1);
     assert_string_equal(info.properties, "red, label");
     atn_cloud_free(out);
@@ -69,8 +72,8 @@ static void several_are_merged(void **state) {
     assert_non_null(strstr(r.err, "both.ply: dropped, not in this format or not read: label\n"));
     cli_drop(&r);
     atn_cloud *both = get("both.ply");
-    assert_int_equal(atn_cloud_get_info(both).points, 6);
-    assert_string_equal(atn_cloud_get_info(both).properties, "red");
+    assert_int_equal(atn_cloud_info_of(both).points, 6);
+    assert_string_equal(atn_cloud_info_of(both).properties, "red");
     atn_cloud_free(both);
 }
 
@@ -78,12 +81,23 @@ static void meshes_and_formats(void **state) {
     (void)state;
     cli_does("convert @/mesh.obj @/mesh.ply --transform @/turn.txt", "4 points");
     atn_cloud *mesh = get("mesh.ply");
-    assert_int_equal(atn_cloud_get_info(mesh).faces, 1);
+    assert_int_equal(atn_cloud_info_of(mesh).faces, 1);
     atn_cloud_free(mesh);
     cli_result r = cli_run("convert @/mesh.ply @/mesh.npy");
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.err, "dropped, not in this format or not read: faces\n"));
     cli_drop(&r);
+    cli_does("convert @/scans/source.ply @/points.vtp", "1500 points");
+    cli_refuses("info @/points.vtp", 1, "VTK files are written, not read");
+    char *text;
+    size_t length;
+    char path[512];
+    snprintf(path, sizeof path, "%s/points.vtp", cli_dir);
+    kit_ok(cli_ctx, atn_file_read(cli_ctx, path, 1 << 22, &text, &length));
+    kit_contains(text, "NumberOfPoints=\"1500\" NumberOfVerts=\"1500\"");
+    const char *points = strstr(text, "format=\"binary\">\n") + 17;
+    assert_int_equal(strcspn(points, "\n"), (8 + 24 * 1500 + 2) / 3 * 4); /* a length and the doubles */
+    atn_free(cli_ctx, text);
     cli_does("convert @/bad.csv @/more.csv @/good.pcd --drop-invalid", "1 of them invalid");
 }
 
@@ -118,7 +132,7 @@ static void register_keeps_properties(void **state) {
     json_decref(root);
     cli_drop(&r);
     moved = get("moved.xyz");
-    assert_int_equal(atn_cloud_get_info(moved).points, 1500);
+    assert_int_equal(atn_cloud_info_of(moved).points, 1500);
     for (size_t k = 0; k < 1500; k += 100)
         for (int i = 0; i < 3; ++i) {
             double wanted = 0;
@@ -131,7 +145,7 @@ static void register_keeps_properties(void **state) {
 /* One run whose n-th allocation fails: 1 and one sentence, nothing stays behind; true: there are less than n. */
 static bool fails_well(const char *line, long n) {
     kit_faults faults = {.fail_at = n};
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     atn_ctx *before = cli_ctx;
     cli_result r = {.code = 1};
     cli_ctx = NULL;

@@ -86,7 +86,7 @@ static void parsing_survives_no_memory(void **state) {
     (void)state;
     for (long n = 2; n <= 3; ++n) {
         kit_faults faults = {.fail_at = n}; /* 1 is the context itself */
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         atn_cli_call call = {0};
         assert_int_equal(atn_ctx_create(&options, &call.ctx), ATN_OK);
         kit_fails(call.ctx, ATN_ERR_MEMORY, "out of memory", parse(&call, ARGV("try", "a")));

@@ -119,7 +119,7 @@ static void refusals(void **state) {
     };
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
     cli_does("lattice @/point.xyz --device host", "1 atoms");
-    cli_does("lattice @/nan.xyz --drop-invalid --device host", "were dropped");
+    cli_does("lattice @/nan.xyz --drop-invalid --device host", "coordinates dropped");
 }
 
 /* Numbers of a record, big-endian as POS has them. */
@@ -188,7 +188,7 @@ static void poor_frames(void **state) {
         assert_true(json_is_false(json_object_get(json_object_get(root, "settings"), "told")));
         json_decref(root);
     }
-    cli_does("lattice @/far.pos --device host", "are guesses");
+    cli_does("lattice @/far.pos --device host", "are defaults");
     cli_refuses("lattice @/odd.pos --device host", 1, "3 bytes behind the last ion");
 }
 

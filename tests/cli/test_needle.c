@@ -2,9 +2,9 @@
  * and raw, what it refuses. */
 #include "clikit.h"
 
-#include "apps/sample/bevel.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "sample/bevel.h"
 
 #include <attune/cloud.h>
 

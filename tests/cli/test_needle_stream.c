@@ -277,7 +277,7 @@ static void what_is_refused(void **state) {
 /* One run with an allocation that fails; how many there were. Nothing stays behind, and the reason is told. */
 static long run_short(long fail_at) {
     kit_faults faults = {.fail_at = fail_at};
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     atn_ctx *usual = cli_ctx;
     kit_ok(usual, atn_ctx_create(&options, &cli_ctx));
     cli_result r = cli_run("needle @/s/model.stl @/s/frames --stream --latest --json --device host");

@@ -57,6 +57,11 @@ static void what_it_refuses(void **state) {
         {"register a b --error-bound 2", 2, "--error-bound cannot be '2'; it takes a number above 0 and up to 1"},
         {"register a b --outlier -inf", 2, "--outlier cannot be '-inf'"},
         {"register a b --trim 1", 2, "--trim cannot be '1'"},
+        {"register a b --trim 0.1", 2, "--trim means nothing for --method em-icp; it is for icp, icp-plane"},
+        {"register a b --method cpd --no-polish", 2, "--no-polish means nothing for --method cpd; it is for em-icp"},
+        {"register a b --method gicp --sigma-factor 0.5", 2, "it is for em-icp, softassign"},
+        {"register a b --method icp --error-bound 0.5", 2, "it is for em-icp, softassign, cpd"},
+        {"register a b --method icp --robust-scale 1", 2, "--robust-scale means nothing without --robust"},
         {"register a b --iterations 0", 2, "--iterations cannot be '0'"},
         {"register a b --iterations 1e12", 2, "--iterations cannot be '1e12'"},
         {"register a b --memory lots", 2, "--memory cannot be 'lots'; it takes bytes, such as 500M or 4G"},
@@ -132,9 +137,9 @@ static void people_get_a_block(void **state) {
     (void)state;
     cli_result r = cli_run("register " SCANS " --device host --profile --truth @/scans/truth.json");
     assert_int_equal(r.code, 0);
-    static const char *const PARTS[] = {"source      ", "transform   ", "turn        ",
+    static const char *const PARTS[] = {"source      ", "transform   ", "rotation    ",
                                         "rmse        ", "overlap     ", "converged",
-                                        "memory      ", "truth       ", "where the time goes"};
+                                        "peak memory ", "uncertainty ", "error       ", "part  "};
     for (size_t k = 0; k < sizeof PARTS / sizeof *PARTS; ++k) kit_contains(r.out, PARTS[k]);
     assert_null(strstr(r.out, " \n"));
     cli_drop(&r);
@@ -292,8 +297,9 @@ static void the_report_is_whole(void **state) {
     cli_does("register " SCANS " --device host --report @/page.html --truth @/scans/truth.json", "converged");
     char *page = get("page.html");
     static const char *const PARTS[] = {
-        "<!doctype html>",     "before", "after", "How it got there", "against the truth", "<canvas",
-        "Where the time goes", "</html>"};
+        "<!doctype html>",       "Trusted", "Uncertainty (1σ)", "Before",    "After",
+        "error against --truth", "<canvas", "Copy the matrix",  "Residuals", "<details>",
+        "attune register ",      "</html>"};
     for (size_t k = 0; k < sizeof PARTS / sizeof *PARTS; ++k) kit_contains(page, PARTS[k]);
     assert_null(strstr(page, "http"));
     atn_free(cli_ctx, page);

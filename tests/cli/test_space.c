@@ -31,7 +31,7 @@ static kit_faults blocks;
 static int begin(void **state) {
     (void)state;
     blocks = (kit_faults){0};
-    atn_options options = kit_fault_options(&blocks);
+    atn_ctx_settings options = kit_fault_options(&blocks);
     options.cache_dir = cli_dir;
     return atn_ctx_create(&options, &cli_ctx) == ATN_OK ? 0 : -1;
 }
@@ -113,7 +113,7 @@ static void mistakes(void **state) {
          "attune space: nosuch: no such file, and no space that is shipped: cuda, example, host, opencl"},
         {"space @/small.lanai --why size=3,fast=True,how=a", 1, "'size' cannot be '3'; it is one of 1, 2, 4"},
         {"space @/small.lanai --why siez=1", 1, "there is no parameter 'siez'; did you mean 'size'?"},
-        {"bench", 2, "attune bench: needs SUBJECT"},
+        {"bench", 2, "attune bench: needs kernels|programs"},
         {"bench spaec", 2, "there is nothing to measure called 'spaec'; did you mean 'space'?"},
         {"bench space /nonexistent", 1, "/nonexistent"},
         {"bench space @/small.lanai --device", 2, "--device needs a value"},

@@ -69,9 +69,19 @@ static void what_is_refused(void **state) {
     (void)state;
     static const cli_refusal CASES[] = {
         {"unwrap", 2, "needs IN"},
-        {"unwrap @/phase.npy -o @/x.jpg", 2, "tif, npy or png"},
+        {"unwrap @/phase.npy -o @/x.jpg", 2, "tif, npy, gwy, sdf, dat, vti or png"},
         {"unwrap @/phase.npy --preview @/x.tif", 2, "a preview is a png"},
         {"unwrap @/phase.npy --shape 3", 2, "HxW is a shape"},
+        {"unwrap @/phase.npy --remove sphere", 2, "piston|tilt|power|astigmatism|zernike:N"},
+        {"unwrap @/phase.npy --remove zernike:0", 2, "zernike:1 to zernike:231"},
+        {"unwrap @/phase.npy --remove zernike:x", 2, "zernike:1 to zernike:231"},
+        {"unwrap @/phase.npy --zernike 232", 2, "--zernike cannot be above 231"},
+        {"unwrap @/phase.npy --zernike 200", 1, "do not determine them"},
+        {"unwrap @/phase.npy --aperture 3,4", 2, "it takes X,Y,R in pixels"},
+        {"unwrap @/phase.npy --aperture 3,4,0", 2, "its radius is above 0"},
+        {"unwrap @/phase.npy --pixel 5km", 2, "632.8nm, 5um"},
+        {"unwrap @/phase.npy --wavelength 5m", 2, "it takes a length"},
+        {"unwrap @ --stream --report @/x.html", 2, "--report does not go with --stream"},
         {"unwrap @/phase.npy --shape 3x4x5", 2, "HxW is a shape"},
         {"unwrap @/phase.npy --scale pie", 2, "--scale cannot be 'pie'"},
         {"unwrap @/phase.npy --scale 0", 2, "--scale cannot be '0'"},
@@ -127,6 +137,48 @@ static void files_in_and_out(void **state) {
     save("whole.npy", ATN_U16, H, W, whole);
     cli_does("unwrap @/whole.npy -o @/u.npy", "values of 16 bits: their full scale is one turn");
     check_answer("u.npy", 1, 1e-3);
+}
+
+static json_t *term(json_t *r, size_t j) {
+    return json_object_get(json_array_get(json_object_get(json_object_get(r, "zernike"), "terms"), j - 1), "value");
+}
+
+/* Figures, Zernike terms, what is removed, and the report. */
+static void form_of_a_surface(void **state) {
+    (void)state;
+    make_phase();
+    json_t *r = cli_object("unwrap @/phase.npy --wavelength 632.8nm --pixel 5um --zernike 10 --json");
+    assert_true(fabs(number(r, "pv") - (number(r, "max") - number(r, "min"))) < 1e-15);
+    assert_true(number(r, "rms") > 0 && number(r, "sq") > 0 && number(r, "sa") <= number(r, "sq"));
+    assert_true(number(r, "sq") <= number(r, "rms") * (1 + 1e-9));
+    assert_true(fabs(json_real_value(json_array_get(json_object_get(r, "spacing"), 0)) - 5e-6) < 1e-15);
+    assert_string_equal(json_string_value(json_object_get(
+                            json_array_get(json_object_get(json_object_get(r, "zernike"), "terms"), 3), "name")),
+                        "power");
+    assert_true(fabs(json_real_value(term(r, 2))) > 1e-9 && !term(r, 11));
+    double rms = number(r, "rms");
+    json_decref(r);
+    for (int k = 0; k < 4; ++k) { /* it is a plane: nothing is left, whatever is removed */
+        static const char *const LINES[] = {
+            "unwrap @/phase.npy --wavelength 632.8nm --json --zernike 6 --remove tilt",
+            "unwrap @/phase.npy --wavelength 632.8nm --json --zernike 6 --remove power",
+            "unwrap @/phase.npy --wavelength 632.8nm --json --zernike 6 --remove astigmatism",
+            "unwrap @/phase.npy --wavelength 632.8nm --json --zernike 6 --remove zernike:15"};
+        r = cli_object(LINES[k]);
+        assert_true(number(r, "rms") < 1e-4 * rms && number(r, "pv") < 1e-3 * rms);
+        json_decref(r);
+    }
+    r = cli_object("unwrap @/phase.npy --aperture 11,9,6 --remove power --json -o @/u.npy");
+    assert_true(json_is_null(json_object_get(r, "zernike")));
+    json_decref(r);
+    cli_does("info @/u.npy", "NaN    319"); /* of 432, 113 lie in the disc */
+    cli_does("unwrap @/phase.npy --wavelength 632.8nm --pixel 5um --report @/r.html", "PV ");
+    char *page = NULL;
+    size_t length;
+    kit_ok(cli_ctx, atn_file_read(cli_ctx, path_of("r.html"), SIZE_MAX, &page, &length));
+    static const char *const PARTS[] = {"Sq (levelled)", "astigmatism 0°", "showSurface", "632.8 nm", "attune unwrap"};
+    for (size_t k = 0; k < sizeof PARTS / sizeof *PARTS; ++k) kit_contains(page, PARTS[k]);
+    atn_free(cli_ctx, page);
 }
 
 /* Heights of a file are a phase at its wavelength, or at the one that is given. */
@@ -206,6 +258,27 @@ static void residues_and_surfaces(void **state) {
     assert_int_equal(again.code, 0);
     assert_non_null(strstr(again.err, "u.npy spans more than a turn: unwrapped already, kept as it is"));
     cli_drop(&again);
+}
+
+/* A raw file that says its shape in its name needs no option; half turns are recognized, and named. */
+static void raw_files_by_name(void **state) {
+    (void)state;
+    static const double ALONG[2] = {0.1013, 0.0557}; /* turns from pixel to pixel: values are everywhere in -1 to 1 */
+    float half[W * H];
+    for (int k = 0; k < W * H; ++k) half[k] = (float)(2 * remainder(ALONG[0] * (k % W) + ALONG[1] * (k / W), 1));
+    put("half.18x24.phase", half, sizeof half);
+    put("half.phase", half, sizeof half);
+    put("half.1x3.phase", half, sizeof half);
+    json_t *r = cli_object("unwrap @/half.18x24.phase --scale pi --json");
+    double span = TURN * (ALONG[0] * (W - 1) + ALONG[1] * (H - 1));
+    assert_true(fabs(number(r, "max") - number(r, "min") - span) < 1e-3);
+    json_decref(r);
+    cli_result plain = cli_run("unwrap @/half.18x24.phase");
+    assert_int_equal(plain.code, 0);
+    assert_non_null(strstr(plain.err, "--scale pi takes them so"));
+    cli_drop(&plain);
+    cli_refuses("unwrap @/half.phase", 1, "raw float32 needs its shape");
+    cli_refuses("unwrap @/half.1x3.phase", 1, "raw float32 needs its shape");
 }
 
 static void masks_and_holes(void **state) {
@@ -372,11 +445,12 @@ static int begin(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_refused),   cmocka_unit_test(files_in_and_out),
-                                       cmocka_unit_test(heights_in),        cmocka_unit_test(residues_and_surfaces),
-                                       cmocka_unit_test(masks_and_holes),   cmocka_unit_test(odd_sizes),
-                                       cmocka_unit_test(spoiled_files),     cmocka_unit_test(stacks_of_frames),
-                                       cmocka_unit_test(streams_of_stacks), cmocka_unit_test(streams),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_refused),       cmocka_unit_test(files_in_and_out),
+                                       cmocka_unit_test(form_of_a_surface),     cmocka_unit_test(heights_in),
+                                       cmocka_unit_test(residues_and_surfaces), cmocka_unit_test(raw_files_by_name),
+                                       cmocka_unit_test(masks_and_holes),       cmocka_unit_test(odd_sizes),
+                                       cmocka_unit_test(spoiled_files),         cmocka_unit_test(stacks_of_frames),
+                                       cmocka_unit_test(streams_of_stacks),     cmocka_unit_test(streams),
                                        cmocka_unit_test(bench_has_rows)};
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

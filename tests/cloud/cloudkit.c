@@ -186,9 +186,9 @@ const kit_file KIT_FILES[] = {
     {0},
 };
 
-atn_cloud *cloud_of(atn_ctx *ctx, const kit_file *file, atn_invalid invalid) {
+atn_cloud *cloud_of(atn_ctx *ctx, const kit_file *file, atn_cloud_invalid invalid) {
     atn_cloud *cloud;
-    atn_cloud_options options = {.invalid = invalid};
+    atn_cloud_settings options = {.invalid = invalid};
     atn_status status = atn_cloud_read_bytes(ctx, file->name, file->bytes, file->length, &options, &cloud);
     if (status != ATN_OK) fail_msg("%s: %s", file->name, atn_ctx_message(ctx));
     return cloud;
@@ -207,7 +207,7 @@ void cloud_walk(atn_status (*work)(atn_ctx *ctx, const void *given), const void 
     atn_status status = ATN_ERR_MEMORY;
     for (long n = 1; status != ATN_OK; ++n) {
         kit_faults faults = {.fail_at = n};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         atn_ctx *ctx;
         if (atn_ctx_create(&options, &ctx) != ATN_OK) continue; /* it was one of the context's own */
         status = work(ctx, given);

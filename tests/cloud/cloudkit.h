@@ -20,7 +20,7 @@ typedef struct kit_file {
 extern const kit_file KIT_FILES[];
 
 /* Reads the bytes; must go well. */
-atn_cloud *cloud_of(atn_ctx *ctx, const kit_file *file, atn_invalid invalid);
+atn_cloud *cloud_of(atn_ctx *ctx, const kit_file *file, atn_cloud_invalid invalid);
 
 /* The same points and everything of the roles in both. */
 void cloud_same(const atn_cloud *a, const atn_cloud *b, unsigned roles);

@@ -40,7 +40,7 @@ static void spoiled_at_every_byte(void **state) {
     (void)state;
     static const unsigned char spoilers[] = {0, 0xff, '\n', '9', '-', ' ', 0x80};
     atn_ctx *ctx = kit_ctx();
-    atn_cloud_options drop = {.invalid = ATN_INVALID_DROP};
+    atn_cloud_settings drop = {.invalid = ATN_INVALID_DROP};
     for (const kit_file *f = KIT_FILES; f->name; ++f)
         for (size_t at = 0; at < f->length; ++at)
             for (size_t k = 0; k < sizeof spoilers; ++k) {
@@ -51,7 +51,7 @@ static void spoiled_at_every_byte(void **state) {
                 atn_status status = atn_cloud_read_bytes(ctx, f->name, copy, f->length, &drop, &cloud);
                 if (status != ATN_OK && status != ATN_ERR_INPUT && status != ATN_ERR_UNSUPPORTED)
                     fail_msg("%s spoiled at %zu", f->name, at);
-                if (status == ATN_OK) (void)atn_cloud_get_info(cloud);
+                if (status == ATN_OK) (void)atn_cloud_info_of(cloud);
                 atn_cloud_free(cloud);
                 free(copy);
             }
@@ -63,7 +63,8 @@ static atn_status in_and_out(atn_ctx *ctx, const void *given) {
     const kit_file *f = given;
     atn_cloud *cloud;
     atn_status status = atn_cloud_read_bytes(ctx, f->name, f->bytes, f->length, NULL, &cloud);
-    for (const cloud_format *format = CLOUD_FORMATS; status == ATN_OK && format->name; ++format) {
+    for (const cloud_format *const *each = CLOUD_FORMATS; status == ATN_OK && *each; ++each) {
+        const cloud_format *format = *each;
         if (!format->write) continue;
         atn_text text = {.ctx = ctx};
         status = format->write(cloud, ' ', &text);

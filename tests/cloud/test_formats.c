@@ -18,7 +18,7 @@ static void reads_every_format(void **state) {
             for (int d = 0; d < 3; ++d)
                 if (atn_cloud_positions(cloud, d)[k] != wanted[k][d])
                     fail_msg("%s: point %zu: %g", f->name, k, atn_cloud_positions(cloud, d)[k]);
-        atn_cloud_info info = atn_cloud_get_info(cloud);
+        atn_cloud_info info = atn_cloud_info_of(cloud);
         assert_true(info.high[2] == 6.5 && info.low[0] == (mesh ? -1 : 1));
         atn_cloud_free(cloud);
     }
@@ -55,7 +55,7 @@ static void tells_what_there_is(void **state) {
         const kit_file *f = KIT_FILES;
         while (strcmp(f->name, cases[k].name) != 0) ++f;
         atn_cloud *cloud = cloud_of(ctx, f, ATN_INVALID_REFUSE);
-        atn_cloud_info info = atn_cloud_get_info(cloud);
+        atn_cloud_info info = atn_cloud_info_of(cloud);
         assert_string_equal(info.format, cases[k].format);
         assert_string_equal(info.properties, cases[k].properties);
         assert_string_equal(info.left_out, cases[k].left_out);
@@ -85,7 +85,7 @@ static void drops_what_is_invalid(void **state) {
     atn_ctx *ctx = kit_ctx();
     for (size_t k = 0; k < 2; ++k) {
         atn_cloud *cloud = cloud_of(ctx, &files[k], ATN_INVALID_DROP), *none;
-        atn_cloud_info info = atn_cloud_get_info(cloud);
+        atn_cloud_info info = atn_cloud_info_of(cloud);
         assert_int_equal(info.points, 2);
         assert_int_equal(info.nan, 2);
         assert_int_equal(info.inf, 2);
@@ -199,7 +199,7 @@ static void made_in_memory(void **state) {
         snprintf(path, sizeof path, "%s/none.%s", dir, endings[k]);
         kit_ok(ctx, atn_cloud_write(cloud, path));
         kit_ok(ctx, atn_cloud_read(ctx, path, NULL, &none));
-        assert_int_equal(atn_cloud_get_info(none).points, 0);
+        assert_int_equal(atn_cloud_info_of(none).points, 0);
         atn_cloud_free(none);
     }
     kit_fails(ctx, ATN_ERR_INPUT, "cannot be written as POS", atn_cloud_write(cloud, "/nonexistent/a.pos"));

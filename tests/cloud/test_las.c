@@ -59,7 +59,7 @@ static void reads_every_format(void **state) {
             bool colours = LAS_FIELDS[2].at[format] >= 0;
             assert_int_equal(cloud->count, POINTS);
             bool waves = format == 4 || format == 5 || format >= 9;
-            assert_string_equal(atn_cloud_get_info(cloud).left_out, waves ? "waveforms, extra bytes" : "extra bytes");
+            assert_string_equal(atn_cloud_info_of(cloud).left_out, waves ? "waveforms, extra bytes" : "extra bytes");
             for (size_t k = 0; k < POINTS; ++k) {
                 assert_true(fabs(cloud_get(cloud, ROLE_Y, k) - (1000 + (double)k + 0.001 - 0.5)) < 1e-9);
                 assert_true(get(cloud, "intensity", k) == 100 * (double)k + 1);
@@ -98,7 +98,7 @@ static void comes_back(void **state) {
         atn_cloud_not_written(a, path, lost, sizeof lost);
         assert_string_equal(lost, "");
         kit_ok(ctx, atn_cloud_read(ctx, path, NULL, &b));
-        assert_string_equal(atn_cloud_get_info(b).format, cases[c].format);
+        assert_string_equal(atn_cloud_info_of(b).format, cases[c].format);
         for (size_t k = 0; k < 2; ++k)
             for (cloud_role d = 0; d < 3; ++d)
                 if (!(fabs(cloud_get(a, d, k) - cloud_get(b, d, k)) <= cases[c].within))

@@ -109,8 +109,8 @@ static void normals_where_there_is_no_plane(void **state) {
         atn_cloud *a, *b;
         kit_ok(ctx, atn_cloud_create(ctx, cases[c].points, cases[c].positions, NULL, &a));
         kit_ok(ctx, atn_cloud_with_normals(a, 0, NULL, &b));
-        assert_true(atn_cloud_get_info(b).normals);
-        assert_int_equal(atn_cloud_get_info(b).points, cases[c].points);
+        assert_true(atn_cloud_info_of(b).normals);
+        assert_int_equal(atn_cloud_info_of(b).points, cases[c].points);
         for (size_t k = 0; k < cases[c].points; ++k)
             for (int d = 0; d < 3; ++d) assert_true(normal_of(b, k, d) == 0);
         atn_cloud_free(b);
@@ -132,7 +132,7 @@ static void normals_keep_all(void **state) {
     atn_cloud *a = cloud_of(ctx, &file, ATN_INVALID_REFUSE), *b;
     kit_ok(ctx, atn_cloud_with_normals(a, 3, NOWHERE, &b));
     cloud_same(a, b, ROLE_POSITION | ROLE_BIT(ROLE_SPECIES));
-    assert_int_equal(atn_cloud_get_info(b).frames, 2);
+    assert_int_equal(atn_cloud_info_of(b).frames, 2);
     for (size_t k = 0; k < 3; ++k) {
         assert_true(fabs(fabs(normal_of(b, k, 2)) - 1) < 1e-6);
         assert_true(fabs(normal_of(b, 3 + k, 0) - sqrt(0.5)) < 1e-6);
@@ -190,7 +190,7 @@ static void merges_frames_and_nothing(void **state) {
     atn_cloud *a = cloud_of(ctx, &file, ATN_INVALID_REFUSE), *b;
     kit_ok(ctx, atn_cloud_voxels(a, 1, &b));
     assert_int_equal(b->count, 2);
-    assert_int_equal(atn_cloud_get_info(b).frames, 3);
+    assert_int_equal(atn_cloud_info_of(b).frames, 3);
     assert_int_equal(atn_cloud_frame(b, 1), 1);
     assert_int_equal(atn_cloud_frame(b, 2), 1);
     assert_true(atn_cloud_weights(b)[0] == 2 && atn_cloud_weights(b)[1] == 1);

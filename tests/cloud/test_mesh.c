@@ -64,8 +64,8 @@ static void samples_every_format(void **state) {
             kit_ok(ctx, sample_from(ctx, &MESHES[m], sizes[size], 1, &again));
             kit_ok(ctx, sample_from(ctx, &MESHES[m], sizes[size], 2, &other));
             cloud_same(cloud, again, ~0u);
-            assert_int_equal(atn_cloud_get_info(cloud).points, sizes[size]);
-            assert_true(atn_cloud_get_info(cloud).normals);
+            assert_int_equal(atn_cloud_info_of(cloud).points, sizes[size]);
+            assert_true(atn_cloud_info_of(cloud).normals);
             double on_square = 0;
             for (size_t k = 0; k < sizes[size]; ++k) {
                 double x = cloud_get(cloud, ROLE_X, k), y = cloud_get(cloud, ROLE_Y, k),
@@ -237,7 +237,7 @@ static void samples_a_file(void **state) {
     kit_ok(ctx, atn_cloud_sample_mesh(ctx, path, 100, 5, &a));
     kit_ok(ctx, sample_from(ctx, &MESHES[0], 100, 5, &b));
     cloud_same(a, b, ~0u);
-    assert_string_equal(atn_cloud_get_info(a).format, "OBJ");
+    assert_string_equal(atn_cloud_info_of(a).format, "OBJ");
     atn_cloud_free(a), atn_cloud_free(b);
     kit_remove(dir);
     kit_free(ctx);

@@ -20,14 +20,15 @@ static const char RNG[] = "2 3\r\nScandium\r\nSc 1.00 0.00 0.20\r\nH\r\nH 0.80 0
                           ". 22.3 22.5 1 0\r\n. 14.9 15 1 0\r\n. 22.9 23.1 1 1\r\n\r\n"
                           "--- polyatomic extension\r\n1 1\r\nScH\r\nScH 1 0 0\r\n---- ScH\r\n. 22.9 23.1 1\r\n";
 
-static atn_ranges *ranges_of(atn_ctx *ctx, const char *text) {
-    atn_ranges *ranges;
-    kit_ok(ctx, atn_ranges_read_bytes(ctx, "a.rrng", text, strlen(text), &ranges));
+static atn_mass_ranges *ranges_of(atn_ctx *ctx, const char *text) {
+    atn_mass_ranges *ranges;
+    kit_ok(ctx, atn_mass_ranges_read_bytes(ctx, "a.rrng", text, strlen(text), &ranges));
     return ranges;
 }
 
-static void check_ion(const atn_ranges *ranges, size_t k, const char *name, int element, int atoms, unsigned colour) {
-    atn_ion ion = atn_ranges_ion(ranges, k);
+static void check_ion(const atn_mass_ranges *ranges, size_t k, const char *name, int element, int atoms,
+                      unsigned colour) {
+    atn_ion ion = *atn_mass_ranges_ion(ranges, k);
     assert_string_equal(ion.name, name);
     assert_int_equal(ion.element, element);
     assert_int_equal(ion.atoms, atoms);
@@ -37,8 +38,8 @@ static void check_ion(const atn_ranges *ranges, size_t k, const char *name, int 
 static void what_rrng_says(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
-    atn_ranges *ranges = ranges_of(ctx, RRNG);
-    atn_ranges_info info = atn_ranges_get_info(ranges);
+    atn_mass_ranges *ranges = ranges_of(ctx, RRNG);
+    atn_mass_ranges_info info = atn_mass_ranges_info_of(ranges);
     assert_string_equal(info.format, "RRNG");
     assert_int_equal(info.ranges, 4);
     assert_int_equal(info.ions, 2);
@@ -47,31 +48,32 @@ static void what_rrng_says(void **state) {
     assert_true(info.low == 13.4 && info.high == 65);
     check_ion(ranges, 0, "Al", 13, 1, 0x33ffff);
     check_ion(ranges, 1, "TiO", 0, 2, 0x33ff00);
-    atn_range first = atn_ranges_get(ranges, 0);
+    atn_mass_range first = *atn_mass_ranges_get(ranges, 0);
     assert_true(first.low == 26.9 && first.high == 27.1 && first.volume == 0.01661 && first.ion == 0);
-    atn_ranges_free(ranges);
+    atn_mass_ranges_free(ranges);
     kit_free(ctx);
 }
 
 static void what_rng_says(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
-    atn_ranges *ranges = ranges_of(ctx, RNG);
-    atn_ranges_info info = atn_ranges_get_info(ranges);
+    atn_mass_ranges *ranges = ranges_of(ctx, RNG);
+    atn_mass_ranges_info info = atn_mass_ranges_info_of(ranges);
     assert_string_equal(info.format, "RNG");
     assert_int_equal(info.ranges, 3);
     assert_int_equal(info.ions, 2);
     check_ion(ranges, 0, "Sc", 21, 1, 0xff0033);
     check_ion(ranges, 1, "ScH", 0, 2, 0xcccc00);
-    atn_ranges_free(ranges);
+    atn_mass_ranges_free(ranges);
     kit_free(ctx);
 }
 
 /* Against the rule itself, for many ranges and many masses. */
-static int32_t slowly(const atn_ranges *ranges, double mass) {
+static int32_t slowly(const atn_mass_ranges *ranges, double mass) {
     int32_t best = -1;
-    for (size_t k = 0; k < atn_ranges_get_info(ranges).ranges; ++k) {
-        atn_range r = atn_ranges_get(ranges, k), b = best < 0 ? r : atn_ranges_get(ranges, (size_t)best);
+    for (size_t k = 0; k < atn_mass_ranges_info_of(ranges).ranges; ++k) {
+        atn_mass_range r = *atn_mass_ranges_get(ranges, k),
+                       b = best < 0 ? r : *atn_mass_ranges_get(ranges, (size_t)best);
         if (mass >= r.low && mass <= r.high && (best < 0 || r.high - r.low < b.high - b.low)) best = (int32_t)k;
     }
     return best;
@@ -88,21 +90,21 @@ static void overlaps_are_settled(void **state) {
         int low = (int)(kit_uniform(&seed) * 100), high = low + (int)(kit_uniform(&seed) * 20);
         atn_text_printf(&text, "Range%d=%d %d %s:1\n", k, low, high, k % 3 ? "Al" : "Ti");
     }
-    atn_ranges *ranges = ranges_of(ctx, atn_text_str(&text));
-    assert_true(atn_ranges_get_info(ranges).overlaps > 0);
+    atn_mass_ranges *ranges = ranges_of(ctx, atn_text_str(&text));
+    assert_true(atn_mass_ranges_info_of(ranges).overlaps > 0);
     for (double mass = -1; mass < 125; mass += 0.25) {
-        int32_t found = atn_ranges_find(ranges, mass), wanted = slowly(ranges, mass);
+        int32_t found = atn_mass_ranges_find(ranges, mass), wanted = slowly(ranges, mass);
         if (found != wanted) fail_msg("mass %g: range %d, not %d", mass, (int)found, (int)wanted);
     }
-    atn_ranges_free(ranges);
+    atn_mass_ranges_free(ranges);
     atn_text_free(&text);
     ranges = ranges_of(ctx, "[Ranges]\nRange1=1 9 Al:1\nRange2=4 5 Ti:1\nRange3=8.5 9.5 O:1\nRange4=5 6 H:1\n");
-    assert_int_equal(atn_ranges_get_info(ranges).overlaps, 4); /* 1-2, 1-3, 1-4, and 2-4, which touch */
-    assert_int_equal(atn_ranges_find(ranges, 4.5), 1);
-    assert_int_equal(atn_ranges_find(ranges, 5), 1);
-    assert_int_equal(atn_ranges_find(ranges, 7), 0);
-    assert_int_equal(atn_ranges_find(ranges, 9), 2);
-    atn_ranges_free(ranges);
+    assert_int_equal(atn_mass_ranges_info_of(ranges).overlaps, 4); /* 1-2, 1-3, 1-4, and 2-4, which touch */
+    assert_int_equal(atn_mass_ranges_find(ranges, 4.5), 1);
+    assert_int_equal(atn_mass_ranges_find(ranges, 5), 1);
+    assert_int_equal(atn_mass_ranges_find(ranges, 7), 0);
+    assert_int_equal(atn_mass_ranges_find(ranges, 9), 2);
+    atn_mass_ranges_free(ranges);
     kit_free(ctx);
 }
 
@@ -112,14 +114,14 @@ static void masses_are_counted(void **state) {
     static const float strange[] = {1, 2, 3};
     static const int32_t wanted[] = {0, 1, -1, -1, 0, -1, -1};
     atn_ctx *ctx = kit_ctx();
-    atn_ranges *ranges = ranges_of(ctx, RRNG);
+    atn_mass_ranges *ranges = ranges_of(ctx, RRNG);
     int32_t ion[7];
     uint64_t counts[4] = {0, 10, 0, 0};
-    assert_int_equal(atn_ranges_apply(ranges, masses, 7, ion, counts), 3);
+    assert_int_equal(atn_mass_ranges_apply(ranges, masses, 7, ion, counts), 3);
     assert_memory_equal(ion, wanted, sizeof ion);
     assert_true(counts[0] == 1 && counts[1] == 11 && counts[2] == 1 && counts[3] == 0);
-    assert_int_equal(atn_ranges_apply(ranges, strange, 3, NULL, NULL), 0);
-    atn_ranges_free(ranges);
+    assert_int_equal(atn_mass_ranges_apply(ranges, strange, 3, NULL, NULL), 0);
+    atn_mass_ranges_free(ranges);
     kit_free(ctx);
 }
 
@@ -154,13 +156,13 @@ static void what_is_refused(void **state) {
         {"1 2\nAl\nAl 0 0 1\n-- Al\n. 1 2 1\n", "the file ends before its last range"},
     };
     atn_ctx *ctx = kit_ctx();
-    atn_ranges *none;
+    atn_mass_ranges *none;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
         kit_fails(ctx, ATN_ERR_INPUT, cases[k].sentence,
-                  atn_ranges_read_bytes(ctx, "a.rrng", cases[k].text, strlen(cases[k].text), &none));
+                  atn_mass_ranges_read_bytes(ctx, "a.rrng", cases[k].text, strlen(cases[k].text), &none));
         assert_null(none);
     }
-    kit_fails(ctx, ATN_ERR_IO, "No such file", atn_ranges_read(ctx, "/nonexistent/a.rng", &none));
+    kit_fails(ctx, ATN_ERR_IO, "No such file", atn_mass_ranges_read(ctx, "/nonexistent/a.rng", &none));
     kit_free(ctx);
 }
 
@@ -176,20 +178,20 @@ static void spoiled_at_every_byte(void **state) {
                 char *copy = malloc(left + 1);
                 memcpy(copy, texts[t], left);
                 if (k < sizeof spoilers) copy[at] = (char)spoilers[k];
-                atn_ranges *ranges;
-                atn_status status = atn_ranges_read_bytes(ctx, "a", copy, left, &ranges);
+                atn_mass_ranges *ranges;
+                atn_status status = atn_mass_ranges_read_bytes(ctx, "a", copy, left, &ranges);
                 if (status != ATN_OK && status != ATN_ERR_INPUT) fail_msg("text %zu spoiled at %zu", t, at);
-                if (status == ATN_OK) (void)atn_ranges_find(ranges, 27);
-                atn_ranges_free(ranges);
+                if (status == ATN_OK) (void)atn_mass_ranges_find(ranges, 27);
+                atn_mass_ranges_free(ranges);
                 free(copy);
             }
     kit_free(ctx);
 }
 
 static atn_status read_and_free(atn_ctx *ctx, const void *text) {
-    atn_ranges *ranges;
-    atn_status status = atn_ranges_read_bytes(ctx, "a", text, strlen(text), &ranges);
-    atn_ranges_free(ranges);
+    atn_mass_ranges *ranges;
+    atn_status status = atn_mass_ranges_read_bytes(ctx, "a", text, strlen(text), &ranges);
+    atn_mass_ranges_free(ranges);
     return status;
 }
 

@@ -33,15 +33,15 @@ static void write_pos(atn_ctx *ctx, const char *path, size_t count, double size,
 }
 
 /* Every atom is own once, and each slab has all that is within its halo and nothing else. */
-static void check_slabs(atn_ctx *ctx, atn_frame *frame, const atn_cloud *cloud, atn_slabs_options options,
+static void check_slabs(atn_ctx *ctx, atn_frame *frame, const atn_cloud *cloud, atn_slabs_settings options,
                         bool temporary) {
     atn_slabs *slabs;
-    atn_atoms atoms;
+    atn_atoms atoms = {0};
     kit_ok(ctx, atn_slabs_open(frame, &options, &slabs));
-    atn_slabs_info info = atn_slabs_get_info(slabs);
+    atn_slabs_info info = atn_slabs_info_of(slabs);
     assert_int_equal(info.temporary, temporary);
     int axis = info.axis - 1;
-    size_t n = atn_cloud_get_info(cloud).points, met = 0, seen = 0;
+    size_t n = atn_cloud_info_of(cloud).points, met = 0, seen = 0;
     const double *x = atn_cloud_positions(cloud, axis);
     double before = -INFINITY;
     for (;; ++seen) {
@@ -80,26 +80,26 @@ static void slabs_have_their_halo(void **state) {
     char *dir = kit_tempdir(), path[512];
     snprintf(path, sizeof path, "%s/a.pos", dir);
     write_pos(ctx, path, ATOMS, 10, true);
-    atn_cloud_options drop = {.invalid = ATN_INVALID_DROP};
+    atn_cloud_settings drop = {.invalid = ATN_INVALID_DROP};
     atn_frame *frame;
     atn_cloud *cloud;
     kit_fails(ctx, ATN_ERR_INPUT, "byte 80: z is NaN", atn_frame_open(ctx, path, NULL, &frame));
     kit_ok(ctx, atn_cloud_read(ctx, path, &drop, &cloud));
     kit_ok(ctx, atn_frame_open(ctx, path, &drop, &frame));
-    atn_frame_info info = atn_frame_get_info(frame);
-    atn_cloud_info wanted = atn_cloud_get_info(cloud);
+    atn_frame_info info = atn_frame_info_of(frame);
+    atn_cloud_info wanted = atn_cloud_info_of(cloud);
     assert_true(info.streamed && info.masses && !info.species && info.angstrom == 10);
     assert_int_equal(info.records, ATOMS);
     assert_int_equal(info.atoms, wanted.points);
     assert_int_equal(info.nan, ATOMS / 1000);
     assert_memory_equal(info.low, wanted.low, sizeof info.low);
     assert_memory_equal(info.high, wanted.high, sizeof info.high);
-    check_slabs(ctx, frame, cloud, (atn_slabs_options){.atoms = 3000, .halo = 1}, false);
-    check_slabs(ctx, frame, cloud, (atn_slabs_options){.atoms = 3000, .halo = 1, .memory = 1000}, true);
-    check_slabs(ctx, frame, cloud, (atn_slabs_options){.atoms = 100, .halo = 0.5, .axis = 3, .memory = 1000}, true);
-    check_slabs(ctx, frame, cloud, (atn_slabs_options){.halo = 1}, false); /* one for all */
+    check_slabs(ctx, frame, cloud, (atn_slabs_settings){.atoms = 3000, .halo = 1}, false);
+    check_slabs(ctx, frame, cloud, (atn_slabs_settings){.atoms = 3000, .halo = 1, .memory = 1000}, true);
+    check_slabs(ctx, frame, cloud, (atn_slabs_settings){.atoms = 100, .halo = 0.5, .axis = 3, .memory = 1000}, true);
+    check_slabs(ctx, frame, cloud, (atn_slabs_settings){.halo = 1}, false); /* one for all */
     atn_slabs *slabs;
-    atn_slabs_options wrong = {.halo = -1}, few = {.halo = 5, .atoms = 100, .most = 5000};
+    atn_slabs_settings wrong = {.halo = -1}, few = {.halo = 5, .atoms = 100, .most = 5000};
     kit_fails(ctx, ATN_ERR_INPUT, "a halo from 0", atn_slabs_open(frame, &wrong, &slabs));
     kit_fails(ctx, ATN_ERR_INPUT, "at most 5000 are held", atn_slabs_open(frame, &few, &slabs));
     atn_frame_close(frame);
@@ -124,7 +124,7 @@ static void odd_frames(void **state) {
         write_pos(ctx, path, cases[k].count, cases[k].size, false);
         kit_ok(ctx, atn_frame_open(ctx, path, NULL, &frame));
         kit_ok(ctx, atn_cloud_read(ctx, path, NULL, &cloud));
-        check_slabs(ctx, frame, cloud, (atn_slabs_options){.atoms = 10, .halo = 1, .memory = 8}, true);
+        check_slabs(ctx, frame, cloud, (atn_slabs_settings){.atoms = 10, .halo = 1, .memory = 8}, true);
         atn_frame_close(frame);
         atn_cloud_free(cloud);
     }
@@ -138,9 +138,9 @@ static void odd_frames(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "has 2 frames, one is needed", atn_frame_open(ctx, path, NULL, &frame));
     kit_ok(ctx, atn_file_write(ctx, path, NONE, sizeof NONE - 1));
     kit_ok(ctx, atn_frame_open(ctx, path, NULL, &frame));
-    assert_int_equal(atn_frame_get_info(frame).atoms, 0);
+    assert_int_equal(atn_frame_info_of(frame).atoms, 0);
     atn_slabs *slabs;
-    atn_atoms atoms;
+    atn_atoms atoms = {0};
     kit_ok(ctx, atn_slabs_open(frame, NULL, &slabs));
     kit_ok(ctx, atn_slabs_next(slabs, &atoms));
     assert_int_equal(atoms.count, 0);
@@ -151,7 +151,7 @@ static void odd_frames(void **state) {
     kit_ok(ctx, atn_slabs_open(frame, NULL, &slabs));
     kit_ok(ctx, atn_slabs_next(slabs, &atoms));
     assert_true(atoms.count == 1 && atoms.own == 1 && atoms.species[0] == 13 && !atoms.mass);
-    assert_true(atoms.position[1][0] == 2 && atn_frame_get_info(frame).angstrom == 1);
+    assert_true(atoms.position[1][0] == 2 && atn_frame_info_of(frame).angstrom == 1);
     atn_slabs_close(slabs);
     atn_frame_close(frame);
     kit_remove(dir);
@@ -165,21 +165,21 @@ static void lumps_stay_apart(void **state) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512];
     snprintf(path, sizeof path, "%s/a.pos", dir);
-    atn_rows *rows;
-    kit_ok(ctx, atn_rows_open_pos(ctx, path, PLACES * EACH, &rows));
+    atn_atom_rows *rows;
+    kit_ok(ctx, atn_atom_rows_open_pos(ctx, path, PLACES * EACH, &rows));
     for (int k = 0; k < PLACES * EACH; ++k) {
         const double row[4] = {k % PLACES, 0, 1, k};
-        kit_ok(ctx, atn_rows_add(rows, NULL, row));
+        kit_ok(ctx, atn_atom_rows_add(rows, NULL, row));
     }
-    kit_ok(ctx, atn_rows_finish(rows));
-    atn_rows_free(rows);
+    kit_ok(ctx, atn_atom_rows_finish(rows));
+    atn_atom_rows_free(rows);
     atn_frame *frame;
     atn_slabs *slabs;
     atn_cloud *cloud;
-    atn_slabs_options options = {.atoms = 8, .memory = 8};
+    atn_slabs_settings options = {.atoms = 8, .memory = 8};
     kit_ok(ctx, atn_frame_open(ctx, path, NULL, &frame));
     kit_ok(ctx, atn_slabs_open(frame, &options, &slabs));
-    assert_true(atn_slabs_get_info(slabs).most <= 4 * EACH);
+    assert_true(atn_slabs_info_of(slabs).most <= 4 * EACH);
     atn_slabs_close(slabs);
     kit_ok(ctx, atn_cloud_read(ctx, path, NULL, &cloud));
     check_slabs(ctx, frame, cloud, options, true);
@@ -196,30 +196,30 @@ static void memory_is_bounded(void **state) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512];
     snprintf(path, sizeof path, "%s/a.pos", dir);
-    atn_rows *rows;
-    kit_ok(ctx, atn_rows_open_pos(ctx, path, MANY, &rows));
+    atn_atom_rows *rows;
+    kit_ok(ctx, atn_atom_rows_open_pos(ctx, path, MANY, &rows));
     for (uint64_t k = 0, seed = 9; k < MANY; ++k) {
         const double row[4] = {kit_uniform(&seed), kit_uniform(&seed), 4 * kit_uniform(&seed), (double)k};
-        kit_ok(ctx, atn_rows_add(rows, NULL, row));
+        kit_ok(ctx, atn_atom_rows_add(rows, NULL, row));
     }
-    kit_ok(ctx, atn_rows_finish(rows));
-    atn_rows_free(rows);
+    kit_ok(ctx, atn_atom_rows_finish(rows));
+    atn_atom_rows_free(rows);
     size_t most = atn_ctx_peak_bytes(ctx);
     assert_true(most < 1 << 20); /* the writer's buffer */
     atn_frame *frame;
     kit_ok(ctx, atn_frame_open(ctx, path, NULL, &frame));
     if (atn_ctx_peak_bytes(ctx) > 3 << 20) fail_msg("a frame holds %zu bytes", atn_ctx_peak_bytes(ctx));
     atn_slabs *slabs;
-    atn_slabs_options options = {.atoms = 20000, .halo = 0.01, .memory = 1 << 20};
+    atn_slabs_settings options = {.atoms = 20000, .halo = 0.01, .memory = 1 << 20};
     kit_ok(ctx, atn_slabs_open(frame, &options, &slabs));
-    atn_atoms atoms;
+    atn_atoms atoms = {0};
     size_t own = 0;
     do {
         kit_ok(ctx, atn_slabs_next(slabs, &atoms));
         own += atoms.own;
     } while (atoms.count);
     assert_int_equal(own, MANY);
-    size_t bound = (3 << 20) + (15 << 20) + 40 * atn_slabs_get_info(slabs).most;
+    size_t bound = (3 << 20) + (15 << 20) + 40 * atn_slabs_info_of(slabs).most;
     if (atn_ctx_peak_bytes(ctx) > bound) fail_msg("%zu bytes, %zu were said", atn_ctx_peak_bytes(ctx), bound);
     atn_slabs_close(slabs);
     atn_frame_close(frame);
@@ -243,17 +243,17 @@ static void long_text_is_not_kept(void **state) {
     kit_ok(ctx, atn_file_write(ctx, path, text.data, text.length));
     atn_text_free(&text);
     atn_frame *whole, *kept;
-    atn_cloud_options drop = {.invalid = ATN_INVALID_DROP};
+    atn_cloud_settings drop = {.invalid = ATN_INVALID_DROP};
     kit_ok(ctx, frame_open(ctx, path, &drop, 1 << 30, &whole));
     kit_ok(ctx, frame_open(ctx, path, &drop, 1000, &kept));
-    atn_frame_info info = atn_frame_get_info(kept), other = atn_frame_get_info(whole);
+    atn_frame_info info = atn_frame_info_of(kept), other = atn_frame_info_of(whole);
     assert_true(info.streamed && !other.streamed && info.species && info.masses);
     assert_int_equal(info.atoms, other.atoms);
     assert_int_equal(info.records, MANY - info.nan);
     assert_int_equal(info.nan, 2);
     assert_memory_equal(info.high, other.high, sizeof info.high);
     for (int again = 0; again < 2; ++again) {
-        atn_atoms a, b;
+        atn_atoms a = {0}, b = {0};
         size_t seen = 0;
         do {
             kit_ok(ctx, atn_frame_next(kept, &a));
@@ -283,7 +283,7 @@ static void long_text_is_not_kept(void **state) {
 
 static atn_status go_through_text(atn_ctx *ctx, const void *path) {
     atn_frame *frame;
-    atn_atoms atoms;
+    atn_atoms atoms = {0};
     atn_status status = frame_open(ctx, path, NULL, 0, &frame);
     if (status == ATN_OK) status = atn_frame_next(frame, &atoms);
     atn_frame_close(frame);
@@ -295,17 +295,17 @@ static void columns_come_in_order(void **state) {
     enum { RECORDS = 50000, STEP = 12347 }; /* without a common factor: every index is met once */
     atn_ctx *ctx = kit_ctx();
     for (int file = 0; file < 2; ++file) {
-        atn_column *column;
+        atn_atom_column *column;
         double value[2], *got = malloc(RECORDS * sizeof value);
-        kit_ok(ctx, atn_column_create(ctx, RECORDS, sizeof value, file ? 100 : 0, &column));
+        kit_ok(ctx, atn_atom_column_create(ctx, RECORDS, sizeof value, file ? 100 : 0, &column));
         for (uint64_t k = 0, at = 0; k < RECORDS - 1; ++k, at = (at + STEP) % RECORDS) {
             value[0] = (double)at;
             value[1] = -1;
-            kit_ok(ctx, atn_column_put(column, &at, 1, value));
+            kit_ok(ctx, atn_atom_column_put(column, &at, 1, value));
         }
         size_t last = (size_t)(RECORDS - 1) * STEP % RECORDS, count, done = 0; /* that was never put */
         do {
-            kit_ok(ctx, atn_column_get(column, 777, got + 2 * done, &count));
+            kit_ok(ctx, atn_atom_column_get(column, 777, got + 2 * done, &count));
             done += count;
         } while (count);
         assert_int_equal(done, RECORDS);
@@ -314,27 +314,27 @@ static void columns_come_in_order(void **state) {
             assert_true(got[2 * k + 1] == (k == last ? 0 : -1));
         }
         uint64_t at = 0;
-        kit_fails(ctx, ATN_ERR_INPUT, "is put before it is got", atn_column_put(column, &at, 1, value));
-        atn_column_free(column);
+        kit_fails(ctx, ATN_ERR_INPUT, "is put before it is got", atn_atom_column_put(column, &at, 1, value));
+        atn_atom_column_free(column);
         free(got);
     }
-    atn_column *column;
+    atn_atom_column *column;
     uint64_t at = 3;
     size_t count;
-    kit_ok(ctx, atn_column_create(ctx, 3, 4, 0, &column));
-    kit_fails(ctx, ATN_ERR_INPUT, "index 3 of a column of 3", atn_column_put(column, &at, 1, "abcd"));
-    atn_column_free(column);
-    kit_ok(ctx, atn_column_create(ctx, 0, 4, 0, &column));
-    kit_ok(ctx, atn_column_get(column, 1, &at, &count));
+    kit_ok(ctx, atn_atom_column_create(ctx, 3, 4, 0, &column));
+    kit_fails(ctx, ATN_ERR_INPUT, "index 3 of a column of 3", atn_atom_column_put(column, &at, 1, "abcd"));
+    atn_atom_column_free(column);
+    kit_ok(ctx, atn_atom_column_create(ctx, 0, 4, 0, &column));
+    kit_ok(ctx, atn_atom_column_get(column, 1, &at, &count));
     assert_int_equal(count, 0);
-    atn_column_free(column);
-    kit_fails(ctx, ATN_ERR_INPUT, "records have 1 to", atn_column_create(ctx, 1, 0, 0, &column));
+    atn_atom_column_free(column);
+    kit_fails(ctx, ATN_ERR_INPUT, "records have 1 to", atn_atom_column_create(ctx, 1, 0, 0, &column));
     kit_free(ctx);
 }
 
 static void rows_of_xyz(void **state) {
     (void)state;
-    static const atn_rows_column columns[] = {{"pos", 3, 3}, {"structure_type", 1, -1}, {"rmsd", 1, 0}, {0}};
+    static const atn_atom_rows_column columns[] = {{"pos", 3, 3}, {"structure_type", 1, -1}, {"rmsd", 1, 0}, {0}};
     static const double values[2][5] = {{1.0005, -0.0004, -12.3456, 2, 0.4}, {1e20, NAN, 0.9999, -7, 1.5}};
     static const char wanted[] = "2\nLattice=\"1 0 0 0 1 0 0 0 1\" "
                                  "Properties=species:S:1:pos:R:3:structure_type:I:1:rmsd:R:1\n"
@@ -342,20 +342,20 @@ static void rows_of_xyz(void **state) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512], *text;
     size_t length;
-    atn_rows *rows;
+    atn_atom_rows *rows;
     snprintf(path, sizeof path, "%s/a.xyz", dir);
-    kit_ok(ctx, atn_rows_open_xyz(ctx, path, 2, true, "Lattice=\"1 0 0 0 1 0 0 0 1\"", columns, &rows));
-    kit_ok(ctx, atn_rows_add(rows, "Al", values[0]));
-    kit_fails(ctx, ATN_ERR_INPUT, "2 rows were said, 1 came", atn_rows_finish(rows));
-    kit_ok(ctx, atn_rows_add(rows, NULL, values[1]));
+    kit_ok(ctx, atn_atom_rows_open_xyz(ctx, path, 2, true, "Lattice=\"1 0 0 0 1 0 0 0 1\"", columns, &rows));
+    kit_ok(ctx, atn_atom_rows_add(rows, "Al", values[0]));
+    kit_fails(ctx, ATN_ERR_INPUT, "2 rows were said, 1 came", atn_atom_rows_finish(rows));
+    kit_ok(ctx, atn_atom_rows_add(rows, NULL, values[1]));
     kit_fails(ctx, ATN_ERR_IO, "No such file", atn_file_read(ctx, path, 1000, &text, &length));
-    kit_ok(ctx, atn_rows_finish(rows));
-    atn_rows_free(rows);
+    kit_ok(ctx, atn_atom_rows_finish(rows));
+    atn_atom_rows_free(rows);
     kit_ok(ctx, atn_file_read(ctx, path, 1000, &text, &length));
     assert_string_equal(text, wanted);
     atn_free(ctx, text);
-    kit_ok(ctx, atn_rows_open_xyz(ctx, path, 5, false, NULL, columns, &rows));
-    atn_rows_free(rows); /* abandoned: the old one stays, and nothing beside it */
+    kit_ok(ctx, atn_atom_rows_open_xyz(ctx, path, 5, false, NULL, columns, &rows));
+    atn_atom_rows_free(rows); /* abandoned: the old one stays, and nothing beside it */
     kit_ok(ctx, atn_file_read(ctx, path, 1000, &text, &length));
     assert_string_equal(text, wanted);
     atn_free(ctx, text);
@@ -363,10 +363,10 @@ static void rows_of_xyz(void **state) {
     FILE *list = popen(path, "r");
     assert_int_equal(fgetc(list), '1');
     pclose(list);
-    static const atn_rows_column wide[] = {{"pos", 65, 3}, {0}};
-    kit_fails(ctx, ATN_ERR_INPUT, "too wide", atn_rows_open_xyz(ctx, "/dev/null", 5, false, NULL, wide, &rows));
-    kit_fails(ctx, ATN_ERR_INPUT, "an empty file", atn_rows_open_pos(ctx, "/dev/null", 0, &rows));
-    kit_fails(ctx, ATN_ERR_IO, "cannot be written", atn_rows_open_pos(ctx, "/nonexistent/a.pos", 1, &rows));
+    static const atn_atom_rows_column wide[] = {{"pos", 65, 3}, {0}};
+    kit_fails(ctx, ATN_ERR_INPUT, "too wide", atn_atom_rows_open_xyz(ctx, "/dev/null", 5, false, NULL, wide, &rows));
+    kit_fails(ctx, ATN_ERR_INPUT, "an empty file", atn_atom_rows_open_pos(ctx, "/dev/null", 0, &rows));
+    kit_fails(ctx, ATN_ERR_IO, "cannot be written", atn_atom_rows_open_pos(ctx, "/nonexistent/a.pos", 1, &rows));
     kit_remove(dir);
     kit_free(ctx);
 }
@@ -374,17 +374,17 @@ static void rows_of_xyz(void **state) {
 static atn_status go_through(atn_ctx *ctx, const void *path) {
     atn_frame *frame;
     atn_slabs *slabs = NULL;
-    atn_column *column = NULL;
+    atn_atom_column *column = NULL;
     atn_atoms atoms = {.count = 1};
-    atn_slabs_options options = {.atoms = 2, .memory = 100};
+    atn_slabs_settings options = {.atoms = 2, .memory = 100};
     atn_status status = atn_frame_open(ctx, path, NULL, &frame);
     if (status == ATN_OK) status = atn_slabs_open(frame, &options, &slabs);
-    if (status == ATN_OK) status = atn_column_create(ctx, 8, 8, 10, &column);
+    if (status == ATN_OK) status = atn_atom_column_create(ctx, 8, 8, 10, &column);
     while (status == ATN_OK && atoms.count) {
         status = atn_slabs_next(slabs, &atoms);
-        if (status == ATN_OK) status = atn_column_put(column, atoms.index, atoms.own, atoms.position[0]);
+        if (status == ATN_OK) status = atn_atom_column_put(column, atoms.index, atoms.own, atoms.position[0]);
     }
-    atn_column_free(column);
+    atn_atom_column_free(column);
     atn_slabs_close(slabs);
     atn_frame_close(frame);
     return status;

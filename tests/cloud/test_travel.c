@@ -48,7 +48,7 @@ static void come_back(void **state) {
     atn_cloud *a = cloud_of(ctx, &TEXT, ATN_INVALID_REFUSE), *b;
     has_values(a, "text");
     has_faces(a);
-    assert_int_equal(atn_cloud_get_info(a).faces, 2);
+    assert_int_equal(atn_cloud_info_of(a).faces, 2);
     for (size_t k = 0; k < 4; ++k) {
         snprintf(path, sizeof path, "%s/b.%s", dir, endings[k]);
         kit_ok(ctx, atn_cloud_write(a, path));
@@ -88,11 +88,11 @@ static void are_left_out_when_asked(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
     atn_cloud *a;
-    atn_cloud_options options = {.no_properties = true};
+    atn_cloud_settings options = {.no_properties = true};
     kit_ok(ctx, atn_cloud_read_bytes(ctx, TEXT.name, TEXT.bytes, TEXT.length, &options, &a));
-    assert_string_equal(atn_cloud_get_info(a).left_out, "red, label, time");
-    assert_string_equal(atn_cloud_get_info(a).properties, "");
-    assert_int_equal(atn_cloud_get_info(a).faces, 0);
+    assert_string_equal(atn_cloud_info_of(a).left_out, "red, label, time");
+    assert_string_equal(atn_cloud_info_of(a).properties, "");
+    assert_int_equal(atn_cloud_info_of(a).faces, 0);
     atn_cloud_free(a);
     kit_free(ctx);
 }
@@ -118,7 +118,7 @@ static void faces_follow_points(void **state) {
     static const kit_file wrong = KIT_FILE("a.obj", "v 0 0 0\nv 1 0 0\nf 1 2 7\n");
     atn_cloud *a = cloud_of(ctx, &wrong, ATN_INVALID_REFUSE);
     assert_null(a->faces);
-    assert_string_equal(atn_cloud_get_info(a).left_out, "faces, which name vertices that are not there");
+    assert_string_equal(atn_cloud_info_of(a).left_out, "faces, which name vertices that are not there");
     atn_cloud_free(a);
     kit_free(ctx);
 }
@@ -128,8 +128,8 @@ static void text_of_words(void **state) {
     static const kit_file file = KIT_FILE("a.csv", "x,y,z,\"my label\",kind,n\n1,2,3,1.5,tree,4\n4,5,6,2,7,300\n");
     atn_ctx *ctx = kit_ctx();
     atn_cloud *a = cloud_of(ctx, &file, ATN_INVALID_REFUSE);
-    assert_string_equal(atn_cloud_get_info(a).properties, "my label, n");
-    assert_string_equal(atn_cloud_get_info(a).left_out, "kind");
+    assert_string_equal(atn_cloud_info_of(a).properties, "my label, n");
+    assert_string_equal(atn_cloud_info_of(a).left_out, "kind");
     assert_int_equal(a->extra.field[0].type, NUMBER_F64);
     assert_int_equal(a->extra.field[1].type, NUMBER_U16);
     assert_true(cloud_extras_get(&a->extra, 1, 0, 1) == 300);
@@ -137,7 +137,7 @@ static void text_of_words(void **state) {
     static const kit_file frames = KIT_FILE("a.xyz", "1\nProperties=pos:R:3:force:R:2:id:I:1\n1 2 3 0.5 0.25 9\n"
                                                      "1\nProperties=id:I:1:pos:R:3:force:R:2\n8 1 2 3 -1 -2\n");
     a = cloud_of(ctx, &frames, ATN_INVALID_REFUSE);
-    assert_string_equal(atn_cloud_get_info(a).properties, "force, id");
+    assert_string_equal(atn_cloud_info_of(a).properties, "force, id");
     assert_true(cloud_extras_get(&a->extra, 0, 1, 1) == -2 && cloud_extras_get(&a->extra, 1, 0, 1) == 8);
     atn_cloud_free(a);
     kit_free(ctx);
@@ -165,7 +165,7 @@ static void many_records(void **state) {
             *x = kept;
             if (bad) {
                 kit_fails(ctx, ATN_ERR_INPUT, "x is NaN; a point needs", atn_cloud_read(ctx, path, NULL, &b));
-                atn_cloud_options drop = {.invalid = ATN_INVALID_DROP};
+                atn_cloud_settings drop = {.invalid = ATN_INVALID_DROP};
                 kit_ok(ctx, atn_cloud_read(ctx, path, &drop, &b));
                 assert_int_equal(b->count, POINTS - 1);
                 assert_int_equal(b->nan, 1);

@@ -46,7 +46,7 @@ static inline void world_end(world *w) {
 static inline atn_ctx *world_ctx(kit_faults *faults, kit_log *log, const char *dir) {
     *faults = (kit_faults){0};
     *log = (kit_log){0};
-    atn_options options = kit_fault_options(faults);
+    atn_ctx_settings options = kit_fault_options(faults);
     options.cache_dir = dir;
     options.log = kit_log_line;
     options.log_user = log;

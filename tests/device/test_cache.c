@@ -261,7 +261,7 @@ static void count_damage(void *user, atn_log_level level, const char *line) {
 
 /* One process of several that store and read the same key; exits 0 when all it saw was whole. */
 static int store_and_read(int who) {
-    atn_options options = {.cache_dir = here.cache, .log = count_damage};
+    atn_ctx_settings options = {.cache_dir = here.cache, .log = count_damage};
     atn_ctx *own;
     atn_cache *its;
     if (atn_ctx_create(&options, &own) != ATN_OK || atn_cache_of(own, &its) != ATN_OK) return 1;

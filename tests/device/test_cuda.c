@@ -362,7 +362,7 @@ static void every_allocation_may_fail(void **state) {
         use_fake();
         kit_faults faults = {0};
         char *dir = kit_tempdir();
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         options.cache_dir = dir;
         atn_ctx *ctx;
         assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);

@@ -15,7 +15,7 @@ static char *cache_dir;
 
 static atn_ctx *open_ctx(kit_faults *faults) {
     *faults = (kit_faults){0};
-    atn_options options = kit_fault_options(faults);
+    atn_ctx_settings options = kit_fault_options(faults);
     options.cache_dir = cache_dir;
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
@@ -39,7 +39,7 @@ static atn_status show_devices(atn_ctx *ctx) {
     }
     for (int32_t k = 0; k < atn_devices_count(devices) && status == ATN_OK; ++k) {
         atn_device *device;
-        atn_peaks peaks;
+        atn_peaks peaks = {0};
         status = atn_device_open(devices, k, &device);
         if (status != ATN_OK) {
             assert_null(device);
@@ -171,7 +171,7 @@ static void peaks_of_host(atn_peaks *peaks, bool *positive) {
     atn_ctx *ctx = open_ctx(&faults);
     atn_devices *devices;
     atn_device *device;
-    atn_peaks again;
+    atn_peaks again = {0};
     kit_ok(ctx, atn_devices_find(ctx, &devices));
     kit_ok(ctx, atn_device_open(devices, 0, &device));
     kit_ok(ctx, atn_device_peaks(device, peaks));
@@ -187,7 +187,7 @@ static void peaks_of_host(atn_peaks *peaks, bool *positive) {
 
 static void peaks_are_measured_once(void **state) {
     (void)state;
-    atn_peaks first, second;
+    atn_peaks first = {0}, second = {0};
     bool positive;
     peaks_of_host(&first, &positive);
     assert_true(positive);

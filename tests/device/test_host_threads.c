@@ -1,45 +1,27 @@
-/* The host's threads: as many as asked for, where asked for, and builds by several threads and processes at once. */
+/* The host's threads: as many as asked for, and builds by several threads and processes at once. */
 #include "cachekit.h"
 
 #include "base/process.h"
 #include "device/device.h"
 #include "device/host.h"
 #include "device/host_abi.h"
-#include "device/host_cpu.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <sys/wait.h>
 
-/* count: how many threads there are; where: what the system says of each one's place, after it entered; sum: i over
- * groups[0], in parallel. */
-static const char SOURCE[] = "#define _GNU_SOURCE\n#include <sched.h>\n#include <omp.h>\n" ATN_HOST_ABI_TEXT
-                             "struct place { int32_t cpu, number; cpu_set_t set; };\n"
-                             "void count(const struct atn_call *c) {\n"
-                             "#pragma omp parallel num_threads(c->threads)\n"
-                             "#pragma omp atomic\n"
-                             " ++**(int32_t **)c->args[0];\n"
-                             "}\n"
-                             "void where(const struct atn_call *c) {\n"
-                             " struct place *out = *(struct place **)c->args[0];\n"
-                             "#pragma omp parallel num_threads(c->threads)\n"
-                             " { int t = omp_get_thread_num();\n"
-                             "   if (c->enter) c->enter(c, t);\n"
-                             "   out[t].number = omp_get_num_threads();\n"
-                             "   sched_getaffinity(0, sizeof out[t].set, &out[t].set);\n"
-                             "   out[t].cpu = sched_getcpu(); }\n"
-                             "}\n"
-                             "void sum(const struct atn_call *c) {\n"
-                             " int64_t s = 0, n = c->groups[0];\n"
-                             "#pragma omp parallel for num_threads(c->threads) reduction(+ : s)\n"
-                             " for (int64_t i = 0; i < n; ++i) s += i;\n"
-                             " **(int64_t **)c->args[0] = s;\n"
-                             "}\n";
-
-typedef struct place {
-    int32_t cpu, number;
-    cpu_set_t set;
-} place;
+/* count: how many threads there are; sum: i over groups[0], in parallel. */
+static const char SOURCE[] = ATN_HOST_ABI_TEXT "void count(const struct atn_call *c) {\n"
+                                               "#pragma omp parallel num_threads(c->threads)\n"
+                                               "#pragma omp atomic\n"
+                                               " ++**(int32_t **)c->args[0];\n"
+                                               "}\n"
+                                               "void sum(const struct atn_call *c) {\n"
+                                               " int64_t s = 0, n = c->groups[0];\n"
+                                               "#pragma omp parallel for num_threads(c->threads) reduction(+ : s)\n"
+                                               " for (int64_t i = 0; i < n; ++i) s += i;\n"
+                                               " **(int64_t **)c->args[0] = s;\n"
+                                               "}\n";
 
 static world here;
 static kit_faults faults;
@@ -189,95 +171,6 @@ static void there_are_as_many_as_asked(void **state) {
     }
 }
 
-/* ---- where ---- */
-
-static void places_are_as_openmp_has_them(void **state) {
-    (void)state;
-    static const struct {
-        atn_bind bind;
-        int64_t places, threads, at[8];
-    } CASES[] = {
-        {ATN_BIND_CLOSE, 8, 3, {0, 1, 2}},
-        {ATN_BIND_SPREAD, 8, 2, {0, 4}},
-        {ATN_BIND_SPREAD, 8, 3, {0, 2, 5}},
-        {ATN_BIND_SPREAD, 8, 4, {0, 2, 4, 6}},
-        {ATN_BIND_CLOSE, 2, 8, {0, 0, 0, 0, 1, 1, 1, 1}},
-        {ATN_BIND_SPREAD, 2, 8, {0, 0, 0, 0, 1, 1, 1, 1}},
-        {ATN_BIND_CLOSE, 1, 3, {0, 0, 0}},
-        {ATN_BIND_SPREAD, 3, 4, {0, 0, 1, 2}},
-    };
-    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k)
-        for (int64_t t = 0; t < CASES[k].threads; ++t)
-            assert_int_equal(atn_host_place(CASES[k].bind, CASES[k].places, CASES[k].threads, t), CASES[k].at[t]);
-}
-
-/* Launches `where` and checks every thread's place: `sets` are the places; NULL: unbound, as free as the caller. */
-static void expect_places(atn_device *on, atn_module *m, atn_bind bind, const cpu_set_t *sets, int32_t n,
-                          int32_t threads) {
-    place *got = calloc((size_t)threads, sizeof *got);
-    cpu_set_t before, after;
-    pthread_getaffinity_np(pthread_self(), sizeof before, &before);
-    assert_true(launch(on, m, "where", threads, 1, got, (size_t)threads * sizeof *got));
-    pthread_getaffinity_np(pthread_self(), sizeof after, &after);
-    assert_true(CPU_EQUAL(&before, &after));
-    for (int32_t t = 0; t < threads; ++t) {
-        const cpu_set_t *wanted = sets ? &sets[atn_host_place(bind, n, threads, t)] : &before;
-        assert_int_equal(got[t].number, threads);
-        assert_true(CPU_EQUAL(&got[t].set, wanted));
-        assert_true(CPU_ISSET((size_t)got[t].cpu, wanted));
-    }
-    free(got);
-}
-
-static void threads_keep_to_their_places(void **state) {
-    (void)state;
-    if (!has_openmp()) skip();
-    int32_t cores = atn_device_get_info(device)->cores;
-    cpu_set_t *sets = malloc((size_t)cores * sizeof *sets);
-    static const atn_places PLACES[] = {ATN_PLACES_THREADS, ATN_PLACES_CORES, ATN_PLACES_SOCKETS};
-    static const char *const NAMES[] = {"threads", "cores", "sockets"};
-    for (size_t p = 0; p < 3; ++p)
-        for (atn_bind bind = ATN_BIND_CLOSE; bind <= ATN_BIND_SPREAD; ++bind) {
-            int32_t n = atn_cpu_places(PLACES[p], sets, cores);
-            if (n == 0) {
-                print_message("    places %s: skipped, not known here\n", NAMES[p]);
-                kit_fails(ctx, ATN_ERR_UNSUPPORTED, "not known here", atn_device_bind(device, bind, PLACES[p]));
-                continue;
-            }
-            if (PLACES[p] == ATN_PLACES_THREADS) assert_int_equal(n, cores);
-            kit_ok(ctx, atn_device_bind(device, bind, PLACES[p]));
-            for (int32_t threads = 1; threads <= cores; ++threads)
-                expect_places(device, module, bind, sets, n, threads);
-            for (int32_t threads = cores; threads >= 1; --threads)
-                expect_places(device, module, bind, sets, n, threads);
-        }
-    kit_ok(ctx, atn_device_bind(device, ATN_BIND_NONE, ATN_PLACES_THREADS));
-    expect_places(device, module, ATN_BIND_NONE, NULL, 0, cores); /* loose again, those that were bound too */
-    free(sets);
-}
-
-static void a_binding_ends_with_its_handle(void **state) {
-    (void)state;
-    if (!has_openmp()) skip();
-    atn_device *bound;
-    atn_module *its;
-    int32_t cores = atn_device_get_info(device)->cores;
-    cpu_set_t *sets = malloc((size_t)cores * sizeof *sets);
-    int32_t n = atn_cpu_places(ATN_PLACES_THREADS, sets, cores);
-    kit_ok(ctx, atn_device_open(devices, 0, &bound));
-    kit_ok(ctx, atn_module_build(bound, &(atn_build){.source = SOURCE}, &its));
-    kit_ok(ctx, atn_device_bind(bound, ATN_BIND_CLOSE, ATN_PLACES_THREADS));
-    for (int k = 0; k < 3; ++k) { /* by turns */
-        expect_places(bound, its, ATN_BIND_CLOSE, sets, n, cores);
-        expect_places(device, module, ATN_BIND_NONE, NULL, 0, cores);
-    }
-    expect_places(bound, its, ATN_BIND_CLOSE, sets, n, cores);
-    atn_module_free(its);
-    atn_device_close(bound);
-    expect_places(device, module, ATN_BIND_NONE, NULL, 0, cores);
-    free(sets);
-}
-
 static void a_pinned_caller_has_one_core(void **state) {
     (void)state;
     cpu_set_t before, one;
@@ -291,9 +184,6 @@ static void a_pinned_caller_has_one_core(void **state) {
     atn_devices *list;
     kit_ok(ctx, atn_devices_find(ctx, &list));
     assert_int_equal(atn_devices_info(list, 0)->cores, 1);
-    cpu_set_t set;
-    assert_int_equal(atn_cpu_places(ATN_PLACES_THREADS, &set, 1), 1);
-    assert_true(CPU_EQUAL(&set, &one));
     atn_devices_free(list);
     assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof before, &before), 0);
 }
@@ -337,9 +227,6 @@ int main(void) {
         TEST(threads_build_at_once),
         TEST(modules_go_while_threads_stay),
         TEST(there_are_as_many_as_asked),
-        TEST(places_are_as_openmp_has_them),
-        TEST(threads_keep_to_their_places),
-        TEST(a_binding_ends_with_its_handle),
         TEST(a_pinned_caller_has_one_core),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

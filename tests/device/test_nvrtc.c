@@ -130,7 +130,7 @@ static void failures_name_the_line(void **state) {
     (void)state;
     atn_nvrtc nvrtc = load();
     atn_ctx *ctx;
-    assert_int_equal(atn_ctx_create(&(atn_options){.log = count_lines}, &ctx), ATN_OK);
+    assert_int_equal(atn_ctx_create(&(atn_ctx_settings){.log = count_lines}, &ctx), ATN_OK);
     atn_nvrtc_output out;
     atn_build build = {.name = "estep",
                        .source = "extern \"C\" __global__ void k(float *x) {\n"
@@ -193,7 +193,7 @@ static void every_allocation_may_fail(void **state) {
     (void)state;
     atn_nvrtc nvrtc = load();
     kit_faults faults = {0};
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
     long start = faults.live;

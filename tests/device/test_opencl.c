@@ -176,7 +176,7 @@ static void build_failure(void **state) {
     heard all = {0};
     char *dir = kit_tempdir();
     atn_ctx *ctx;
-    const atn_options options = {.log = hear, .log_user = &all, .cache_dir = dir};
+    const atn_ctx_settings options = {.log = hear, .log_user = &all, .cache_dir = dir};
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
     atn_device *device = open_first(ctx);
     if (device) {
@@ -513,7 +513,7 @@ static void failed_copies_show(void **state) {
 
 /* Every allocation of a whole session fails once: no crash, nothing left behind. */
 static atn_status session(const char *dir, bool no_cache, kit_faults *faults) {
-    atn_options options = kit_fault_options(faults);
+    atn_ctx_settings options = kit_fault_options(faults);
     options.cache_dir = dir;
     atn_ctx *ctx;
     atn_devices *devices = NULL;

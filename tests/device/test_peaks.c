@@ -46,7 +46,7 @@ static void settled_peaks_are_read(void **state) {
     keep(&f, &kept);
     kit_ok(f.ctx, atn_device_peaks_kept(f.host, &found));
     assert_memory_equal(&found, &kept, sizeof kept);
-    atn_peaks peaks;
+    atn_peaks peaks = {0};
     kit_ok(f.ctx, atn_device_peaks(f.host, &peaks));
     assert_memory_equal(&peaks, &kept.peaks, sizeof peaks);
     end(&f);
@@ -78,7 +78,7 @@ static void exceeded_peaks_are_measured_again(void **state) {
     fixture f;
     begin(&f);
     atn_peaks_kept kept = {.peaks = {TINY, TINY, TINY, TINY}}, found;
-    atn_peaks out;
+    atn_peaks out = {0};
     keep(&f, &kept);
     kit_ok(f.ctx, atn_device_peaks_reached(f.host, &(atn_peaks){.fp32 = TINY, .bandwidth = TINY / 2}, &out));
     assert_memory_equal(&out, &kept.peaks, sizeof out); /* not above */
@@ -98,7 +98,7 @@ static void a_claim_is_looked_into_once(void **state) {
     fixture f;
     begin(&f);
     atn_peaks_kept kept = {.peaks = {TINY, TINY, TINY, TINY}, .reached = {.fp64 = HUGE_RATE}};
-    atn_peaks out;
+    atn_peaks out = {0};
     keep(&f, &kept);
     kit_ok(f.ctx, atn_device_peaks_reached(f.host, &(atn_peaks){.fp64 = HUGE_RATE / 2}, &out));
     assert_memory_equal(&out, &kept.peaks, sizeof out);
@@ -128,7 +128,7 @@ static void a_core_with_fp16_has_its_peak(void **state) {
     fixture f;
     begin(&f);
     atn_peaks_kept kept = {.peaks = {.fp32 = TINY, .fp64 = TINY, .bandwidth = TINY}, .busy = 1u << ATN_PEAK_FP16};
-    atn_peaks peaks;
+    atn_peaks peaks = {0};
     keep(&f, &kept);
     kit_ok(f.ctx, atn_device_peaks(f.host, &peaks));
     assert_true(peaks.fp16 > TINY);

@@ -223,7 +223,7 @@ static void allocations_fail(void **state) {
     (void)state;
     for (long n = 1;; ++n) {
         kit_faults faults = {0};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         atn_ctx *own;
         assert_int_equal(atn_ctx_create(&options, &own), ATN_OK);
         kernel k = kernel_make(own, 1, "", "x=INT32:1 y=INT32:1", READ("r", "x", "v0") WRITE("w", "y", "v0"),

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     snprintf(file, sizeof file, "%s.blob", text);
     scratch_write("key", key ? (const char *)data + 1 : KEY, key ? size - 1 : sizeof KEY);
     if (!key) scratch_write(file, data + 1, size - 1);
-    if (atn_ctx_create(&(atn_options){.cache_dir = scratch_dir}, &ctx) != ATN_OK) return 0;
+    if (atn_ctx_create(&(atn_ctx_settings){.cache_dir = scratch_dir}, &ctx) != ATN_OK) return 0;
     if (atn_cache_of(ctx, &cache) != ATN_OK || !atn_cache_lasting(cache)) abort();
     if (atn_cache_get(cache, name, ".blob", &got, &length) != ATN_OK) abort();
     if (got && (key || length != sizeof CONTENT - 1 || memcmp(got, CONTENT, length) != 0)) abort();

@@ -10,13 +10,14 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void use(const atn_cloud *cloud, size_t size) {
-    atn_cloud_info info = atn_cloud_get_info(cloud);
+    atn_cloud_info info = atn_cloud_info_of(cloud);
     if (info.points > size) abort(); /* no point takes less than a byte */
     for (int d = 0; d < 3; ++d)
         if (!isfinite(info.low[d]) || !isfinite(info.high[d]) || info.low[d] > info.high[d]) abort();
     for (size_t f = 0; f < info.frames; ++f)
         if (atn_cloud_frame(cloud, f) > atn_cloud_frame(cloud, f + 1)) abort();
-    for (const cloud_format *format = CLOUD_FORMATS; format->name; ++format) {
+    for (const cloud_format *const *each = CLOUD_FORMATS; *each; ++each) {
+        const cloud_format *format = *each;
         if (!format->write) continue;
         atn_text text = {.ctx = cloud->ctx};
         atn_status status = format->write(cloud, ' ', &text);
@@ -60,7 +61,7 @@ static void make_others(const atn_cloud *cloud) {
 
 /* Samples lie between the corners, with normals of length 1. */
 static void check_samples(const atn_cloud *samples, const atn_cloud *corners) {
-    atn_cloud_info of = atn_cloud_get_info(corners), info = atn_cloud_get_info(samples);
+    atn_cloud_info of = atn_cloud_info_of(corners), info = atn_cloud_info_of(samples);
     if (info.points != SAMPLES) abort();
     check_finite(samples);
     for (int d = 0; d < 3; ++d)
@@ -96,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     atn_cloud *cloud;
     if (size == 0 || atn_ctx_create(NULL, &ctx) != ATN_OK) return 0;
     const char *name = names[data[0] % (sizeof names / sizeof *names)];
-    atn_cloud_options options = {.invalid = data[0] & 8 ? ATN_INVALID_REFUSE : ATN_INVALID_DROP};
+    atn_cloud_settings options = {.invalid = data[0] & 8 ? ATN_INVALID_REFUSE : ATN_INVALID_DROP};
     atn_status status = atn_cloud_read_bytes(ctx, name, (const char *)data + 1, size - 1, &options, &cloud);
     if (status != ATN_OK && status != ATN_ERR_INPUT && status != ATN_ERR_UNSUPPORTED) abort();
     if (status == ATN_OK) {

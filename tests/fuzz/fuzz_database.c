@@ -21,7 +21,7 @@ static void make_base(void) {
     fclose(file);
     snprintf(path, sizeof path, "%s/base.sqlite", scratch_dir);
     if (atn_ctx_create(NULL, &ctx) != ATN_OK || atn_wisdom_open(ctx, path, false, &wisdom) != ATN_OK) abort();
-    if (atn_wisdom_import(wisdom, "two.json", text, length, NULL) != ATN_OK) abort();
+    if (atn_store_import(wisdom, "two.json", text, length, NULL) != ATN_OK) abort();
     atn_wisdom_close(wisdom);
     atn_ctx_free(ctx);
     file = fopen(path, "rbe");

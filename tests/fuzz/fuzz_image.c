@@ -22,7 +22,7 @@ static void *limited(void *user, void *block, size_t bytes) {
 }
 
 static void use(const atn_ctx *ctx, const atn_image *image) {
-    atn_image_info info = atn_image_get_info(image);
+    atn_image_info info = atn_image_info_of(image);
     if (info.width <= 0 || info.height <= 0 || info.pages < 1) abort();
     if (!isfinite(info.low) || !isfinite(info.high) || info.low > info.high) abort();
     size_t pixels = (size_t)info.width * (size_t)info.height;
@@ -32,7 +32,7 @@ static void use(const atn_ctx *ctx, const atn_image *image) {
     if (pixels > 10000) return;
     atn_text file = {.ctx = ctx};
     if (image_tiff_add(ctx, "a.tif", (size_t)info.width, (size_t)info.height, atn_image_pixels(image), info.unit,
-                       &file) != ATN_OK)
+                       info.spacing_m, &file) != ATN_OK)
         abort();
     atn_text_free(&file);
 }
@@ -56,9 +56,9 @@ static void try_pages(const atn_ctx *ctx, const uint8_t *data, size_t size) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     atn_ctx *ctx;
     atn_image *image;
-    const atn_options settings = {.resize = limited};
+    const atn_ctx_settings settings = {.resize = limited};
     if (size < 2 || atn_ctx_create(&settings, &ctx) != ATN_OK) return 0;
-    atn_image_options options = {.page = data[0] >> 1};
+    atn_image_settings options = {.page = data[0] >> 1};
     if (data[0] & 1)
         options.shape[0] = 1 + (data[0] >> 4), options.shape[1] = (int64_t)(size - 1) / 4 / options.shape[0];
     atn_status status = atn_image_read_bytes(ctx, "an image", (const char *)data + 1, size - 1, &options, &image);

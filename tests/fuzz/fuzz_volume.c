@@ -16,7 +16,7 @@ static void *limited(void *user, void *block, size_t bytes) {
 }
 
 static void use(const atn_volume *volume) {
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     volatile unsigned char sum = 0;
     if (info.frames < 1 || info.height < 1 || info.width < 1 || (info.bits != 8 && info.bits != 16)) abort();
     for (int64_t k = 0; k < info.frames; ++k) {
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bool tiff = image_tiff_begins(bytes, rest), png = rest > 4 && memcmp(bytes, "\x89PNG", 4) == 0;
     atn_ctx *ctx;
     atn_volume *volume;
-    const atn_options settings = {.resize = limited};
+    const atn_ctx_settings settings = {.resize = limited};
     scratch_begin();
     if (atn_ctx_create(&settings, &ctx) != ATN_OK) return 0;
     scratch_write("volume.json", data, notes);

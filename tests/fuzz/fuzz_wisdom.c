@@ -8,10 +8,10 @@ static int64_t count_rows(atn_wisdom *wisdom) {
     atn_wisdom_counts counts;
     atn_wisdom_filter all = {0};
     atn_text text = {.ctx = wisdom->ctx};
-    if (atn_wisdom_export(wisdom->ctx, wisdom, &all, &text, &counts) != ATN_OK) abort();
+    if (atn_store_export(wisdom->ctx, wisdom, &all, &text, &counts) != ATN_OK) abort();
     atn_wisdom *copy;
     if (atn_wisdom_open_memory(wisdom->ctx, "copy", &copy) != ATN_OK) abort();
-    if (atn_wisdom_import(copy, "exported", atn_text_str(&text), text.length, NULL) != ATN_OK) abort();
+    if (atn_store_import(copy, "exported", atn_text_str(&text), text.length, NULL) != ATN_OK) abort();
     atn_wisdom_close(copy);
     atn_text_free(&text);
     return counts.entries + counts.measurements + counts.winners;
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     atn_wisdom *wisdom;
     if (atn_ctx_create(NULL, &ctx) != ATN_OK) return 0;
     if (atn_wisdom_open_memory(ctx, "memory", &wisdom) != ATN_OK) abort();
-    atn_status status = atn_wisdom_import(wisdom, "fuzz.json", (const char *)data, size, NULL);
+    atn_status status = atn_store_import(wisdom, "fuzz.json", (const char *)data, size, NULL);
     if (status != ATN_OK && status != ATN_ERR_INPUT) abort();
     if (status != ATN_OK && !*atn_ctx_message(ctx)) abort();
     int64_t rows = count_rows(wisdom);

@@ -163,7 +163,7 @@ static void memory_that_fails(void **state) {
         long needed = 0;
         for (long fail_at = 0; fail_at <= needed + 1; fail_at += fail_at > 300 ? 7 : 1) {
             kit_faults faults = {0};
-            atn_options made = kit_fault_options(&faults);
+            atn_ctx_settings made = kit_fault_options(&faults);
             atn_ctx *ctx;
             assert_int_equal(atn_ctx_create(&made, &ctx), ATN_OK);
             long before = faults.count;

@@ -213,7 +213,7 @@ static void memory_that_fails(void **state) {
         long needed = 0;
         for (long fail_at = 0; fail_at <= needed + 1; ++fail_at) {
             kit_faults faults = {0};
-            atn_options options = kit_fault_options(&faults);
+            atn_ctx_settings options = kit_fault_options(&faults);
             atn_ctx *ctx;
             assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
             long before = faults.count, live = faults.live;

@@ -262,7 +262,7 @@ TIFF_KIND(tiff_rgb16, 16, SAMPLEFORMAT_UINT, 3, PHOTOMETRIC_RGB, COMPRESSION_NON
 TIFF_KIND(tiff_palette, 8, SAMPLEFORMAT_UINT, 1, PHOTOMETRIC_PALETTE, COMPRESSION_NONE, 0, 1)
 TIFF_KIND(tiff_paged, 8, SAMPLEFORMAT_UINT, 1, PHOTOMETRIC_MINISBLACK, COMPRESSION_NONE, 0, 3)
 static void tiff_own(atn_text *out) {
-    assert_int_equal(image_tiff_add(out->ctx, "a.tif", KIT_W, KIT_H, KIT_PIXELS, "", out), ATN_OK);
+    assert_int_equal(image_tiff_add(out->ctx, "a.tif", KIT_W, KIT_H, KIT_PIXELS, "", NULL, out), ATN_OK);
 }
 #endif
 
@@ -324,7 +324,7 @@ void kit_save(const char *dir, const char *name, const atn_text *bytes) {
 }
 
 void kit_same_image(const atn_image *image, double factor) {
-    atn_image_info info = atn_image_get_info(image);
+    atn_image_info info = atn_image_info_of(image);
     assert_int_equal(info.width, KIT_W);
     assert_int_equal(info.height, KIT_H);
     for (int k = 0; k < KIT_W * KIT_H; ++k) {
@@ -336,7 +336,7 @@ void kit_same_image(const atn_image *image, double factor) {
 void kit_walk(atn_status (*work)(atn_ctx *ctx, const void *given), const void *given) {
     for (long n = 1;; ++n) {
         kit_faults faults = {0};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         atn_ctx *ctx;
         assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
         faults.fail_at = atomic_load(&faults.count) + n;

@@ -44,7 +44,7 @@ static void spoiled_bytes_do_no_harm(void **state) {
             atn_status status = atn_image_read_bytes(ctx, k->name, bytes.data, bytes.length, NULL, &image);
             assert_true(status == ATN_OK || status == ATN_ERR_INPUT || status == ATN_ERR_UNSUPPORTED);
             if (status == ATN_OK) {
-                atn_image_info info = atn_image_get_info(image);
+                atn_image_info info = atn_image_info_of(image);
                 assert_true(info.width > 0 && info.height > 0 && info.low <= info.high && isfinite(info.low));
             }
             atn_image_free(image);

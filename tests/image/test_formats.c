@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static atn_image *image_of(atn_ctx *ctx, const atn_text *bytes, const atn_image_options *options) {
+static atn_image *image_of(atn_ctx *ctx, const atn_text *bytes, const atn_image_settings *options) {
     atn_image *image;
     kit_ok(ctx, atn_image_read_bytes(ctx, "a file", bytes->data, bytes->length, options, &image));
     return image;
@@ -24,7 +24,7 @@ static void every_format_is_read(void **state) {
         k->make(&bytes);
         image = image_of(ctx, &bytes, NULL);
         kit_same_image(image, k->factor);
-        atn_image_info info = atn_image_get_info(image);
+        atn_image_info info = atn_image_info_of(image);
         assert_string_equal(info.format, k->format);
         assert_int_equal(info.invalid, 0);
         assert_true(info.low == 0 && info.high == 200 * k->factor);
@@ -34,9 +34,9 @@ static void every_format_is_read(void **state) {
         kit_same_image(from_file, k->factor);
         atn_image_free(from_file);
         atn_image_free(image);
-        image = image_of(ctx, &bytes, &(atn_image_options){.scale = -2});
+        image = image_of(ctx, &bytes, &(atn_image_settings){.scale = -2});
         kit_same_image(image, -2 * k->factor);
-        assert_string_equal(atn_image_get_info(image).unit, ""); /* no longer that of the file */
+        assert_string_equal(atn_image_info_of(image).unit, ""); /* no longer that of the file */
         atn_image_free(image);
         atn_text_free(&bytes);
     }
@@ -52,7 +52,7 @@ static void heights_have_units(void **state) {
     kit_put(&bytes, bytes.length - 4, "\x7f\xff\xff\xf8", 4); /* the last is invalid, the one before just not */
     kit_put(&bytes, bytes.length - 8, "\x7f\xff\xff\xf7", 4);
     atn_image *image = image_of(ctx, &bytes, NULL);
-    atn_image_info info = atn_image_get_info(image);
+    atn_image_info info = atn_image_info_of(image);
     assert_int_equal(info.invalid, 1);
     assert_true(isnan(atn_image_pixels(image)[5]));
     assert_true(info.high == (double)(float)(2147483639.0 * 0.25 / 4096));
@@ -68,7 +68,7 @@ static void heights_have_units(void **state) {
     kit_sdf(&bytes, KIT_W, KIT_H, 5);
     kit_put(&bytes, bytes.length - 2, "\x00\x80", 2); /* the least integer stands for none */
     image = image_of(ctx, &bytes, NULL);
-    info = atn_image_get_info(image);
+    info = atn_image_info_of(image);
     assert_int_equal(info.invalid, 1);
     assert_true(info.spacing_m[0] == 1e-6 && info.spacing_m[1] == 2e-6 && info.wavelength_m == 0);
     assert_string_equal(info.unit, "m");
@@ -82,13 +82,13 @@ static void raw_needs_its_shape(void **state) {
     atn_ctx *ctx = kit_ctx();
     atn_text bytes = {.ctx = ctx};
     for (int k = 0; k < KIT_W * KIT_H; ++k) number_add(&bytes, NUMBER_F32, (double)KIT_PIXELS[k], false);
-    atn_image *image = image_of(ctx, &bytes, &(atn_image_options){.shape = {KIT_H, KIT_W}});
+    atn_image *image = image_of(ctx, &bytes, &(atn_image_settings){.shape = {KIT_H, KIT_W}});
     kit_same_image(image, 1);
-    assert_string_equal(atn_image_get_info(image).format, "raw, float32");
+    assert_string_equal(atn_image_info_of(image).format, "raw, float32");
     atn_image_free(image);
     static const int64_t wrong[][2] = {{2, 2}, {3, 3}, {-2, -3}, {6, 0}, {INT64_MAX, 2}, {INT64_MAX / 2, 8}};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
-        atn_image_options options = {.shape = {wrong[k][0], wrong[k][1]}};
+        atn_image_settings options = {.shape = {wrong[k][0], wrong[k][1]}};
         kit_fails(ctx, ATN_ERR_INPUT, wrong[k][0] > 0 && wrong[k][1] > 0 ? "not the 24 bytes" : "must be positive",
                   atn_image_read_bytes(ctx, "a.raw", bytes.data, bytes.length, &options, &image));
         assert_null(image);
@@ -111,7 +111,7 @@ static void what_is_written_is_read_again(void **state) {
         if (k > 0) continue;
 #endif
         kit_ok(ctx, atn_image_read(ctx, kit_path(dir, names[k]), NULL, &again));
-        atn_image_info info = atn_image_get_info(again);
+        atn_image_info info = atn_image_info_of(again);
         assert_int_equal(info.width, 2);
         assert_int_equal(info.invalid, 2);
         assert_true(info.low == -1.5 && info.high == (double)3e38F);
@@ -126,7 +126,7 @@ static void what_is_written_is_read_again(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "must be positive", atn_image_create(ctx, 0, 5, NULL, &image));
     kit_fails(ctx, ATN_ERR_MEMORY, "", atn_image_create(ctx, INT64_MAX, INT64_MAX, NULL, &image));
     kit_ok(ctx, atn_image_create(ctx, 4, 1, NULL, &image));
-    assert_true(atn_image_pixels(image)[3] == 0 && atn_image_get_info(image).invalid == 0);
+    assert_true(atn_image_pixels(image)[3] == 0 && atn_image_info_of(image).invalid == 0);
     atn_image_free(image);
     kit_remove(dir);
     kit_free(ctx);
@@ -139,22 +139,22 @@ static void doubles_stay_doubles(void **state) {
     char *dir = kit_tempdir();
     atn_image *image, *again;
     kit_ok(ctx, atn_image_create_doubles(ctx, 2, 2, NUMBERS, &image));
-    assert_int_equal(atn_image_get_info(image).bits, 64);
-    assert_int_equal(atn_image_get_info(image).invalid, 2); /* what no float holds is valid in neither */
+    assert_int_equal(atn_image_info_of(image).bits, 64);
+    assert_int_equal(atn_image_info_of(image).invalid, 2); /* what no float holds is valid in neither */
     kit_ok(ctx, atn_image_write(image, kit_path(dir, "a.npy")));
     kit_ok(ctx, atn_image_read(ctx, kit_path(dir, "a.npy"), NULL, &again));
     assert_null(atn_image_doubles(again));
     assert_true(atn_image_pixels(again)[0] == 1.0f);
     atn_image_free(again);
-    const atn_image_options exact = {.exact = true, .scale = 2};
+    const atn_image_settings exact = {.exact = true, .scale = 2};
     kit_ok(ctx, atn_image_read(ctx, kit_path(dir, "a.npy"), &exact, &again));
     const double *d = atn_image_doubles(again);
     assert_true(d[0] == 2 * (1 + 1e-12) && d[1] == -4 && isnan(d[2]) && isnan(d[3]));
     assert_true(atn_image_pixels(again)[1] == -4.0f);
-    assert_false(atn_image_get_info(again).whole);
+    assert_false(atn_image_info_of(again).whole);
     kit_fails(ctx, ATN_ERR_INPUT, "too long for a unit", atn_image_set_unit(again, "lightyears"));
     kit_ok(ctx, atn_image_set_unit(again, "rad"));
-    assert_string_equal(atn_image_get_info(again).unit, "rad");
+    assert_string_equal(atn_image_info_of(again).unit, "rad");
     atn_image_free(again);
     atn_image_free(image);
     kit_remove(dir);
@@ -173,11 +173,11 @@ static void previews_have_a_bar(void **state) {
     for (int bits = 0; bits <= 16; bits += 8)
         for (int map = 0; map < 6; ++map) {
             const char *path = kit_path(dir, "a.png");
-            atn_preview_options options = {.map = (atn_colour_map)(map / 2), .bits = bits, .no_bar = map & 1};
+            atn_preview_settings options = {.map = (atn_colour_map)(map / 2), .bits = bits, .no_bar = map & 1};
             kit_ok(ctx, atn_image_write_preview(image, path, &options));
 #ifdef ATN_HAVE_PNG
             kit_ok(ctx, atn_image_read(ctx, path, NULL, &again));
-            atn_image_info info = atn_image_get_info(again);
+            atn_image_info info = atn_image_info_of(again);
             assert_int_equal(info.height, EDGE);
             assert_true(map & 1 ? info.width == EDGE : info.width > EDGE + 20);
             assert_string_equal(info.format, bits == 16 ? "PNG, 16 bits, RGB" : "PNG, 8 bits, RGB");
@@ -195,11 +195,11 @@ static void previews_have_a_bar(void **state) {
     kit_ok(ctx, atn_image_write_preview(image, kit_path(dir, "b.png"), NULL));
     kit_fails(ctx, ATN_ERR_INPUT, "written as png", atn_image_write_preview(image, kit_path(dir, "b.tif"), NULL));
     kit_fails(ctx, ATN_ERR_INPUT, "8 or 16",
-              atn_image_write_preview(image, kit_path(dir, "b.png"), &(atn_preview_options){.bits = 12}));
+              atn_image_write_preview(image, kit_path(dir, "b.png"), &(atn_preview_settings){.bits = 12}));
     kit_fails(ctx, ATN_ERR_INPUT, "from 2 to 1",
-              atn_image_write_preview(image, kit_path(dir, "b.png"), &(atn_preview_options){.low = 2, .high = 1}));
+              atn_image_write_preview(image, kit_path(dir, "b.png"), &(atn_preview_settings){.low = 2, .high = 1}));
     kit_fails(ctx, ATN_ERR_INPUT, "from nan",
-              atn_image_write_preview(image, kit_path(dir, "b.png"), &(atn_preview_options){.low = NAN, .high = 1}));
+              atn_image_write_preview(image, kit_path(dir, "b.png"), &(atn_preview_settings){.low = NAN, .high = 1}));
     atn_image_free(image);
     for (int k = 0; k < 3; ++k) { /* one pixel, one row, one column; constant, or nothing but NaN */
         float value = k == 1 ? NAN : -7;
@@ -224,7 +224,7 @@ static void few_bits_are_kept(void **state) {
         atn_text bytes = {.ctx = ctx};
         kit_ok(ctx, image_png_add(ctx, "a.png", &picture, &bytes));
         atn_image *image = image_of(ctx, &bytes, NULL);
-        assert_int_equal(atn_image_get_info(image).bits, bits);
+        assert_int_equal(atn_image_info_of(image).bits, bits);
         assert_true(atn_image_pixels(image)[0] == (float)(0x80 >> (8 - bits)));
         assert_true(atn_image_pixels(image)[1] == 0);
         atn_image_free(image);
@@ -240,18 +240,18 @@ static void pages_are_counted(void **state) {
     atn_ctx *ctx = kit_ctx();
     atn_text bytes = {.ctx = ctx};
     kit_tiff(&bytes, &(kit_tiff_kind){32, 3, 1, 1, 1, 0, 4});
-    atn_image *image = image_of(ctx, &bytes, &(atn_image_options){.page = 3});
+    atn_image *image = image_of(ctx, &bytes, &(atn_image_settings){.page = 3});
     kit_same_image(image, 1);
-    assert_int_equal(atn_image_get_info(image).pages, 4);
+    assert_int_equal(atn_image_info_of(image).pages, 4);
     atn_image_free(image);
     kit_fails(ctx, ATN_ERR_INPUT, "page 4 of a file of 4",
-              atn_image_read_bytes(ctx, "a.tif", bytes.data, bytes.length, &(atn_image_options){.page = 4}, &image));
+              atn_image_read_bytes(ctx, "a.tif", bytes.data, bytes.length, &(atn_image_settings){.page = 4}, &image));
     kit_fails(ctx, ATN_ERR_INPUT, "counted from 0",
-              atn_image_read_bytes(ctx, "a.tif", bytes.data, bytes.length, &(atn_image_options){.page = -1}, &image));
+              atn_image_read_bytes(ctx, "a.tif", bytes.data, bytes.length, &(atn_image_settings){.page = -1}, &image));
     atn_text_free(&bytes);
     kit_bmp(&bytes, KIT_W, KIT_H, 8);
     kit_fails(ctx, ATN_ERR_INPUT, "no page 1",
-              atn_image_read_bytes(ctx, "a.bmp", bytes.data, bytes.length, &(atn_image_options){.page = 1}, &image));
+              atn_image_read_bytes(ctx, "a.bmp", bytes.data, bytes.length, &(atn_image_settings){.page = 1}, &image));
     atn_text_free(&bytes);
     kit_free(ctx);
 }

@@ -117,7 +117,7 @@ static void wrong_texts_are_refused(void **state) {
     }
     static const char bad[] = SDF_TEXT("2", "1") "BAD 4\n*\n";
     kit_ok(ctx, atn_image_read_bytes(ctx, "a file", bad, sizeof bad - 1, NULL, &image));
-    assert_int_equal(atn_image_get_info(image).invalid, 1);
+    assert_int_equal(atn_image_info_of(image).invalid, 1);
     atn_image_free(image);
     kit_free(ctx);
 }
@@ -165,7 +165,7 @@ static void kinds_of_tiff_that_are_not_read(void **state) {
 static void libtiff_speaks_through_the_log(void **state) {
     (void)state;
     kit_log log = {0};
-    atn_options options = {.log = kit_log_line, .log_user = &log};
+    atn_ctx_settings options = {.log = kit_log_line, .log_user = &log};
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
     atn_image *image;
@@ -196,7 +196,7 @@ static void what_is_no_file_is_refused(void **state) {
     kit_save(dir, "good.bmp", &none);
     atn_text_free(&none);
     kit_fails(ctx, ATN_ERR_INPUT, "finite",
-              atn_image_read(ctx, kit_path(dir, "good.bmp"), &(atn_image_options){.scale = (double)INFINITY}, &image));
+              atn_image_read(ctx, kit_path(dir, "good.bmp"), &(atn_image_settings){.scale = (double)INFINITY}, &image));
     kit_remove(dir);
     kit_free(ctx);
 }

@@ -63,7 +63,7 @@ static void folders_are_volumes(void **state) {
     save_text(ctx, dir, "notes.txt", "not a scan");
     save_text(ctx, dir, "._scan3.png", "left by a program that copies");
     kit_ok(ctx, atn_volume_read(ctx, dir, NULL, &volume));
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     assert_int_equal(info.frames, 12);
     assert_int_equal(info.width, 7);
     assert_int_equal(info.height, 5);
@@ -117,7 +117,7 @@ static void what_is_written_is_read(void **state) {
         kit_ok(ctx, atn_volume_write(volume, dir, "mm"));
         kit_ok(ctx, atn_volume_write(volume, dir, "mm")); /* over itself */
         kit_ok(ctx, atn_volume_read(ctx, dir, NULL, &again));
-        atn_volume_info info = atn_volume_get_info(again);
+        atn_volume_info info = atn_volume_info_of(again);
         assert_int_equal(info.frames, 3);
         assert_int_equal(info.bits, bits);
         assert_string_equal(info.unit, "mm");
@@ -157,7 +157,7 @@ static void notes_say_the_spacing(void **state) {
     save_text(ctx, dir, "volume.json", "{\"spacing\": [0.01, 0.002, 3], \"unit\": \"mm\", \"of\": \"a test\"}");
     for (int file = 0; file < 2; ++file) {
         kit_ok(ctx, atn_volume_read(ctx, file ? kit_path(dir, "a.bmp") : dir, NULL, &volume));
-        atn_volume_info info = atn_volume_get_info(volume);
+        atn_volume_info info = atn_volume_info_of(volume);
         assert_int_equal(info.frames, 1);
         assert_string_equal(info.unit, "mm");
         assert_true(info.spacing[0] == 0.01 && info.spacing[1] == 0.002 && info.spacing[2] == 3);
@@ -165,9 +165,9 @@ static void notes_say_the_spacing(void **state) {
             assert_int_equal(((const uint8_t *)atn_volume_frame(volume, 0))[k], (int)KIT_PIXELS[k]);
         atn_volume_free(volume);
     }
-    atn_volume_options given = {.spacing = {1, 2, 4}};
+    atn_volume_settings given = {.spacing = {1, 2, 4}};
     kit_ok(ctx, atn_volume_read(ctx, dir, &given, &volume));
-    assert_true(atn_volume_get_info(volume).spacing[2] == 4);
+    assert_true(atn_volume_info_of(volume).spacing[2] == 4);
     atn_volume_free(volume);
     given.spacing[1] = -1;
     kit_fails(ctx, ATN_ERR_INPUT, "positive", atn_volume_read(ctx, dir, &given, &volume));
@@ -187,19 +187,19 @@ static void raw_volumes_have_a_shape(void **state) {
     atn_volume *volume;
     save_text(ctx, dir, "a.raw", "abcdefghijklmnopqrstuvwx"); /* 24 */
     const char *path = kit_path(dir, "a.raw");
-    kit_ok(ctx, atn_volume_read(ctx, path, &(atn_volume_options){.shape = {4, 3, 2}}, &volume));
-    atn_volume_info info = atn_volume_get_info(volume);
+    kit_ok(ctx, atn_volume_read(ctx, path, &(atn_volume_settings){.shape = {4, 3, 2}}, &volume));
+    atn_volume_info info = atn_volume_info_of(volume);
     assert_int_equal(info.bits, 8);
     assert_int_equal(info.frame_bytes, 6);
     assert_memory_equal(atn_volume_frame(volume, 3), "stuvwx", 6);
     atn_volume_free(volume);
-    kit_ok(ctx, atn_volume_read(ctx, path, &(atn_volume_options){.shape = {2, 3, 2}}, &volume));
-    assert_int_equal(atn_volume_get_info(volume).bits, 16);
+    kit_ok(ctx, atn_volume_read(ctx, path, &(atn_volume_settings){.shape = {2, 3, 2}}, &volume));
+    assert_int_equal(atn_volume_info_of(volume).bits, 16);
     assert_int_equal(*(const uint16_t *)atn_volume_frame(volume, 1), 'm' + 256 * 'n');
     atn_volume_free(volume);
     static const int64_t wrong[][3] = {{5, 3, 2}, {1, 1, 1}, {-4, 3, 2}, {0, 3, 2}, {INT64_MAX, INT64_MAX, 2}};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
-        atn_volume_options options = {.shape = {wrong[k][0], wrong[k][1], wrong[k][2]}};
+        atn_volume_settings options = {.shape = {wrong[k][0], wrong[k][1], wrong[k][2]}};
         kit_fails(ctx, ATN_ERR_INPUT, wrong[k][0] > 0 ? "not the 24 bytes" : "positive",
                   atn_volume_read(ctx, path, &options, &volume));
     }
@@ -223,7 +223,7 @@ static void pages_are_scans(void **state) {
     kit_tiff(&bytes, &(kit_tiff_kind){16, 1, 1, 1, 5, 0, 5});
     kit_save(dir, "a.tif", &bytes);
     kit_ok(ctx, atn_volume_read(ctx, kit_path(dir, "a.tif"), NULL, &volume));
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     assert_int_equal(info.frames, 5);
     assert_int_equal(info.bits, 16);
     for (int f = 0; f < 5; ++f)
@@ -237,7 +237,7 @@ static void pages_are_scans(void **state) {
         kit_save(dir, "cut.tif", &part);
         atn_text_free(&part);
         if (atn_volume_read(ctx, kit_path(dir, "cut.tif"), NULL, &volume) == ATN_OK)
-            assert_int_equal(atn_volume_get_info(volume).frames, 5);
+            assert_int_equal(atn_volume_info_of(volume).frames, 5);
         atn_volume_free(volume);
     }
     atn_text_free(&bytes);
@@ -259,7 +259,7 @@ static void volumes_from_memory(void **state) {
     static const double spacing[3] = {1, 1, 0.5}, wrong[3] = {1, 0, 1};
     kit_ok(ctx, atn_volume_create(ctx, shape, 16, data, spacing, &volume));
     assert_int_equal(((const uint16_t *)atn_volume_frame(volume, 1))[1], 60000);
-    assert_true(atn_volume_get_info(volume).spacing[2] == 0.5);
+    assert_true(atn_volume_info_of(volume).spacing[2] == 0.5);
     atn_volume_free(volume);
     kit_ok(ctx, atn_volume_create(ctx, shape, 8, NULL, NULL, &volume));
     assert_int_equal(*(const uint8_t *)atn_volume_frame(volume, 1), 0);

@@ -28,7 +28,7 @@ static atn_array *vector(atn_device *device, atn_type type, int64_t n, const voi
 static atn_kernel *kernel(atn_device *device, const char *name) {
     static const char *const defines[] = {"USED_FLOAT=SP", NULL};
     atn_kernel *made;
-    kit_ok(ctx, atn_kernel_create(device, name, &(atn_kernel_options){.defines = defines}, &made));
+    kit_ok(ctx, atn_kernel_create(device, name, &(atn_kernel_settings){.defines = defines}, &made));
     return made;
 }
 

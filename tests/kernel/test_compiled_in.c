@@ -110,8 +110,8 @@ static void operations_run(void **state) {
     atn_array *arrays[3];
     need_builtins();
     kit_ok(ctx, atn_operations_create(host, &operations));
-    kit_ok(ctx, atn_array_create_matrix(host, ATN_SP, 3, 2, 0, &arrays[0]));
-    kit_ok(ctx, atn_array_create_matrix(host, ATN_SP, 2, 3, 0, &arrays[1]));
+    kit_ok(ctx, atn_array_create_matrix(host, ATN_SP, 2, 3, 0, &arrays[0]));
+    kit_ok(ctx, atn_array_create_matrix(host, ATN_SP, 3, 2, 0, &arrays[1]));
     kit_ok(ctx, atn_array_create_matrix(host, ATN_SP, 2, 2, 0, &arrays[2]));
     kit_ok(ctx, atn_array_put(arrays[0], a, 0));
     kit_ok(ctx, atn_array_put(arrays[1], b, 0));
@@ -154,7 +154,7 @@ static void a_compiler_that_fails_is_stood_in_for(void **state) {
     atn_device_close(host);
     kit_free(ctx);
     open_host();
-    kit_ok(ctx, atn_kernel_create(host, "l2norm", &(atn_kernel_options){.defines = defines}, &kernel));
+    kit_ok(ctx, atn_kernel_create(host, "l2norm", &(atn_kernel_settings){.defines = defines}, &kernel));
     kit_ok(ctx, atn_array_create_vector(host, ATN_SP, 2, &x));
     kit_ok(ctx, atn_array_create_vector(host, ATN_SP, 1, &norm));
     kit_ok(ctx, atn_array_put(x, number, 0));

@@ -32,7 +32,7 @@ static void open_with(const char *script) {
     said = (kit_log){0};
     dir = kit_tempdir();
     compiler = kit_script(dir, "cc", script);
-    atn_options options = {
+    atn_ctx_settings options = {
         .cache_dir = dir, .compiler = compiler, .log = kit_log_line, .log_user = &said, .log_from = ATN_LOG_WARNING};
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
     host = kit_open_host(ctx);
@@ -98,7 +98,7 @@ static void what_ships_runs_as_it_is_compiled_in(void **state) {
     atn_kernel *kernel;
     atn_array *x, *norm;
     open_with(ALWAYS);
-    kit_ok(ctx, atn_kernel_create(host, "l2norm", &(atn_kernel_options){.defines = defines}, &kernel));
+    kit_ok(ctx, atn_kernel_create(host, "l2norm", &(atn_kernel_settings){.defines = defines}, &kernel));
     kit_ok(ctx, atn_array_create_vector(host, ATN_SP, 2, &x));
     kit_ok(ctx, atn_array_create_vector(host, ATN_SP, 1, &norm));
     kit_ok(ctx, atn_array_put(x, number, 0));

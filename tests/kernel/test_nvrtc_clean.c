@@ -17,12 +17,19 @@ static const struct {
     {"dot", "SP2", ""},
     {"agree", "SP", "lanes_p0=32,lanes_p1=4"},
     {"estep", "SP", "lanes_p0=128,regs_p0=4,tile_q0=128,stage=1,unroll_q0=4,exp=native"},
+    {"estep", "SP",
+     "matrix=pair,mix=1,degree=5,lanes_p0=128,regs_p0=2,tile_q0=128,unroll_q0=4,stage=1,split_q0=3,exp=native"},
+    {"estep", "HP", "matrix=half,mix=2,degree=3,lanes_p0=256,regs_p0=2,tile_q0=256,stage=2,exp=native,index=32"},
+    {"estep_compat", "SP", "matrix=half,lanes_p0=64,tile_q0=64,stage=2,exp=native"},
     {"estep_compat", "SP", "lanes_p0=128,regs_p0=4,tile_q0=128,stage=1,unroll_q0=4,exp=native"},
     {"estep_near", "SP", "lanes_p0=64,regs_p0=2,lanes_p1=2,exp=native,guard=0,index=32"},
     {"gemm", "SP",
      "lanes_p0=32,regs_p0=8,pack_p0=4,lanes_p1=8,regs_p1=16,pack_p1=4,tile_q0=8,unroll_q0=8,stage=2,stage_swap=2,wide="
      "4,pad=4,"
      "index=32"},
+    {"gemm", "HP", "matrix=half,lanes_p0=16,regs_p0=8,lanes_p1=16,regs_p1=8,tile_q0=32,stage=4,index=32"},
+    {"gemm", "SP", "matrix=pair,lanes_p0=8,regs_p0=8,lanes_p1=16,regs_p1=4,tile_q0=16,stage=3"},
+    {"gemm", "DP", "matrix=double,lanes_p0=8,regs_p0=8,lanes_p1=16,regs_p1=4,tile_q0=16,stage=3,split_q0=2"},
     {"gemv", "SP", "lanes_q0=32,lanes_p0=8,reduce=shuffle"},
     {"l2norm", "SP", "lanes_q0=256,regs_q0=4,split_q0=64,reduce=shuffle,finish=last"},
     {"laplace2d", "SP", "lanes_p0=32,lanes_p1=8,regs_p1=2,stage=1,pad=1"},
@@ -57,6 +64,7 @@ static void no_warnings(void **state) {
         skip();
     }
     atn_target target = {.shuffle = true,
+                         .matrix = true,
                          .waits = true,
                          .warp = 32,
                          .max_items = 1024,

@@ -143,7 +143,7 @@ static void on_device(atn_device *device, const sort_case *c, int64_t n, double 
     atn_array *key, *value;
     kit_ok(ctx, atn_program_create(device, c->program, NULL, &s.program));
     if (c->columns == 2)
-        kit_ok(ctx, atn_array_create_matrix(device, c->type, 2, n, 0, &key));
+        kit_ok(ctx, atn_array_create_matrix(device, c->type, n, 2, 0, &key));
     else
         kit_ok(ctx, atn_array_create_vector(device, c->type, n, &key));
     kit_ok(ctx, atn_array_create_vector(device, ATN_INT32, n, &value));

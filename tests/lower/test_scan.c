@@ -126,7 +126,7 @@ static void memory_that_fails(void **state) {
         long needed = 0;
         for (long fail_at = 0; CASES[k].stages && fail_at <= needed; ++fail_at) {
             kit_faults faults = {0};
-            atn_options made = kit_fault_options(&faults);
+            atn_ctx_settings made = kit_fault_options(&faults);
             atn_ctx *ctx;
             assert_int_equal(atn_ctx_create(&made, &ctx), ATN_OK);
             atn_sequence *sequence = parsed(ctx, CASES[k].text);

@@ -1,5 +1,5 @@
 /* Arrays: shapes, views, copies that are coherent and how often they travel, and every allocation that may fail. */
-#include "numkit.h"
+#include "support/numkit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@ static void shapes_are_checked(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "not negative", atn_array_create_vector(device, ATN_SP, -1, &a));
     kit_fails(ctx, ATN_ERR_INPUT, "a pitch of 4", atn_array_create_matrix(device, ATN_SP, 5, 5, 4, &a));
     kit_fails(ctx, ATN_ERR_INPUT, "larger than any memory",
-              atn_array_create_matrix(device, ATN_SP, INT64_MAX / 2, 5, 0, &a));
+              atn_array_create_matrix(device, ATN_SP, 5, INT64_MAX / 2, 0, &a));
     kit_fails(ctx, ATN_ERR_INPUT, "larger than any memory",
               atn_array_create_matrix(device, ATN_DP2, (int64_t)1 << 31, (int64_t)1 << 31, 0, &a));
-    kit_ok(ctx, atn_array_create_matrix(device, ATN_SP, 5, 4, 7, &m));
+    kit_ok(ctx, atn_array_create_matrix(device, ATN_SP, 4, 5, 7, &m));
     kit_ok(ctx, atn_array_create_vector(device, ATN_SP, 5, &v));
     kit_fails(ctx, ATN_ERR_INPUT, "a range is taken of a vector", atn_array_view_range(m, 0, 1, &a));
     kit_fails(ctx, ATN_ERR_INPUT, "a block is taken of a matrix", atn_array_view_block(v, 0, 0, 1, 1, &a));
@@ -27,12 +27,12 @@ static void shapes_are_checked(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "3 elements from 3 on are not inside a vector of 5",
               atn_array_view_range(v, 3, 3, &a));
     kit_fails(ctx, ATN_ERR_INPUT, "not inside", atn_array_view_range(v, INT64_MAX, 2, &a));
-    kit_fails(ctx, ATN_ERR_INPUT, "not inside", atn_array_view_block(m, 0, 1, 5, 4, &a));
+    kit_fails(ctx, ATN_ERR_INPUT, "not inside", atn_array_view_block(m, 1, 0, 4, 5, &a));
     kit_fails(ctx, ATN_ERR_INPUT, "row 4 is not inside", atn_array_view_row(m, 4, &a));
     kit_fails(ctx, ATN_ERR_INPUT, "a pitch of 3 for rows of 5", atn_array_put(m, "", 3));
-    atn_array_info info = atn_array_get_info(m);
+    atn_array_info info = atn_array_info_of(m);
     assert_int_equal(info.pitch, 7);
-    assert_int_equal(info.size[1], 4);
+    assert_true(info.shape[0] == 4 && info.shape[1] == 5 && info.shape[2] == 1);
     kit_ok(ctx, atn_array_view_range(v, 5, 0, &w)); /* nothing, at the very end */
     const void *nothing;
     kit_ok(ctx, atn_array_map_read(w, &nothing));
@@ -56,25 +56,25 @@ static void volumes(void **state) {
     float from[24], to[24], half[12];
     for (int k = 0; k < 24; ++k) from[k] = (float)k;
     kit_fails(ctx, ATN_ERR_INPUT, "larger than any memory",
-              atn_array_create_volume(device, ATN_SP, 1 << 20, (int64_t)1 << 30, (int64_t)1 << 30, 0, &v));
-    kit_fails(ctx, ATN_ERR_INPUT, "-1 planes", atn_array_create_volume(device, ATN_SP, 1, 1, -1, 0, &v));
-    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, 4, 3, 2, 5, &v));
+              atn_array_create_volume(device, ATN_SP, (int64_t)1 << 30, (int64_t)1 << 30, 1 << 20, 0, &v));
+    kit_fails(ctx, ATN_ERR_INPUT, "-1 planes", atn_array_create_volume(device, ATN_SP, -1, 1, 1, 0, &v));
+    kit_ok(ctx, atn_array_create_volume(device, ATN_SP, 2, 3, 4, 5, &v));
     kit_ok(ctx, atn_array_put(v, from, 0));
-    atn_array_info info = atn_array_get_info(v);
+    atn_array_info info = atn_array_info_of(v);
     assert_int_equal(info.rank, 3);
-    assert_int_equal(info.size[2], 2);
+    assert_int_equal(info.shape[0], 2);
     assert_int_equal(info.pitch, 5);
     kit_ok(ctx, atn_array_view_plane(v, 1, &plane));
     kit_ok(ctx, atn_array_get(plane, half, 0));
     assert_memory_equal(half, from + 12, sizeof half);
-    assert_int_equal(atn_array_get_info(plane).size[2], 1);
+    assert_int_equal(atn_array_info_of(plane).shape[2], 1);
     kit_fails(ctx, ATN_ERR_INPUT, "plane 2 is not inside a volume of 2 planes", atn_array_view_plane(v, 2, &m));
     kit_fails(ctx, ATN_ERR_INPUT, "a plane is taken of a volume, not of a matrix", atn_array_view_plane(plane, 0, &m));
     kit_fails(ctx, ATN_ERR_INPUT, "a row is taken of a matrix, not of a volume", atn_array_view_row(v, 0, &m));
     kit_ok(ctx, atn_array_save(v, path));
     kit_ok(ctx, atn_array_load(device, path, &back));
-    info = atn_array_get_info(back);
-    assert_true(info.rank == 3 && info.size[0] == 4 && info.size[1] == 3 && info.size[2] == 2);
+    info = atn_array_info_of(back);
+    assert_true(info.rank == 3 && info.shape[0] == 2 && info.shape[1] == 3 && info.shape[2] == 4);
     kit_ok(ctx, atn_array_get(back, to, 0));
     assert_memory_equal(to, from, sizeof to);
     atn_array_free(back);
@@ -89,14 +89,14 @@ static void elements_go_in_and_out(atn_ctx *ctx, atn_device *device) {
     float from[3][8], to[3][6], zero[15];
     for (int k = 0; k < 24; ++k) from[k / 8][k % 8] = (float)k;
     atn_array *m, *row, *block;
-    kit_ok(ctx, atn_array_create_matrix(device, ATN_SP, 5, 3, 9, &m));
+    kit_ok(ctx, atn_array_create_matrix(device, ATN_SP, 3, 5, 9, &m));
     kit_ok(ctx, atn_array_get(m, zero, 0));
     for (int k = 0; k < 15; ++k) assert_true(zero[k] == 0);
     kit_ok(ctx, atn_array_put(m, from, 8));
     kit_ok(ctx, atn_array_get(m, to, 6));
     for (int k = 0; k < 15; ++k) assert_true(to[k / 5][k % 5] == from[k / 5][k % 5]);
     kit_ok(ctx, atn_array_view_row(m, 2, &row));
-    kit_ok(ctx, atn_array_view_block(m, 1, 1, 3, 2, &block));
+    kit_ok(ctx, atn_array_view_block(m, 1, 1, 2, 3, &block));
     atn_array_free(m); /* its views keep the elements */
     kit_ok(ctx, atn_array_put(row, (float[]){-1, -2, -3, -4, -5}, 0));
     kit_ok(ctx, atn_array_get(block, to, 0));
@@ -152,7 +152,7 @@ static void chain_on_device(atn_ctx *ctx, atn_device *device) {
     travelled(c, apart, 1, 1);
     kit_ok(ctx, atn_array_put(c, data, 0)); /* all of it: nothing comes back first */
     travelled(c, apart, 1, 1);
-    kit_ok(ctx, atn_array_view_block(d, 0, 0, 30, 1, &part));
+    kit_ok(ctx, atn_array_view_block(d, 0, 0, 1, 30, &part));
     kit_ok(ctx, atn_array_put(part, data, 0)); /* a part: the rest must be here */
     travelled(d, apart, 0, 1);
     travelled(part, apart, 0, 1);
@@ -183,7 +183,7 @@ static void host_has_one_copy(void **state) {
     assert_ptr_equal(read, atn_buffer_host(a->storage->buffer));
     atn_array_free(a);
     static const int32_t MINE[6] = {1, 2, 3, 4, 5, 6}; /* or the caller's, which stays */
-    kit_ok(ctx, atn_array_create_around(device, ATN_INT32, 3, 2, MINE, &a));
+    kit_ok(ctx, atn_array_create_around(device, ATN_INT32, 2, 3, MINE, &a));
     kit_ok(ctx, atn_array_ready_device(a, false));
     kit_ok(ctx, atn_array_map_read(a, &read));
     assert_ptr_equal(read, MINE);
@@ -200,7 +200,7 @@ static void memory_of_others(void **state) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = num_device(ctx, "host");
     float mine[2][5] = {{1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}}, got[6];
-    atn_array_info info = {.type = ATN_SP, .rank = 2, .size = {3, 2}, .pitch = 5};
+    atn_array_info info = {.type = ATN_SP, .rank = 2, .shape = {2, 3}, .pitch = 5};
     atn_array *a;
     void *address;
     kit_ok(ctx, atn_array_create_at(device, &info, mine, &a));
@@ -262,7 +262,7 @@ static void sparse_is_validated(void **state) {
 /* Every allocation of making arrays and of one operation fails once. The cache has the kernel already. */
 static bool step(const char *cache, long n) {
     kit_faults faults = {.fail_at = n};
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     options.cache_dir = cache;
     atn_ctx *ctx;
     atn_devices *devices = NULL;
@@ -274,9 +274,9 @@ static bool step(const char *cache, long n) {
     if (status == ATN_OK) status = atn_devices_find(ctx, &devices);
     if (status == ATN_OK) status = atn_device_open(devices, 0, &device);
     if (status == ATN_OK) status = atn_operations_create(device, &ops);
-    if (status == ATN_OK) status = atn_array_create_matrix(device, ATN_SP, 4, 3, 5, &a);
-    if (status == ATN_OK) status = atn_array_create_matrix(device, ATN_SP, 4, 3, 0, &b);
-    if (status == ATN_OK) status = atn_array_create_matrix(device, ATN_SP, 4, 3, 0, &c);
+    if (status == ATN_OK) status = atn_array_create_matrix(device, ATN_SP, 3, 4, 5, &a);
+    if (status == ATN_OK) status = atn_array_create_matrix(device, ATN_SP, 3, 4, 0, &b);
+    if (status == ATN_OK) status = atn_array_create_matrix(device, ATN_SP, 3, 4, 0, &c);
     if (status == ATN_OK) status = atn_array_view_row(a, 1, &view);
     if (status == ATN_OK) status = atn_array_put(view, (float[]){1, 2, 3, 4}, 0);
     if (status == ATN_OK)

@@ -267,7 +267,7 @@ static void tensors_of_others(void **state) {
     field theirs = start_field(7), ours = {.b = theirs.b};
     atn_ctx *ctx = theirs.b.ctx;
     atn_device *device = theirs.b.device;
-    atn_array_info info = {.type = ATN_INT32, .rank = 1, .size = {LENGTH}};
+    atn_array_info info = {.type = ATN_INT32, .rank = 1, .shape = {LENGTH}};
     int64_t to_device, to_host;
     void *address;
     atn_queue *queue;
@@ -301,14 +301,10 @@ static void tensors_of_others(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pinned_memory_is_used_as_it_is),
-        cmocka_unit_test(uploads_do_not_wait),
-        cmocka_unit_test(fetches_are_waited_for),
-        cmocka_unit_test(sends_go_beside_the_first_queue),
-        cmocka_unit_test(sends_hold_nothing_up),
-        cmocka_unit_test(copies_agree),
-        cmocka_unit_test(tapes_take_no_arrays),
-        cmocka_unit_test(tensors_of_others),
+        cmocka_unit_test(pinned_memory_is_used_as_it_is), cmocka_unit_test(uploads_do_not_wait),
+        cmocka_unit_test(fetches_are_waited_for),         cmocka_unit_test(sends_go_beside_the_first_queue),
+        cmocka_unit_test(sends_hold_nothing_up),          cmocka_unit_test(copies_agree),
+        cmocka_unit_test(tapes_take_no_arrays),           cmocka_unit_test(tensors_of_others),
     };
     return cmocka_run_group_tests(tests, load_fake, NULL);
 }

@@ -1,5 +1,5 @@
 /* NPY files: every type, order and byte order, and every way in which a file is wrong. */
-#include "numkit.h"
+#include "support/numkit.h"
 
 #include "base/memory.h"
 #include "num/npy.h"
@@ -234,12 +234,12 @@ static void round_trip_on(atn_ctx *ctx, atn_device *device) {
             atn_array *a = num_random(device, types[t], sizes[k][0], sizes[k][1], 3, &seed), *b;
             kit_ok(ctx, atn_array_save(a, path));
             kit_ok(ctx, atn_array_load(device, path, &b));
-            atn_array_info was = atn_array_get_info(a), is = atn_array_get_info(b);
+            atn_array_info was = atn_array_info_of(a), is = atn_array_info_of(b);
             assert_int_equal(is.type, was.type);
             assert_int_equal(is.rank, was.rank);
-            assert_memory_equal(is.size, was.size, sizeof is.size);
+            assert_memory_equal(is.shape, was.shape, sizeof is.shape);
             double complex *va = num_values(a), *vb = num_values(b);
-            assert_memory_equal(va, vb, (size_t)(was.size[0] * was.size[1]) * sizeof *va);
+            assert_memory_equal(va, vb, (size_t)(was.shape[0] * was.shape[1]) * sizeof *va);
             free(va), free(vb);
             atn_array_free(a), atn_array_free(b);
         }

@@ -2,7 +2,7 @@
 #include "random_programs.h"
 
 #include "num/array.h"
-#include "num/program.h"
+#include "plan/program.h"
 #include "plan/run.h"
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ static void bind(held *h) {
         if (d->use == RANDOM_OUT && (h->of->seed + (uint64_t)k) % 8 == 0) continue;
         if (d->rank == 2)
             must(h, -1,
-                 atn_array_create_matrix(h->device, d->type, size[0], size[1], size[0] + k % 2 * 3, &h->arrays[k]));
+                 atn_array_create_matrix(h->device, d->type, size[1], size[0], size[0] + k % 2 * 3, &h->arrays[k]));
         else
             must(h, -1, atn_array_create_vector(h->device, d->type, size[0], &h->arrays[k]));
         must(h, -1, atn_program_bind(h->program, d->name, h->arrays[k]));

@@ -3,7 +3,10 @@
 
 #include "plot/chart.h"
 #include "plot/page.h"
+#include "plot/surface.h"
 #include "plot/view.h"
+
+#include <attune/version.h>
 
 #include <expat.h>
 #include <float.h>
@@ -101,7 +104,7 @@ static void a_whole_page_has_its_parts(void **state) {
     atn_text page = {.ctx = ctx};
     atn_page_begin(&page, "tuning <x>", "of today");
     atn_page_paragraph(&page, "a & b");
-    atn_page_end(&page);
+    atn_page_end(&page, NULL);
     const char *text = atn_text_str(&page);
     assert_memory_equal(text, "<!doctype html>", 15);
     assert_non_null(strstr(text, "<h1>tuning &#60;x&#62;</h1>"));
@@ -138,9 +141,10 @@ static void clouds_travel_in_the_page(void **state) {
     for (int k = 0; k < MANY; ++k) many[k] = k;
     double x[] = {0, 32768, 65535}, y[] = {5, 5, 5}, moved[16] = {NAN, 2, 3};
     const double *const transforms[] = {moved, NULL, NULL};
-    const atn_view_cloud clouds[] = {{"<a>", 0, 3, {x, y, x}}, {"b", 1, MANY, {many, many, many}}, {"none", 7, 0, {0}}};
+    const atn_view_cloud clouds[] = {
+        {"<a>", 0, 3, {x, y, x}, NULL}, {"b", 1, MANY, {many, many, many}, NULL}, {"none", 7, 0, {0}, NULL}};
     const atn_view_panel panels[] = {{"before", NULL}, {"a & b", transforms}};
-    atn_view_draw(&page, clouds, 3, panels, 2);
+    atn_view_draw(&page, clouds, 3, panels, 2, NULL);
     check_well_formed(&page);
     const char *text = atn_text_str(&page);
     assert_int_equal(count(text, "<canvas"), 2);
@@ -161,11 +165,111 @@ static void clouds_travel_in_the_page(void **state) {
     kit_free(ctx);
 }
 
+/* The bytes behind the first v:'...' of a page: one a point, 0 to 254 over the colour bar, 255 beyond it. */
+static void values_become_colours(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    atn_text page = {.ctx = ctx};
+    double x[] = {0, 1, 2, 3, 4}, value[] = {0, 1, 2, 2.0001, NAN};
+    const atn_view_cloud cloud = {"a", 0, 5, {x, x, x}, value};
+    const atn_view_panel panel = {"after", NULL};
+    atn_view_draw(&page, &cloud, 1, &panel, 1, &(atn_view_scale){"far <off>", "lost", 2});
+    check_well_formed(&page);
+    const char *at = strstr(atn_text_str(&page), ",v:'");
+    assert_non_null(at);
+    assert_memory_equal(at + 4, "AH/+//8=", 8); /* 0 127 254, 255 255 */
+    assert_non_null(strstr(atn_text_str(&page), "far &#60;off&#62;"));
+    size_t all[ATN_VIEW_MOST_POINTS];
+    assert_int_equal(atn_view_sample(0, all), 0);
+    assert_int_equal(atn_view_sample(2, all), 2);
+    assert_true(all[0] == 0 && all[1] == 1);
+    atn_text_free(&page);
+    kit_free(ctx);
+}
+
+static void a_histogram_counts_what_it_shows(void **state) {
+    (void)state;
+    static const double VALUES[] = {-1, 0, 0.5, 0.5, 0.999, 1, NAN, INFINITY};
+    atn_ctx *ctx = kit_ctx();
+    for (int k = 0; k < 3; ++k) {
+        atn_text page = {.ctx = ctx};
+        atn_histogram_draw(&page, "t", "x", VALUES, 8, (const double[]){1, 0, NAN}[k], 0.5);
+        check_well_formed(&page);
+        assert_int_equal(count(atn_text_str(&page), "<rect"), 3);
+        assert_int_equal(count(atn_text_str(&page), "nan"), 0);
+        atn_text_free(&page);
+    }
+    atn_text page = {.ctx = ctx};
+    atn_histogram_draw(&page, "t", "x", NULL, 0, 1, 0);
+    assert_int_equal(count(atn_text_str(&page), "<rect"), 0);
+    atn_text_free(&page);
+    kit_free(ctx);
+}
+
+static void a_report_says_where_it_comes_from(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    atn_text page = {.ctx = ctx};
+    atn_page_verdict(&page, ATN_PAGE_DOUBT, "so <so>", "because");
+    atn_page_copyable(&page, "1 < 2", "Copy");
+    atn_page_fold(&page, "more");
+    atn_page_unfold(&page);
+    check_well_formed(&page);
+    atn_page_end(&page, &(atn_page_origin){"attune x 'a b'", "a machine"});
+    const char *text = atn_text_str(&page);
+    assert_non_null(strstr(text, "attune " ATN_VERSION));
+    assert_non_null(strstr(text, "attune x &#39;a b&#39;"));
+    assert_non_null(strstr(text, "a machine"));
+    assert_non_null(strstr(text, "verdict doubt"));
+    atn_text_free(&page);
+    kit_free(ctx);
+}
+
+static void surfaces_are_packed(void **state) {
+    (void)state;
+    enum { W = 37, H = 5 }; /* no whole number of lanes */
+    float v[W * H];
+    uint16_t out[W * H];
+    double low, high;
+    for (int k = 0; k < W * H; ++k) v[k] = (float)(k - 20);
+    v[3] = NAN, v[50] = INFINITY, v[51] = -INFINITY, v[W * H - 1] = NAN;
+    atn_surface s = {.width = W, .height = H, .values = v};
+    atn_surface_pack(&s, 1, &low, &high, out);
+    assert_true(low == -20 && high == W * H - 22);
+    for (int k = 0; k < W * H; ++k)
+        if (isfinite(v[k])) {
+            if (fabs(low + out[k] / 65534.0 * (high - low) - (double)v[k]) > (high - low) / 65534)
+                fail_msg("%d: %u", k, out[k]);
+        } else
+            assert_int_equal(out[k], 65535);
+    memset(out, 1, sizeof out);
+    atn_surface_pack(&s, 4, &low, &high, out); /* columns 0, 4, ... 36 of rows 0 and 4 */
+    assert_int_equal(out[0], 0);
+    assert_int_equal(out[19], 65535);
+    assert_int_equal(out[20], 0x101);
+    assert_true(high == 4 * W + 32 - 20);
+    for (int k = 0; k < W * H; ++k) v[k] = k % 2 ? NAN : 7;
+    atn_surface_pack(&s, 1, &low, &high, out);
+    assert_true(low == 7 && high == 7 && out[0] == 0 && out[1] == 65535);
+    for (int k = 0; k < W * H; ++k) v[k] = NAN;
+    atn_surface_pack(&s, 1, &low, &high, out);
+    assert_true(low == 0 && high == 0 && out[0] == 65535);
+    v[0] = FLT_MAX, v[1] = -FLT_MAX; /* the range is beyond floats */
+    atn_surface_pack(&s, 1, &low, &high, out);
+    assert_true(out[0] == 0 && out[1] == 0 && out[2] == 65535);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_of_any_origin_stay_texts), cmocka_unit_test(dots_lie_where_they_belong),
-        cmocka_unit_test(any_numbers_make_a_picture),     cmocka_unit_test(a_whole_page_has_its_parts),
+        cmocka_unit_test(texts_of_any_origin_stay_texts),
+        cmocka_unit_test(dots_lie_where_they_belong),
+        cmocka_unit_test(any_numbers_make_a_picture),
+        cmocka_unit_test(a_whole_page_has_its_parts),
         cmocka_unit_test(clouds_travel_in_the_page),
+        cmocka_unit_test(values_become_colours),
+        cmocka_unit_test(a_histogram_counts_what_it_shows),
+        cmocka_unit_test(a_report_says_where_it_comes_from),
+        cmocka_unit_test(surfaces_are_packed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void goes_native(void **state) {
     uint64_t counts[2];
     for (int with = 0; with < 2; ++with) {
         char *cache = kit_tempdir();
-        atn_options options = {.cache_dir = cache, .compiler = with ? NULL : "/nonexistent/cc"};
+        atn_ctx_settings options = {.cache_dir = cache, .compiler = with ? NULL : "/nonexistent/cc"};
         atn_ctx *ctx;
         assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
         atn_space *space = space_of(ctx, TEXT);
@@ -446,7 +446,7 @@ static void out_of_memory(void **state) {
     for (int t1_too = 0; t1_too < 2; ++t1_too)
         for (long n = 1;; ++n) {
             kit_faults faults = {.fail_at = n};
-            atn_options options = kit_fault_options(&faults);
+            atn_ctx_settings options = kit_fault_options(&faults);
             atn_ctx *ctx;
             if (atn_ctx_create(&options, &ctx) != ATN_OK) continue;
             atn_status status = ask_all(ctx, t1_too);

@@ -21,7 +21,7 @@ static int cache_end(void **state) {
 }
 
 static atn_ctx *begin(void) {
-    atn_options options = {.cache_dir = cache};
+    atn_ctx_settings options = {.cache_dir = cache};
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
     return ctx;

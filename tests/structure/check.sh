@@ -1,11 +1,12 @@
 #!/bin/sh
-# The structure of the tree: who may include whom, how long a file may be, and that no type has two definitions. usage: check.sh ROOT
+# The structure of the tree: who may include whom, how long a file may be, that no type has two definitions, that what belongs into
+# one place is there and nowhere else, and that circles between files stay few. usage: check.sh ROOT
 # Prints one line for each violation and fails if there is any.
 set -eu
 cd "$1"
 
 # A folder of src/ may include those named before it, and itself.
-order="base plot graph eval lower render device built space wisdom tune kernel plan num cloud image apps bench cli"
+order="base geom plot graph eval lower render device built num space wisdom tune kernel plan cloud image apps sample bench cli"
 
 includes() {
     find src include -type f \( -name '*.c' -o -name '*.h' -o -name '*.in' \) 2>/dev/null | LC_ALL=C sort |
@@ -67,8 +68,40 @@ types() {
         END { exit found }'
 }
 
+# What has one place: environment variables and limits in their tables, names of backends in src/device alone.
+places() {
+    bad=0
+    found=$(grep -rnE '\b(secure_)?getenv\(' src --include='*.[ch]' 2>/dev/null | grep -v '^src/base/environment\.c:' | cut -d: -f1,2)
+    [ -z "$found" ] || { printf '%s\n' "$found" | sed 's/$/: reads the environment; that is a row of src\/base\/environment.c/'; bad=1; }
+    found=$(grep -rnE '^ *(enum \{ )?ATN_(LIMIT|MOST|MAX)_[A-Z_]+ = ' src --include='*.[ch]' 2>/dev/null | grep -v '^src/base/limits\.h:' | cut -d: -f1,2)
+    [ -z "$found" ] || { printf '%s\n' "$found" | sed 's/$/: a limit; it belongs into src\/base\/limits.h/'; bad=1; }
+    found=$(grep -rnE 'strn?(case)?cmp.*backend' src --include='*.[ch]' 2>/dev/null | grep -v '^src/device/' | cut -d: -f1,2)
+    [ -z "$found" ] || { printf '%s\n' "$found" | sed 's/$/: compares the name of a backend; what differs is a field of src\/device\/facts.h/'; bad=1; }
+    return $bad
+}
+
+# What CONTRIBUTING.md promises a newcomer: a format of points and a knob are one file and one row each.
+newcomers() {
+    bad=0
+    [ -f src/cloud/formats.h ] || return 0
+    defined=$(grep -hoE '^const cloud_format CLOUD_[A-Z0-9]+ = ' src/cloud/*.c | sed 's/.*CLOUD_//; s/ =.*//' | LC_ALL=C sort)
+    listed=$(sed -n '/define CLOUD_EACH_FORMAT/,/[^\\]$/p' src/cloud/formats.h | grep -oE 'row\([A-Z0-9]+\)' | sed 's/row(//; s/)//' | LC_ALL=C sort)
+    [ "$defined" = "$listed" ] || { echo "src/cloud/formats.h: its rows (" $listed ") are not the formats that files define (" $defined ")"; bad=1; }
+    if grep -qE '^(bool|atn_status) cloud_[a-z]+_(begins|read)\(' src/cloud/formats.h; then
+        echo "src/cloud/formats.h: declares a function of one format; its row in the format's own file names it"
+        bad=1
+    fi
+    if awk '/^typedef struct atn_variant \{/ { inside = 1 } /^\} atn_variant;/ { inside = 0 } inside && /^ *int32_t / { found = 1 } END { exit !found }' src/lower/variant.h; then
+        echo "src/lower/variant.h: a knob that is no row of ATN_KNOBS"
+        bad=1
+    fi
+    return $bad
+}
+
 code=0
 includes || code=1
 types || code=1
 lengths || code=1
+places || code=1
+newcomers || code=1
 exit $code

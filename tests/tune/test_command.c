@@ -154,7 +154,7 @@ static void out_of_memory(void **state) {
     atn_command c;
     for (long at = 1;; ++at) {
         kit_faults faults = {0};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         atn_ctx *ctx;
         atn_space *space;
         assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);

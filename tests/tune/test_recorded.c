@@ -33,7 +33,7 @@ static const char T4[] =
 /* A context that counts its warnings. */
 static kit_log warnings;
 static atn_ctx *listening(void) {
-    atn_options options = {.log = kit_log_line, .log_user = &warnings};
+    atn_ctx_settings options = {.log = kit_log_line, .log_user = &warnings};
     atn_ctx *ctx;
     warnings = (kit_log){0};
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
@@ -313,7 +313,7 @@ static void no_memory(void **state) {
         bool through = false;
         for (long n = 0; !through; ++n) {
             kit_faults faults = {0};
-            atn_options options = kit_fault_options(&faults);
+            atn_ctx_settings options = kit_fault_options(&faults);
             atn_ctx *ctx;
             atn_recorded *r;
             assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);

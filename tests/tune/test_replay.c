@@ -87,7 +87,7 @@ static void refused(void **state) {
 static void no_memory(void **state) {
     (void)state;
     kit_faults faults = {0};
-    atn_options faulty = kit_fault_options(&faults);
+    atn_ctx_settings faulty = kit_fault_options(&faults);
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&faulty, &ctx), ATN_OK);
     atn_recorded *recorded = kit_space_record(ctx, kit_space_find("tiny"));

@@ -114,8 +114,8 @@ static void workers_must_be_found(void **state) {
     kit_fails(k.ctx, ATN_ERR_IO, "'/nowhere/attune', which tries candidates",
               atn_tune(k.device, k.wisdom, &add, &options, &r));
     char *gone = kit_script(k.dir, "gone",
-                            "echo '{\"hello\": \"attune worker\", \"protocol\": 3}'\n"
-                            "echo '{\"failed\": \"lost\", \"message\": \"the device is gone\"}'\n");
+                            ATN_BINARY_DIR "/attune worker </dev/null | head -n 1\n"
+                                           "echo '{\"failed\": \"lost\", \"message\": \"the device is gone\"}'\n");
     options.program = gone;
     kit_fails(k.ctx, ATN_ERR_LOST, "a worker could not begin: the device is gone",
               atn_tune(k.device, k.wisdom, &add, &options, &r));

@@ -247,7 +247,7 @@ static void no_memory(void **state) {
     (void)state;
     for (const atn_strategy *const *s = ATN_STRATEGIES; *s; ++s) {
         kit_faults faults = {0};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         atn_ctx *ctx;
         assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
         atn_recorded *recorded = kit_space_record(ctx, kit_space_find("failing"));

@@ -44,7 +44,8 @@ void tunekit_open(tunekit *k, const char *compiler) {
     snprintf(database, sizeof database, "%s/wisdom.sqlite", k->dir);
     k->database = strdup(database);
     k->script = compiler ? kit_script(k->dir, "cc", compiler) : NULL;
-    assert_int_equal(atn_ctx_create(&(atn_options){.cache_dir = shared_cache, .compiler = k->script}, &k->ctx), ATN_OK);
+    assert_int_equal(atn_ctx_create(&(atn_ctx_settings){.cache_dir = shared_cache, .compiler = k->script}, &k->ctx),
+                     ATN_OK);
     kit_ok(k->ctx, atn_devices_find(k->ctx, &k->devices));
     kit_ok(k->ctx, atn_device_open(k->devices, 0, &k->device));
     kit_ok(k->ctx, atn_wisdom_open(k->ctx, k->database, false, &k->wisdom));
@@ -90,7 +91,7 @@ static bool look_at_entry(void *user, const atn_wisdom_entry *entry) {
 }
 
 static void look_around(const tunekit *k, look *l) {
-    assert_int_equal(atn_ctx_create(&(atn_options){.cache_dir = shared_cache}, &l->ctx), ATN_OK);
+    assert_int_equal(atn_ctx_create(&(atn_ctx_settings){.cache_dir = shared_cache}, &l->ctx), ATN_OK);
     kit_ok(l->ctx, atn_wisdom_open(l->ctx, k->database, false, &l->wisdom));
     kit_ok(l->ctx, atn_wisdom_entries(l->wisdom, &(atn_wisdom_filter){0}, look_at_entry, l));
     atn_wisdom_close(l->wisdom);

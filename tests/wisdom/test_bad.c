@@ -242,7 +242,7 @@ static void not_permitted(void **state) {
 static void unsafe_folder(void **state) {
     (void)state;
     char *dir = kit_tempdir(), *before = kit_getenv("ATTUNE_WISDOM");
-    atn_options options = {.cache_dir = dir};
+    atn_ctx_settings options = {.cache_dir = dir};
     atn_ctx *ctx;
     atn_wisdom *wisdom;
     unsetenv("ATTUNE_WISDOM");
@@ -364,10 +364,10 @@ static atn_status walk_once(const atn_ctx *ctx) {
     if (status == ATN_OK) status = atn_wisdom_crown(wisdom, &key, &winner);
     if (status == ATN_OK) status = atn_wisdom_find(ctx, wisdom, &key, &hit);
     if (status == ATN_OK) status = atn_wisdom_lock(ctx, wisdom, "device", false, &lock);
-    if (status == ATN_OK) status = atn_wisdom_export(ctx, wisdom, &all, &text, NULL);
-    if (status == ATN_OK) status = atn_wisdom_import(wisdom, "text", atn_text_str(&text), text.length, NULL);
+    if (status == ATN_OK) status = atn_store_export(ctx, wisdom, &all, &text, NULL);
+    if (status == ATN_OK) status = atn_store_import(wisdom, "text", atn_text_str(&text), text.length, NULL);
     all.kernel = NULL;
-    if (status == ATN_OK) status = atn_wisdom_forget(wisdom, &all, NULL);
+    if (status == ATN_OK) status = atn_store_forget(wisdom, &all, NULL);
     atn_text_free(&text);
     atn_wisdom_unlock(lock);
     atn_hit_free(&hit);
@@ -381,7 +381,7 @@ static void memory(void **state) {
     unsetenv("ATTUNE_WISDOM");
     for (long n = 1;; ++n) {
         kit_faults faults = {.fail_at = n};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         options.cache_dir = dir;
         atn_ctx *ctx;
         if (atn_ctx_create(&options, &ctx) != ATN_OK) continue;

@@ -37,7 +37,7 @@ static atn_wisdom *sample(const atn_ctx *ctx) {
 static char *exported(const atn_ctx *ctx, atn_wisdom *wisdom, atn_wisdom_counts *counts) {
     atn_wisdom_filter all = {0};
     atn_text text = {.ctx = ctx};
-    kit_ok(ctx, atn_wisdom_export(ctx, wisdom, &all, &text, counts));
+    kit_ok(ctx, atn_store_export(ctx, wisdom, &all, &text, counts));
     char *copy = strdup(atn_text_str(&text));
     atn_text_free(&text);
     return copy;
@@ -52,15 +52,15 @@ static void round_trip(void **state) {
     assert_int_equal(counts.entries, 2);
     assert_int_equal(counts.measurements, 4);
     assert_int_equal(counts.winners, 1);
-    kit_ok(ctx, atn_wisdom_import(copy, "text", text, strlen(text), &counts));
+    kit_ok(ctx, atn_store_import(copy, "text", text, strlen(text), &counts));
     assert_int_equal(counts.entries, 2);
     assert_int_equal(counts.taken, 5);
     again = exported(ctx, copy, NULL);
     assert_string_equal(text, again);
-    kit_ok(ctx, atn_wisdom_import(copy, "text", text, strlen(text), &counts)); /* again: nothing is new */
+    kit_ok(ctx, atn_store_import(copy, "text", text, strlen(text), &counts)); /* again: nothing is new */
     assert_int_equal(counts.measurements, 4);
     assert_int_equal(counts.taken, 0);
-    kit_ok(ctx, atn_wisdom_import(copy, "none", none, strlen(none), &counts));
+    kit_ok(ctx, atn_store_import(copy, "none", none, strlen(none), &counts));
     assert_int_equal(counts.entries, 0);
     wkit_sound(ctx, copy);
     free(text);
@@ -73,7 +73,7 @@ static void round_trip(void **state) {
 
 static void refused(const atn_ctx *ctx, atn_wisdom *wisdom, const char *text, size_t length, const char *part) {
     char *before = exported(ctx, wisdom, NULL);
-    kit_fails(ctx, ATN_ERR_INPUT, part, atn_wisdom_import(wisdom, "file.json", text, length, NULL));
+    kit_fails(ctx, ATN_ERR_INPUT, part, atn_store_import(wisdom, "file.json", text, length, NULL));
     assert_null(strchr(atn_ctx_message(ctx), '\n'));
     kit_contains(atn_ctx_message(ctx), "file.json: ");
     char *after = exported(ctx, wisdom, NULL);
@@ -175,11 +175,11 @@ static void all_or_nothing(void **state) {
     atn_wisdom *wisdom = sample(ctx), *other = fresh(ctx);
     char *text = exported(ctx, wisdom, NULL), *none = exported(ctx, other, NULL);
     atn_wisdom_source sources[] = {{"one.json", text, strlen(text)}, {"two.json", "{", 1}};
-    kit_fails(ctx, ATN_ERR_INPUT, "two.json: line 1, column", atn_wisdom_import_all(other, sources, 2, NULL));
+    kit_fails(ctx, ATN_ERR_INPUT, "two.json: line 1, column", atn_store_import_all(other, sources, 2, NULL));
     char *after = exported(ctx, other, NULL);
     assert_string_equal(after, none);
     atn_ctx_cancel(ctx);
-    kit_fails(ctx, ATN_ERR_CANCELLED, "", atn_wisdom_import(other, "one.json", text, strlen(text), NULL));
+    kit_fails(ctx, ATN_ERR_CANCELLED, "", atn_store_import(other, "one.json", text, strlen(text), NULL));
     free(text);
     free(none);
     free(after);
@@ -209,7 +209,7 @@ static void merging(void **state) {
     kit_ok(ctx, atn_wisdom_begin(here, &key, "stage=1", &starts));
     wkit_tell(ctx, here, &key, "stage=2", 7);
     atn_wisdom_counts counts;
-    kit_ok(ctx, atn_wisdom_import(here, "there", text, strlen(text), &counts));
+    kit_ok(ctx, atn_store_import(here, "there", text, strlen(text), &counts));
     assert_int_equal(counts.taken, 2);
     assert_int_equal(wkit_find(ctx, here, &key, "lanes_p0=16"), ATN_HIT_EXACT); /* the faster one */
     wkit_count rows = wkit_rows(ctx, here, &key);
@@ -218,7 +218,7 @@ static void merging(void **state) {
     assert_int_equal(rows.starts, 9); /* 9 of stage=1; none of stage=2, which is newer here */
     assert_true(rows.seconds == 7);
     wkit_crown(ctx, here, &key, "lanes_p0=8", 0.01);
-    kit_ok(ctx, atn_wisdom_import(here, "there", text, strlen(text), &counts));
+    kit_ok(ctx, atn_store_import(here, "there", text, strlen(text), &counts));
     assert_int_equal(counts.taken, 0);
     assert_int_equal(wkit_find(ctx, here, &key, "lanes_p0=8"), ATN_HIT_EXACT); /* ours is faster: it stays */
     free(text);
@@ -234,11 +234,11 @@ static void winners_alone(void **state) {
     atn_wisdom_filter winners = {.winners = true};
     atn_wisdom_counts counts;
     atn_text text = {.ctx = ctx};
-    kit_ok(ctx, atn_wisdom_export(ctx, wisdom, &winners, &text, &counts));
+    kit_ok(ctx, atn_store_export(ctx, wisdom, &winners, &text, &counts));
     assert_int_equal(counts.entries, 1);
     assert_int_equal(counts.winners, 1);
     assert_int_equal(counts.measurements, 0);
-    kit_ok(ctx, atn_wisdom_import(copy, "text", atn_text_str(&text), text.length, &counts));
+    kit_ok(ctx, atn_store_import(copy, "text", atn_text_str(&text), text.length, &counts));
     assert_int_equal(counts.taken, 1);
     atn_text_free(&text);
     atn_wisdom_close(wisdom);
@@ -299,13 +299,13 @@ static void filters_and_forgetting(void **state) {
     assert_int_equal(s.count, 2);
     kit_contains("another generator, another driver", s.last);
     atn_wisdom_counts counts;
-    kit_ok(ctx, atn_wisdom_forget(wisdom, &filter, &counts));
+    kit_ok(ctx, atn_store_forget(wisdom, &filter, &counts));
     assert_int_equal(counts.entries, 2);
     assert_int_equal(counts.winners, 2);
     filter.stale = false;
     assert_int_equal(look(ctx, wisdom, &filter).count, 2);
     wkit_sound(ctx, wisdom);
-    kit_ok(ctx, atn_wisdom_forget(wisdom, &filter, NULL));
+    kit_ok(ctx, atn_store_forget(wisdom, &filter, NULL));
     assert_int_equal(look(ctx, wisdom, &filter).count, 0);
     atn_wisdom_close(wisdom);
     kit_free(ctx);

@@ -114,7 +114,7 @@ static void keep_line(void *user, atn_log_level level, const char *line) {
 
 static void near_device(void **state) {
     (void)state;
-    atn_options options = {.log = keep_line};
+    atn_ctx_settings options = {.log = keep_line};
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
     atn_wisdom *wisdom = fresh(ctx);
@@ -150,7 +150,7 @@ static char *shipped_text(const atn_ctx *ctx) {
     wkit_crown(ctx, wisdom, &key, "lanes_p0=16", 0.5);
     wkit_crown(ctx, wisdom, &small, "lanes_p0=2", 0.5);
     wkit_crown(ctx, wisdom, &cousin, "lanes_p0=4", 0.1);
-    kit_ok(ctx, atn_wisdom_export(ctx, wisdom, &all, &text, NULL));
+    kit_ok(ctx, atn_store_export(ctx, wisdom, &all, &text, NULL));
     char *copy = strdup(atn_text_str(&text));
     atn_text_free(&text);
     atn_wisdom_close(wisdom);
@@ -159,7 +159,7 @@ static char *shipped_text(const atn_ctx *ctx) {
 
 static void shipped_is_the_last_resort(void **state) {
     (void)state;
-    atn_options options = {.log = keep_line};
+    atn_ctx_settings options = {.log = keep_line};
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
     char *text = shipped_text(ctx);
@@ -204,7 +204,7 @@ static void shipped_files_are_whole(void **state) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom = fresh(ctx);
     for (const atn_shipped_wisdom *s = ATN_SHIPPED_WISDOM; s->name; ++s)
-        kit_ok(ctx, atn_wisdom_import(wisdom, s->name, s->text, strlen(s->text), NULL));
+        kit_ok(ctx, atn_store_import(wisdom, s->name, s->text, strlen(s->text), NULL));
     wkit_sound(ctx, wisdom);
     atn_wisdom_close(wisdom);
     kit_free(ctx);

@@ -15,7 +15,7 @@
 enum { PROCESSES = 4, TURNS = 200, KILLS = 50 };
 
 static atn_ctx *context(const char *dir) {
-    atn_options options = {.cache_dir = dir};
+    atn_ctx_settings options = {.cache_dir = dir};
     atn_ctx *ctx;
     return atn_ctx_create(&options, &ctx) == ATN_OK ? ctx : NULL;
 }

@@ -23,7 +23,7 @@ static void lies_where_it_should(void **state) {
     char *dir = kit_tempdir(), *before = kit_getenv("ATTUNE_WISDOM");
     char *folder = wkit_path(dir, "cache/of/mine"), *usual = wkit_path(folder, "wisdom.sqlite");
     char *moved = wkit_path(dir, "moved.db"), *given = wkit_path(dir, "given.db");
-    atn_options options = {.cache_dir = folder};
+    atn_ctx_settings options = {.cache_dir = folder};
     atn_ctx *ctx;
     atn_wisdom *wisdom;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);

@@ -26,7 +26,9 @@ typedef struct align_work {
     unsigned char *seen; /* owned; count x count: was the pair searched? */
     align_found *found;  /* owned */
     size_t n_found, found_capacity;
-    size_t *group; /* owned; of each scan: the lowest scan that it hangs together with by trusted edges */
+    size_t *group;        /* owned; of each scan: the lowest scan that it hangs together with by trusted edges */
+    atn_align_scan *scan; /* owned until the end, when the result points into them; as many as scans */
+    atn_align_edge *edge; /* out->edges of them */
     size_t edge_capacity;
     atn_align_step step; /* for whoever watches */
     atn_align_result *out;

@@ -2,7 +2,9 @@
  * scans; scans that overlap use the same ones. Poses come from points that look alike (search_pairs.c). */
 #include "apps/align/candidates.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,11 +14,6 @@ enum { POINTS = 1000, WORDS = 64 };
 static const double OTHER_TURN = 0.2618; /* 15 degrees: what a runner-up differs by */
 
 /* ---- scans ---- */
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 
 /* The middle one of the sizes that suit each: scans of one thing are alike in size. */
 static atn_status common_edge(const candidates *c, double *out) {
@@ -29,7 +26,7 @@ static atn_status common_edge(const candidates *c, double *out) {
         known += status == ATN_OK && edge[known] > 0;
     }
     if (status == ATN_OK && known) {
-        qsort(edge, known, sizeof *edge, ascending);
+        qsort(edge, known, sizeof *edge, atn_ascending_double);
         *out = edge[known / 2];
     }
     atn_free(c->ctx, edge);
@@ -84,7 +81,7 @@ static bool is_flat(const search_surface *s) {
     for (size_t k = 0; k < s->count; ++k)
         for (int a = 0, n = 0; a < 3; ++a)
             for (int b = a; b < 3; ++b) m[n++] += (double)s->at[a][k] * (double)s->at[b][k];
-    search_least_direction(m, values, direction);
+    geom_least_direction(m, values, direction);
     return s->count < 3 || !(values[1] > 1e-6 * values[2]);
 }
 

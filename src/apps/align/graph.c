@@ -7,7 +7,9 @@
  * and others, 2020), and c scaled by how much usual links scatter. */
 #include "apps/align/graph.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,25 +46,25 @@ static void multiply_transposed(const double *m, const double *v, double *out) {
 /* ---- links ---- */
 
 /* T_target^-1 T_source measured^-1, and the pose T_source measured^-1 that stands for the target's. */
-static reg_pose deviation_of(const graph *g, const graph_link *l, reg_pose *target) {
-    reg_pose back, inverse;
-    reg_pose_invert(&l->measured, &back);
-    reg_pose_invert(&g->pose[l->target], &inverse);
-    *target = reg_pose_compose(&g->pose[l->source], &back);
-    return reg_pose_compose(&inverse, target);
+static geom_pose deviation_of(const graph *g, const graph_link *l, geom_pose *target) {
+    geom_pose back, inverse;
+    geom_pose_invert(&l->measured, &back);
+    geom_pose_invert(&g->pose[l->target], &inverse);
+    *target = geom_pose_compose(&g->pose[l->source], &back);
+    return geom_pose_compose(&inverse, target);
 }
 
 static void measure(const graph *g, graph_link *l) {
-    reg_pose unused, off = deviation_of(g, l, &unused);
+    geom_pose unused, off = deviation_of(g, l, &unused);
     double turned[SIX];
-    reg_pose_log(&off, l->residual);
+    geom_pose_log(&off, l->residual);
     multiply(l->information, l->residual, turned);
     l->chi2 = 0;
     for (int k = 0; k < SIX; ++k) l->chi2 += l->residual[k] * turned[k];
 }
 
 /* x -> T^-1 (exp(w) (T x) + v): rotation R^T w, translation R^T (w x t + v). */
-static void adjoint(const reg_pose *target, double j[36]) {
+static void adjoint(const geom_pose *target, double j[36]) {
     const double *r = target->a, *t = target->b;
     const double cross[9] = {0, t[2], -t[1], -t[2], 0, t[0], t[1], -t[0], 0}; /* w -> w x t */
     memset(j, 0, 36 * sizeof *j);
@@ -78,7 +80,7 @@ static void linearise(work *w, size_t index) {
     graph *g = w->g;
     graph_link *l = &g->link[index];
     double j[36], wj[36], turned[SIX], pull[SIX], *block = w->block + 36 * index;
-    reg_pose target;
+    geom_pose target;
     deviation_of(g, l, &target);
     adjoint(&target, j);
     for (int i = 0; i < SIX; ++i)
@@ -164,7 +166,7 @@ static void build(work *w) {
     for (size_t n = 0; n < g->nodes; ++n) {
         double *d = w->diagonal + 36 * n, inverse[36], trace = 0;
         for (int k = 0; k < SIX; ++k) trace += d[7 * k];
-        if (!reg_invert_symmetric(SIX, d, inverse)) { /* a direction that no link holds, to working precision */
+        if (!geom_invert_symmetric(SIX, d, inverse)) { /* a direction that no link holds, to working precision */
             memset(inverse, 0, sizeof inverse);
             for (int k = 0; k < SIX; ++k) inverse[7 * k] = d[7 * k] > 1e-15 * trace ? 1 / d[7 * k] : 0;
         }
@@ -174,18 +176,13 @@ static void build(work *w) {
 
 /* ---- iterations ---- */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* By the median of chi2, which is smaller than it should be as far as poses could follow the links. */
 static double spread2_of(const work *w) {
     const graph *g = w->g;
     double free_share = 1 - (double)(g->nodes - 1) / (double)g->links;
     if (!(free_share > 0)) return 1; /* a tree: everything fits */
     for (size_t l = 0; l < g->links; ++l) w->product[l] = g->link[l].chi2;
-    qsort(w->product, g->links, sizeof *w->product, ascending);
+    qsort(w->product, g->links, sizeof *w->product, atn_ascending_double);
     double spread2 = w->product[g->links / 2] / (MEDIAN * free_share);
     return fmax(1, fmin(spread2, MOST_SPREAD2));
 }
@@ -194,8 +191,8 @@ static double spread2_of(const work *w) {
 static double move(work *w) {
     graph *g = w->g;
     for (size_t n = 0; n < g->nodes; ++n) {
-        reg_pose step = reg_pose_exp(w->step + SIX * n);
-        if (n != g->anchor) g->pose[n] = reg_pose_compose(&step, &g->pose[n]);
+        geom_pose step = geom_pose_exp(w->step + SIX * n);
+        if (n != g->anchor) g->pose[n] = geom_pose_compose(&step, &g->pose[n]);
     }
     ++g->iterations;
     return dot(w, w->step, w->right);

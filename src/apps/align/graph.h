@@ -2,12 +2,12 @@
 #ifndef ATN_APPS_ALIGN_GRAPH_H
 #define ATN_APPS_ALIGN_GRAPH_H
 
-#include "apps/register/pose.h"
 #include "base/context.h"
+#include "geom/pose.h"
 
 typedef struct graph_link {
     size_t source, target;  /* nodes */
-    reg_pose measured;      /* target = T source */
+    geom_pose measured;     /* target = T source */
     double information[36]; /* inverse covariance of a perturbation from the left: rotation vector, then translation */
     /* What came out: */
     double residual[6]; /* between the nodes' poses and the measured one, as such a perturbation */
@@ -17,7 +17,7 @@ typedef struct graph_link {
 typedef struct graph {
     const atn_ctx *ctx;
     size_t nodes, links;
-    reg_pose *pose;   /* common = T node; the start, then the result; not owned */
+    geom_pose *pose;  /* common = T node; the start, then the result; not owned */
     graph_link *link; /* not owned */
     size_t anchor;    /* does not move */
     int32_t iterations;

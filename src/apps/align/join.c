@@ -44,7 +44,7 @@ static void unite(align_work *w, size_t a, size_t b) {
 void align_group(align_work *w) {
     for (size_t k = 0; k < w->count; ++k) w->group[k] = k;
     for (size_t e = 0; e < w->out->edges; ++e)
-        if (w->out->edge[e].used) unite(w, w->out->edge[e].source, w->out->edge[e].target);
+        if (w->edge[e].used) unite(w, w->edge[e].source, w->edge[e].target);
     w->step.joined = 0;
     for (size_t k = 0; k < w->count; ++k) {
         size_t size = align_group_size(w, k);
@@ -75,11 +75,11 @@ static void guess_covariance(const align_work *w, size_t target, const atn_regis
 
 static atn_status add_edge(align_work *w, const align_start *start, const atn_register_pair *pair, bool loop) {
     atn_align_result *out = w->out;
-    void *edges = out->edge;
-    atn_status status = atn_grow(w->ctx, &edges, &w->edge_capacity, out->edges, sizeof *out->edge);
-    out->edge = edges;
+    void *edges = w->edge;
+    atn_status status = atn_grow(w->ctx, &edges, &w->edge_capacity, out->edges, sizeof *w->edge);
+    w->edge = edges;
     if (status != ATN_OK) return status;
-    atn_align_edge *e = &out->edge[out->edges++];
+    atn_align_edge *e = &w->edge[out->edges++];
     *e = (atn_align_edge){.source = start->source, .target = start->target, .loop = loop};
     if (pair->status != ATN_OK) {
         snprintf(e->reason, sizeof e->reason, "%s", pair->message);
@@ -255,7 +255,7 @@ static atn_status ask(align_work *w, size_t large, bool *any) {
 static bool lean(align_work *w) {
     atn_align_edge *best = NULL;
     for (size_t k = 0; k < w->out->edges; ++k) {
-        atn_align_edge *e = &w->out->edge[k];
+        atn_align_edge *e = &w->edge[k];
         if (!e->likely || e->used || w->group[e->source] == w->group[e->target]) continue;
         if (!best || e->overlap > best->overlap) best = e;
     }

@@ -3,6 +3,7 @@
 #include "apps/align/align.h"
 
 #include "base/memory.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,8 +29,8 @@ static const double *centre_of(const align_work *w, size_t scan) { return w->vie
 
 /* ---- in and out of the units inside ---- */
 
-static reg_pose pose_of(const double t[16]) {
-    reg_pose p;
+static geom_pose pose_of(const double t[16]) {
+    geom_pose p;
     for (int i = 0; i < 3; ++i) {
         for (int k = 0; k < 3; ++k) p.a[3 * i + k] = t[4 * i + k];
         p.b[i] = t[4 * i + 3];
@@ -37,7 +38,7 @@ static reg_pose pose_of(const double t[16]) {
     return p;
 }
 
-static void matrix_of(const reg_pose *p, double t[16]) {
+static void matrix_of(const geom_pose *p, double t[16]) {
     memset(t, 0, 16 * sizeof *t);
     for (int i = 0; i < 3; ++i) {
         for (int k = 0; k < 3; ++k) t[4 * i + k] = p->a[3 * i + k];
@@ -47,16 +48,16 @@ static void matrix_of(const reg_pose *p, double t[16]) {
 }
 
 /* From about `from` to about `to`, in units. */
-static reg_pose enter(const reg_pose *p, const double from[3], const double to[3], double unit) {
-    reg_pose in = *p;
+static geom_pose enter(const geom_pose *p, const double from[3], const double to[3], double unit) {
+    geom_pose in = *p;
     double moved[3];
-    reg_pose_apply(p, from, moved);
+    geom_pose_apply(p, from, moved);
     for (int i = 0; i < 3; ++i) in.b[i] = (moved[i] - to[i]) / unit;
     return in;
 }
 
-static reg_pose leave(const reg_pose *p, const double from[3], const double to[3], double unit) {
-    reg_pose out = *p;
+static geom_pose leave(const geom_pose *p, const double from[3], const double to[3], double unit) {
+    geom_pose out = *p;
     for (int i = 0; i < 3; ++i) {
         out.b[i] = to[i] + unit * p->b[i];
         for (int k = 0; k < 3; ++k) out.b[i] -= p->a[3 * i + k] * from[k];
@@ -88,15 +89,15 @@ static void carry(const double c[36], const double centre[3], double s, double l
 /* ---- the graph ---- */
 
 static atn_status add_link(solving *s, size_t edge) {
-    const atn_align_edge *e = &s->w->out->edge[edge];
+    const atn_align_edge *e = &s->w->edge[edge];
     graph_link *l = &s->g.link[s->g.links];
     const double *to = centre_of(s->w, e->target);
-    reg_pose p = pose_of(e->transform);
+    geom_pose p = pose_of(e->transform);
     double inside[36];
     *l = (graph_link){.source = s->node[e->source], .target = s->node[e->target]};
     l->measured = enter(&p, centre_of(s->w, e->source), to, s->unit);
     carry(e->covariance, to, -1 / s->unit, 1 / s->unit, inside);
-    if (!reg_invert_symmetric(6, inside, l->information)) { /* as wide as its widest direction, in all of them */
+    if (!geom_invert_symmetric(6, inside, l->information)) { /* as wide as its widest direction, in all of them */
         double trace = 0;
         for (int k = 0; k < 6; ++k) trace += inside[7 * k];
         if (!(trace > 0) || !isfinite(trace))
@@ -114,20 +115,20 @@ static void walk_tree(solving *s) {
     graph *g = &s->g;
     bool more = true;
     for (size_t n = 0; n < g->nodes; ++n) g->pose[n].a[0] = NAN;
-    g->pose[g->anchor] = REG_IDENTITY;
+    g->pose[g->anchor] = GEOM_IDENTITY;
     while (more) {
         more = false;
         for (size_t k = 0; k < g->links; ++k) {
             const graph_link *l = &g->link[k];
             bool from = !isnan(g->pose[l->source].a[0]), to = !isnan(g->pose[l->target].a[0]);
-            reg_pose back;
+            geom_pose back;
             if (from == to) continue;
             more = true;
             if (to) {
-                g->pose[l->source] = reg_pose_compose(&g->pose[l->target], &l->measured);
+                g->pose[l->source] = geom_pose_compose(&g->pose[l->target], &l->measured);
             } else {
-                reg_pose_invert(&l->measured, &back);
-                g->pose[l->target] = reg_pose_compose(&g->pose[l->source], &back);
+                geom_pose_invert(&l->measured, &back);
+                g->pose[l->target] = geom_pose_compose(&g->pose[l->source], &back);
             }
         }
     }
@@ -158,7 +159,7 @@ static atn_status solving_make(align_work *w, size_t group, solving *s) {
     s->g.anchor = 0;
     atn_status status = ATN_OK;
     for (size_t e = 0; e < out->edges && status == ATN_OK; ++e)
-        if (out->edge[e].used && w->group[out->edge[e].source] == group) status = add_link(s, e);
+        if (w->edge[e].used && w->group[w->edge[e].source] == group) status = add_link(s, e);
     if (status == ATN_OK) walk_tree(s);
     return status;
 }
@@ -179,9 +180,9 @@ static int by_overlap(const void *left, const void *right) {
 
 /* Where the poses put `source` on `target`. */
 static void predict(const solving *s, size_t source, size_t target, double out[16]) {
-    reg_pose back, pose;
-    reg_pose_invert(&s->g.pose[s->node[target]], &back);
-    pose = reg_pose_compose(&back, &s->g.pose[s->node[source]]);
+    geom_pose back, pose;
+    geom_pose_invert(&s->g.pose[s->node[target]], &back);
+    pose = geom_pose_compose(&back, &s->g.pose[s->node[source]]);
     pose = leave(&pose, centre_of(s->w, source), centre_of(s->w, target), s->unit);
     matrix_of(&pose, out);
 }
@@ -199,7 +200,7 @@ static bool is_far(const solving *s, size_t a, size_t b) {
 
 static bool is_edge(const align_work *w, size_t a, size_t b) {
     for (size_t e = 0; e < w->out->edges; ++e) {
-        const atn_align_edge *edge = &w->out->edge[e];
+        const atn_align_edge *edge = &w->edge[e];
         if ((edge->source == a && edge->target == b) || (edge->source == b && edge->target == a)) return true;
     }
     return false;
@@ -235,8 +236,8 @@ static atn_status close_loops(const solving *s) {
     atn_status status = degree ? list_chances(s, &list, &count) : ATN_ERR_MEMORY;
     if (status == ATN_OK && !(starts = atn_alloc(w->ctx, (count + 1) * sizeof *starts))) status = ATN_ERR_MEMORY;
     for (size_t e = 0; e < w->out->edges && status == ATN_OK; ++e) {
-        degree[w->out->edge[e].source] += w->out->edge[e].used;
-        degree[w->out->edge[e].target] += w->out->edge[e].used;
+        degree[w->edge[e].source] += w->edge[e].used;
+        degree[w->edge[e].target] += w->edge[e].used;
     }
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
         const chance *c = &list[k];
@@ -260,7 +261,7 @@ static void judge_edges(const solving *s, bool *changed) {
     *changed = false;
     for (size_t k = 0; k < s->g.links; ++k) {
         const graph_link *l = &s->g.link[k];
-        atn_align_edge *e = &s->w->out->edge[s->edge_of[k]];
+        atn_align_edge *e = &s->w->edge[s->edge_of[k]];
         const double *r = l->residual;
         e->residual_deg = DEGREES * sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
         e->residual = s->unit * sqrt(r[3] * r[3] + r[4] * r[4] + r[5] * r[5]);
@@ -278,7 +279,7 @@ static bool drop_refused(align_work *w) {
     for (size_t k = 0; k < w->count; ++k) {
         size_t held = 0, refused = 0;
         for (size_t n = 0; n < w->out->edges; ++n) {
-            const atn_align_edge *e = &w->out->edge[n];
+            const atn_align_edge *e = &w->edge[n];
             if (e->source != k && e->target != k) continue;
             held += e->used;
             refused += e->loop && e->verdict == ATN_VERDICT_REFUSED;
@@ -286,7 +287,7 @@ static bool drop_refused(align_work *w) {
         if (held == 0 || refused <= held) continue;
         dropped = true;
         for (size_t n = 0; n < w->out->edges; ++n)
-            if (w->out->edge[n].source == k || w->out->edge[n].target == k) w->out->edge[n].used = false;
+            if (w->edge[n].source == k || w->edge[n].target == k) w->edge[n].used = false;
     }
     return dropped;
 }
@@ -307,18 +308,18 @@ static atn_status publish(solving *s) {
     out->iterations = s->g.iterations;
     out->spread = sqrt(s->g.spread2);
     for (size_t k = 0; k < w->count && status == ATN_OK; ++k) {
-        atn_align_scan *scan = &out->scan[k];
+        atn_align_scan *scan = &w->scan[k];
         double inside[36];
         if (s->node[k] == SIZE_MAX) continue;
-        reg_pose pose = leave(&s->g.pose[s->node[k]], centre_of(w, k), s->origin, s->unit);
+        geom_pose pose = leave(&s->g.pose[s->node[k]], centre_of(w, k), s->origin, s->unit);
         scan->placed = true;
         matrix_of(&pose, scan->transform);
         status = graph_covariance(&s->g, s->node[k], inside);
         carry(inside, s->origin, 1, s->unit, scan->covariance);
     }
     for (size_t e = 0; e < out->edges; ++e) {
-        out->scan[out->edge[e].source].edges += out->edge[e].used;
-        out->scan[out->edge[e].target].edges += out->edge[e].used;
+        w->scan[w->edge[e].source].edges += w->edge[e].used;
+        w->scan[w->edge[e].target].edges += w->edge[e].used;
     }
     return status;
 }
@@ -349,12 +350,12 @@ static void say_doubt(const align_work *w) {
     bool more = true;
     static const char DOUBT[] = "in doubt: no trusted pair holds it to the others";
     for (size_t k = 0; k < w->count; ++k)
-        if (out->scan[k].placed && k != out->anchor) memcpy(out->scan[k].reason, DOUBT, sizeof DOUBT);
+        if (w->scan[k].placed && k != out->anchor) memcpy(w->scan[k].reason, DOUBT, sizeof DOUBT);
     while (more) {
         more = false;
         for (size_t n = 0; n < out->edges; ++n) {
-            const atn_align_edge *e = &out->edge[n];
-            atn_align_scan *a = &out->scan[e->source], *b = &out->scan[e->target];
+            const atn_align_edge *e = &w->edge[n];
+            atn_align_scan *a = &w->scan[e->source], *b = &w->scan[e->target];
             if (!e->used || e->likely || !a->placed || !b->placed || !*a->reason == !*b->reason) continue;
             a->reason[0] = b->reason[0] = 0;
             more = true;
@@ -390,6 +391,6 @@ atn_status align_solve(align_work *w) {
     }
     if (status == ATN_OK) say_doubt(w);
     for (size_t k = 0; k < w->count && status == ATN_OK; ++k)
-        if (!w->out->scan[k].placed) say_why(w, k, &w->out->scan[k]);
+        if (!w->scan[k].placed) say_why(w, k, &w->scan[k]);
     return status;
 }

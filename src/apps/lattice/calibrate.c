@@ -6,7 +6,7 @@
  * (strain, aberrations) is not in either. */
 #include "apps/lattice/parts.h"
 
-#include "apps/sample/atoms.h"
+#include "apps/lattice/atoms.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -181,7 +181,7 @@ atn_status lattice_correct(atn_lattice *l, bool *changed) {
 /* Some neighbours seem to be on no site where all are: that share, which a frame without background has too, is taken
  * off. */
 static atn_status correct_background(atn_lattice *l, atn_sample_atoms_settings *about, made *m) {
-    if (about->strangers == 0 || l->settings.strangers > 0) return ATN_OK;
+    if (about->strangers == 0 || lattice_strangers_given(&l->settings)) return ATN_OK;
     seen *s = atn_zalloc(l->ctx, sizeof *s);
     atn_status status = s ? look(l, about, m, s) : ATN_ERR_MEMORY;
     if (status == ATN_OK && s->sure >= LEAST_SURE) {

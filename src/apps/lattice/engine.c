@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "kernel/kernel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -97,12 +98,12 @@ static atn_status put_number(atn_lattice *l, lattice_slot *s) {
 static atn_status put_turns(atn_lattice *l, lattice_slot *s) {
     int64_t n = s->turns.count;
     void *to = NULL;
-    atn_status status = atn_array_create_matrix(l->device, ATN_SP, n, 9, 0, &s->turn);
-    if (status == ATN_OK) status = atn_array_create_matrix(l->device, ATN_SP, n, 4, 0, &s->grid);
+    atn_status status = atn_array_create_matrix(l->device, ATN_SP, 9, n, 0, &s->turn);
+    if (status == ATN_OK) status = atn_array_create_matrix(l->device, ATN_SP, 4, n, 0, &s->grid);
     if (status == ATN_OK) status = atn_array_map_write(s->turn, &to);
     for (int64_t k = 0; k < n && status == ATN_OK; ++k) {
         double m[9];
-        lattice_quaternion_matrix(s->turns.quaternion[k], m);
+        geom_quaternion_matrix(s->turns.quaternion[k], m);
         for (int c = 0; c < 9; ++c) ((float *)to)[c * n + k] = (float)(m[c] / s->coarse.edge);
     }
     if (status == ATN_OK) status = atn_array_map_write(s->grid, &to);
@@ -115,7 +116,7 @@ static atn_status put_turns(atn_lattice *l, lattice_slot *s) {
 
 static atn_status kernel(atn_lattice *l, const char *name, atn_kernel **out) {
     const char *const defines[] = {"USED_FLOAT=SP", NULL};
-    atn_kernel_options options = {.defines = defines};
+    atn_kernel_settings options = {.defines = defines};
     atn_status status = atn_kernel_create(l->device, name, &options, out);
     if (status == ATN_OK) atn_kernel_trust(*out);
     return status;
@@ -141,9 +142,9 @@ static atn_status make_score(atn_lattice *l, lattice_slot *s) {
     int64_t n = s->turns.count;
     atn_array *all = NULL;
     atn_status status = vector(l, ATN_INT32, n * l->batch, NULL, &all);
-    if (status == ATN_OK) status = atn_array_view_matrix(all, n, l->batch, &s->score);
+    if (status == ATN_OK) status = atn_array_view_matrix(all, l->batch, n, &s->score);
     if (status == ATN_OK)
-        status = atn_array_view_matrix(all, n / LATTICE_GROUPS, (int64_t)l->batch * LATTICE_GROUPS, &s->rows);
+        status = atn_array_view_matrix(all, (int64_t)l->batch * LATTICE_GROUPS, n / LATTICE_GROUPS, &s->rows);
     atn_array_free(all);
     if (status == ATN_OK) status = kernel(l, "lattice_score", &s->score_kernel);
     if (status == ATN_OK) status = bind_near(l, s->score_kernel, "last", l->last);
@@ -167,7 +168,7 @@ static atn_status make_pick(atn_lattice *l, lattice_slot *s) {
     if (status == ATN_OK) status = atn_kernel_param(s->pick_kernel, "groups", LATTICE_GROUPS, 0);
     for (int k = 0; k < 4 && status == ATN_OK; ++k) {
         status = vector(l, ATN_SP, rows, NULL, &s->q[k]);
-        if (status == ATN_OK) status = atn_array_view_matrix(s->q[k], LATTICE_GROUPS, l->batch, &s->q_rows[k]);
+        if (status == ATN_OK) status = atn_array_view_matrix(s->q[k], l->batch, LATTICE_GROUPS, &s->q_rows[k]);
         if (status == ATN_OK) status = atn_kernel_bind(s->pick_kernel, TURNS[k], s->q[k]);
     }
     return status;
@@ -226,9 +227,9 @@ static atn_status make_follow(atn_lattice *l, lattice_slot *s) {
 static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
     atn_status status = ATN_OK;
     for (int k = 0; k < 4 && status == ATN_OK; ++k)
-        status = atn_array_create_matrix(l->device, ATN_SP, LATTICE_GROUPS, l->batch, 0, &s->fit[k]);
+        status = atn_array_create_matrix(l->device, ATN_SP, l->batch, LATTICE_GROUPS, 0, &s->fit[k]);
     for (int k = 0; k < 3 && status == ATN_OK; ++k)
-        status = atn_array_create_matrix(l->device, ATN_SP, LATTICE_GROUPS, l->batch, 0, &s->shift[k]);
+        status = atn_array_create_matrix(l->device, ATN_SP, l->batch, LATTICE_GROUPS, 0, &s->shift[k]);
     for (int kind = 0; kind < LATTICE_REFINES && status == ATN_OK; ++kind) {
         status = make_steps(l, s, kind == SHARP, kind > 0 && !l->alone, l->end, &s->refine_kernel[kind]);
         if (status == ATN_OK) status = bind_turns(s->refine_kernel[kind], s->q_rows, s->shift, s->fit);

@@ -5,9 +5,11 @@
  */
 #include "apps/lattice/order.h"
 #include "apps/lattice/parts.h"
+#include "base/compare.h"
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,11 +32,6 @@ typedef struct distances {
     double centres;   /* atoms that count */
     bool crowded;     /* more neighbours than are looked at */
 } distances;
-
-static int ascending(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
 
 /* One atom's neighbours: their distances into bins. Is it inside? At a surface their mean is off the centre, by 3/8 of
  * the reach where that is a plane; by chance it is off by sqrt(3 / 5 n). */
@@ -70,7 +67,7 @@ static void gather(size_t count, double *number, uint16_t *bins, const bool *ins
         for (int b = 0; b < BINS; ++b) out->bin[b] += bins[kept * BINS + (size_t)b];
         ++kept;
     }
-    qsort(sorted, kept, sizeof *sorted, ascending);
+    qsort(sorted, kept, sizeof *sorted, atn_ascending_double);
     out->median = kept ? sorted[kept / 2] : 0;
     out->sparse = kept ? sorted[kept / 12] : 0;
     out->centres = (double)kept;
@@ -223,7 +220,7 @@ static void take(atn_lattice *l, const distances *d, const guess *g, const doubl
                               : s->model[m].points     ? 1
                                                        : lattice_kind_constant(s->model[m].name, pow(edge[m], 3));
     l->info.cutoff = s->cutoff > 0 ? s->cutoff : fmin(cbrt(WANTED / density / ball(1)), MOST_REACH * 1.11 * g->edge);
-    l->info.strangers = s->strangers > 0 ? s->strangers : g->strangers;
+    l->info.strangers = lattice_strangers_given(s) ? s->strangers : g->strangers;
     l->info.efficiency = s->efficiency > 0   ? s->efficiency
                          : g->efficiency > 0 ? g->efficiency
                                              : fmin(fmax(density * volume * (1 - l->info.strangers), 0.02), 1);
@@ -386,9 +383,11 @@ static atn_status learn(atn_lattice *l, learning *x) {
     return status == ATN_OK && l->info.told ? lattice_calibrate(l) : status;
 }
 
-atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *atoms, double angstrom) {
+atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angstrom) {
     size_t most = l->settings.sample > 0 ? (size_t)l->settings.sample : SAMPLE;
-    atn_status status = lattice_order_check(l, atoms);
+    atn_atoms all, *atoms = &all;
+    atn_status status = ATN_TAKE(l->ctx, atn_atoms, given, atoms);
+    if (status == ATN_OK) status = lattice_order_check(l, atoms);
     if (status != ATN_OK) return status;
     learning *x = atn_zalloc(l->ctx, sizeof *x);
     if (!x) return ATN_ERR_MEMORY;

@@ -3,8 +3,9 @@
  * partner at the price of three deviations) and the rotation that fits it (Horn) take turns until neither changes. */
 #include "apps/lattice/lattice.h"
 
-#include "apps/register/pose.h"
 #include "base/memory.h"
+#include "geom/fit.h"
+#include "geom/pose.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,12 +75,12 @@ static char *room(const atn_ctx *ctx, int32_t rows, int32_t points, assignment *
 }
 
 /* Squares of distances in the crystal's frame, y = Q x. */
-static void fill(const atn_lattice *l, const lattice_points *m, size_t i, const reg_pose *q, double price,
+static void fill(const atn_lattice *l, const lattice_points *m, size_t i, const geom_pose *q, double price,
                  assignment *a) {
     for (int32_t row = 0; row < a->rows; ++row) {
         double x[3], y[3], *cost = a->cost + (size_t)row * (size_t)a->columns;
         for (int axis = 0; axis < 3; ++axis) x[axis] = (double)l->near.axis[axis][l->near.start[i] + row];
-        reg_pose_apply(q, x, y);
+        geom_pose_apply(q, x, y);
         for (int32_t k = 0; k < a->columns; ++k) {
             cost[k] = k - (int32_t)m->count == row ? price : 1e6;
             if ((size_t)k >= m->count) continue;
@@ -90,10 +91,10 @@ static void fill(const atn_lattice *l, const lattice_points *m, size_t i, const 
 }
 
 /* Sums over the pairs that are assigned; the sum of squares comes back. */
-static double pairs(const atn_lattice *l, const lattice_points *m, size_t i, const assignment *a, reg_moments *sums,
+static double pairs(const atn_lattice *l, const lattice_points *m, size_t i, const assignment *a, geom_moments *sums,
                     int32_t *assigned) {
     double square = 0;
-    *sums = (reg_moments){0};
+    *sums = (geom_moments){0};
     *assigned = 0;
     for (int32_t k = 1; k <= (int32_t)m->count; ++k) {
         int32_t row = a->of_column[k] - 1;
@@ -108,20 +109,6 @@ static double pairs(const atn_lattice *l, const lattice_points *m, size_t i, con
     return square;
 }
 
-static void quaternion_of(const double m[9], float out[4]) {
-    double q[4] = {1 + m[0] + m[4] + m[8], 1 + m[0] - m[4] - m[8], 1 - m[0] + m[4] - m[8], 1 - m[0] - m[4] + m[8]};
-    int big = 0;
-    for (int k = 1; k < 4; ++k)
-        if (q[k] > q[big]) big = k;
-    double s = 2 * sqrt(fmax(q[big], 1e-12)), w = m[7] - m[5], x = m[2] - m[6], y = m[3] - m[1];
-    double xy = m[1] + m[3], xz = m[2] + m[6], yz = m[5] + m[7];
-    const double all[4][4] = {{s / 4, w / s, x / s, y / s},
-                              {w / s, s / 4, xy / s, xz / s},
-                              {x / s, xy / s, s / 4, yz / s},
-                              {y / s, xz / s, yz / s, s / 4}};
-    for (int k = 0; k < 4; ++k) out[k] = (float)(all[big][0] < 0 ? -all[big][k] : all[big][k]);
-}
-
 atn_status lattice_exact(const atn_lattice *l, size_t i, atn_lattice_atom *out) {
     const lattice_points *m = &l->slot[out->phase - 1].points;
     double price = 9 * l->info.shift_noise * l->info.shift_noise, last = INFINITY, turn[9];
@@ -131,11 +118,11 @@ atn_status lattice_exact(const atn_lattice *l, size_t i, atn_lattice_atom *out) 
     assignment a;
     char *block = room(l->ctx, n, (int32_t)m->count, &a);
     if (!block) return ATN_ERR_MEMORY;
-    reg_pose pose = REG_IDENTITY;
-    lattice_quaternion_matrix(q, pose.a);
+    geom_pose pose = GEOM_IDENTITY;
+    geom_quaternion_matrix(q, pose.a);
     memcpy(turn, pose.a, sizeof turn);
     for (int step = 0; step < STEPS; ++step) {
-        reg_moments sums;
+        geom_moments sums;
         fill(l, m, i, &pose, price, &a);
         solve(&a);
         double square = pairs(l, m, i, &a, &sums, &assigned), whole = square + price * (n - assigned);
@@ -145,11 +132,11 @@ atn_status lattice_exact(const atn_lattice *l, size_t i, atn_lattice_atom *out) 
         out->value = (float)square;
         out->matched = n ? (float)assigned / (float)n : 0;
         out->rmsd = assigned ? (float)sqrt(square / assigned) : 0;
-        if (!reg_fit(&sums, ATN_TRANSFORM_RIGID, &pose)) break;
+        if (!geom_fit(&sums, ATN_TRANSFORM_RIGID, &pose)) break;
         memset(pose.b, 0, sizeof pose.b);
     }
-    quaternion_of(turn, out->quaternion);
-    for (int k = 1; k < 4; ++k) out->quaternion[k] = -out->quaternion[k];
+    geom_quaternion_of(turn, q);
+    for (int k = 0; k < 4; ++k) out->quaternion[k] = (float)(k ? -q[k] : q[k]);
     atn_free(l->ctx, block);
     return ATN_OK;
 }

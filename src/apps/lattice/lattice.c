@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,20 +85,23 @@ static void set_order(atn_lattice *l, int32_t m) {
     o->structure = l->info.structure[m];
 }
 
-atn_status atn_lattice_create(atn_device *device, const atn_lattice_settings *settings, atn_lattice **out) {
+atn_status atn_lattice_create(atn_device *device, const atn_lattice_settings *given, atn_lattice **out) {
     static const char *const NAMES[3] = {"bcc", "fcc", "hcp"};
     const atn_ctx *ctx = atn_device_ctx(device);
     *out = NULL;
-    atn_status status = settings ? check(ctx, settings) : ATN_OK;
-    if (status != ATN_OK) return status;
     atn_lattice *l = atn_zalloc(ctx, sizeof *l);
     if (!l) return ATN_ERR_MEMORY;
+    atn_status status = ATN_TAKE(ctx, atn_lattice_settings, given, &l->settings);
+    if (status == ATN_OK) status = check(ctx, &l->settings);
+    if (status != ATN_OK) {
+        atn_free(ctx, l);
+        return status;
+    }
     l->device = device;
     l->ctx = ctx;
     l->shape = 12;
     l->temper = 0.65;
     l->temper_part = 0.12;
-    if (settings) l->settings = *settings;
     if (l->settings.models == 0) {
         l->settings.models = 3;
         for (int m = 0; m < 3; ++m)
@@ -128,11 +132,11 @@ void atn_lattice_free(atn_lattice *l) {
     atn_free(l->ctx, l);
 }
 
-atn_lattice_info atn_lattice_get_info(const atn_lattice *l) {
+atn_status atn_lattice_get_info(const atn_lattice *l, atn_lattice_info *out) {
     atn_lattice_info info = l->info;
     for (int32_t m = 0; m < l->settings.models; ++m)
         if (l->order[m].sites) info.structure[m] = m + 1;
-    return info;
+    return ATN_GIVE(l->ctx, atn_lattice_info, &info, out);
 }
 
 double atn_lattice_reach(const atn_lattice *l) { return l->info.cutoff; }
@@ -181,8 +185,10 @@ void lattice_take_density(atn_lattice *l, double neighbours) {
     l->stranger_density = fmax(l->info.strangers * neighbours, 0.02) / volume;
 }
 
-atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out) {
-    atn_status status = l->known ? lattice_order_check(l, atoms) : atn_lattice_learn(l, atoms, angstrom);
+atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *given, double angstrom, atn_lattice_atom *out) {
+    atn_atoms all, *atoms = &all;
+    atn_status status = ATN_TAKE(l->ctx, atn_atoms, given, atoms);
+    if (status == ATN_OK) status = l->known ? lattice_order_check(l, atoms) : atn_lattice_learn(l, atoms, angstrom);
     if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);
     return status == ATN_OK ? lattice_match_atoms(l, atoms, angstrom, out) : status;
 }

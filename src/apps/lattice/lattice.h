@@ -3,6 +3,7 @@
 #ifndef ATN_APPS_LATTICE_LATTICE_H
 #define ATN_APPS_LATTICE_LATTICE_H
 
+#include "geom/pose.h"
 #include "num/array.h"
 
 #include <attune/kernel.h>
@@ -41,6 +42,7 @@ enum { LATTICE_MOST_SYMMETRIES = 24 };
 int32_t lattice_points_symmetry(const lattice_points *points, double symmetry[LATTICE_MOST_SYMMETRIES][4],
                                 bool mirror[3]);
 bool lattice_kind_is_known(const char *name);
+bool lattice_kind_is_bcc(const char *name); /* or an order of it */
 /* Constant of a known kind from the volume of an atom, and back; 0 for others. */
 double lattice_kind_constant(const char *name, double volume);
 double lattice_kind_volume(const char *name, double constant);
@@ -72,8 +74,6 @@ typedef struct lattice_turns {
 atn_status lattice_turns_make(const atn_ctx *ctx, int32_t symmetries, const double (*symmetry)[4], int32_t times,
                               lattice_turns *out);
 void lattice_turns_free(const atn_ctx *ctx, lattice_turns *turns);
-void lattice_quaternion_matrix(const double q[4], double out[9]);
-void lattice_quaternion_multiply(const double a[4], const double b[4], double out[4]);
 
 /* ---- tables ---- */
 /* The density p sum_j N(x; m_j, s^2) + e over voxels of a box that holds the cut-off. Along mirrored axes half of it.
@@ -240,6 +240,10 @@ typedef struct lattice_knots {
     int32_t count;
     double told[LATTICE_KNOTS], right[LATTICE_KNOTS];
 } lattice_knots;
+
+static inline bool lattice_strangers_given(const atn_lattice_settings *s) {
+    return s->has_strangers || s->strangers > 0;
+}
 
 struct atn_lattice {
     atn_device *device;

@@ -34,7 +34,7 @@ typedef struct pose {
 
 static void ready(const atn_lattice *l, pose *p) {
     double s[3] = {l->info.noise, l->info.noise, l->info.depth_noise};
-    lattice_quaternion_matrix(p->q, p->m);
+    geom_quaternion_matrix(p->q, p->m);
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) {
             p->w[3 * a + b] = 0;
@@ -235,7 +235,7 @@ static void step(const atn_lattice *l, pose *p) {
     turn = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
     double cut = turn > MOST_TURN ? MOST_TURN / turn : 1, small[4] = {1};
     for (int a = 0; a < 3; ++a) small[a + 1] = 0.5 * cut * x[a], p->t[a] += cut * x[a + 3];
-    lattice_quaternion_multiply(small, p->q, q);
+    geom_quaternion_multiply(small, p->q, q);
     for (int a = 0; a < 4; ++a) length += q[a] * q[a];
     for (int a = 0; a < 4; ++a) p->q[a] = q[a] / sqrt(length);
     for (int a = 0; a < 3; ++a) square += p->t[a] * p->t[a];
@@ -349,7 +349,7 @@ static void start_off(const atn_lattice *l, const lattice_slot *s, size_t i, pos
 bool lattice_turn_is(const lattice_slot *s, const double a[4], const double b[4]) {
     for (int32_t k = 0; k < s->symmetries; ++k) {
         double r[4], dot = 0;
-        lattice_quaternion_multiply(s->symmetry[k], a, r);
+        geom_quaternion_multiply(s->symmetry[k], a, r);
         for (int c = 0; c < 4; ++c) dot += r[c] * b[c];
         if (fabs(dot) > 0.9985) return true;
     }

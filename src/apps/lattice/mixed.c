@@ -21,7 +21,7 @@ static const double PI = 3.14159265358979323846;
 void lattice_found_matrix(const lattice_found *f, double out[9]) {
     double q[4] = {(double)f->quaternion[0], (double)f->quaternion[1], (double)f->quaternion[2],
                    (double)f->quaternion[3]};
-    lattice_quaternion_matrix(q, out);
+    geom_quaternion_matrix(q, out);
 }
 
 const float *lattice_voxel_at(const atn_lattice *l, const lattice_slot *s, const float *pull, const double m[9],

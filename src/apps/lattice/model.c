@@ -60,6 +60,11 @@ static const kind *find(const char *name) {
 
 bool lattice_kind_is_known(const char *name) { return find(name) != NULL; }
 
+bool lattice_kind_is_bcc(const char *name) {
+    const kind *k = find(name);
+    return k && strcmp(k->base ? k->base : k->name, "bcc") == 0;
+}
+
 double lattice_kind_constant(const char *name, double volume) {
     const kind *k = find(name);
     return k ? cbrt(volume / k->volume) : 0;
@@ -256,7 +261,7 @@ int32_t lattice_points_symmetry(const lattice_points *points, double symmetry[LA
         double length = 0;
         for (int c = 0; c < 4; ++c) length += list[k][c] * list[k][c];
         for (int c = 0; c < 4; ++c) list[k][c] /= sqrt(length);
-        lattice_quaternion_matrix(list[k], m);
+        geom_quaternion_matrix(list[k], m);
         if (k == 0 || maps(points, m)) memcpy(symmetry[count++], list[k], sizeof *list);
     }
     for (int axis = 0; axis < 3; ++axis) {

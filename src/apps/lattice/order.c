@@ -46,7 +46,7 @@ static bool look(const search *s, size_t atom, const atn_lattice_atom *found, pi
     int32_t own = s->cells->site[s->cells->rank[atom]], list[ATN_LATTICE_MOST_NEIGHBOURS];
     int32_t n = lattice_cells_sites(s->cells, atom, SHELLS * constant + s->l->info.noise, list);
     for (int k = 0; k < 4; ++k) q[k] = (double)found->quaternion[k];
-    lattice_quaternion_matrix(q, m);
+    geom_quaternion_matrix(q, m);
     out->count = 1;
     out->species[0] = (unsigned char)place_of(o, s->species[own]);
     for (int32_t h = 0; h < o->sites; ++h) out->on[h][0] = (unsigned char)o->on[h];

@@ -4,6 +4,7 @@
  * EM, noise and strangers are those with which it is most likely. Two sizes are tried where one is less likely. */
 #include "apps/lattice/parts.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -116,11 +117,6 @@ static double weigh(mixture *x, int32_t from, int32_t to) {
     return likelihood;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* The median of an atom's neighbours over what filled sites of its likely parts would give: surfaces lower the mean. */
 static double filled(const mixture *x, double strangers) {
     size_t n = x->pairs->atoms;
@@ -133,7 +129,7 @@ static double filled(const mixture *x, double strangers) {
         }
         x->ratio[k] = expected > 0 ? x->pairs->number[k] * sum / expected : 0;
     }
-    qsort(x->ratio, n, sizeof *x->ratio, ascending);
+    qsort(x->ratio, n, sizeof *x->ratio, atn_ascending_double);
     return fmin(fmax(x->ratio[n / 2] * (1 - strangers), 0.02), 1);
 }
 
@@ -212,7 +208,7 @@ static int32_t sizes(const atn_lattice *l, const mixture *x, const trial *t, lat
             .noise = t->noise, .strangers = t->strangers, .efficiency = t->efficiency, .size = {size[0], size[1]}};
         for (int32_t m = 0; m < x->models; ++m) {
             const atn_lattice_model *model = &l->settings.model[m];
-            bool is = model->name[0] == 'b';
+            bool is = lattice_kind_is_bcc(model->name);
             double fixed = model->constant > 0 ? cbrt(lattice_kind_volume(model->name, model->constant)) : 0;
             out[way].edge[m] = fixed > 0 ? fixed : size[is == way];
             if (!model->points) loose = loose || is, close = close || !is;

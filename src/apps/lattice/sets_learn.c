@@ -143,7 +143,7 @@ static atn_status polish(learning *x, int rounds, values *best) {
         if (!(s->noise > 0)) status = along(x, offsetof(values, noise), factor, 4, 0.6 * x->cutoff, best);
         if (status == ATN_OK && !(s->efficiency > 0))
             status = along(x, offsetof(values, efficiency), factor, 4, 0.99, best);
-        if (status == ATN_OK && !(s->strangers > 0))
+        if (status == ATN_OK && !lattice_strangers_given(s))
             status = along(x, offsetof(values, strangers), SHARES, 3, MOST_STRANGERS, best);
         if (status == ATN_OK && round > 0) status = along(x, offsetof(values, shape), SHAPES, 2, 2000, best);
     }
@@ -258,7 +258,7 @@ atn_status lattice_sets_learn(atn_lattice *l, const lattice_sets *sets, double *
     lattice_take_noise(l, USUAL.noise);
     values v = {.scale = 1, .noise = l->info.shift_noise, .shape = USUAL_SHAPE, .likelihood = -INFINITY};
     v.efficiency = s->efficiency > 0 ? s->efficiency : USUAL.efficiency;
-    v.strangers = s->strangers > 0 ? s->strangers : USUAL.strangers;
+    v.strangers = lattice_strangers_given(s) ? s->strangers : USUAL.strangers;
     atn_status status = find(l, sets, &x, &v);
     l->info.cutoff = x.cutoff;
     l->info.efficiency = v.efficiency;

@@ -24,7 +24,7 @@ static void random_turn(atn_random *random, double m[9]) {
     double q[4], length = 0;
     for (int k = 0; k < 4; ++k) q[k] = atn_random_normal(random), length += q[k] * q[k];
     for (int k = 0; k < 4; ++k) q[k] /= sqrt(length);
-    lattice_quaternion_matrix(q, m);
+    geom_quaternion_matrix(q, m);
 }
 
 static void add_point(atn_lattice *l, int32_t *at, const double p[3]) {

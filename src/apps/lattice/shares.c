@@ -132,7 +132,7 @@ double lattice_background(const double *alone, size_t count, double neighbours) 
 
 static void take_background(atn_lattice *l, const learned *x) {
     l->info.background = fmax(l->info.strangers, LATTICE_FEWEST);
-    if (l->settings.strangers > 0 || x->sure < LEAST) return;
+    if (lattice_strangers_given(&l->settings) || x->sure < LEAST) return;
     l->info.background = lattice_background(x->alone, x->sure, l->info.neighbours);
 }
 

@@ -10,21 +10,6 @@
 
 static const double PI = 3.14159265358979323846;
 
-void lattice_quaternion_matrix(const double q[4], double out[9]) {
-    double w = q[0], x = q[1], y = q[2], z = q[3];
-    const double m[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),
-                         2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
-                         2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
-    memcpy(out, m, sizeof m);
-}
-
-void lattice_quaternion_multiply(const double a[4], const double b[4], double out[4]) {
-    const double r[4] = {
-        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3], a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
-        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1], a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]};
-    memcpy(out, r, sizeof r);
-}
-
 /* Point k of n: two angles turn at rates whose ratio no fraction comes near. */
 static void spiral(int64_t k, int64_t n, double q[4]) {
     double s = (double)k + 0.5, t = s / (double)n, r = sqrt(t), far = sqrt(1 - t);
@@ -37,7 +22,7 @@ static void spiral(int64_t k, int64_t n, double q[4]) {
 static bool is_nearest(const double q[4], int32_t symmetries, const double (*symmetry)[4]) {
     for (int32_t k = 1; k < symmetries; ++k) {
         double p[4];
-        lattice_quaternion_multiply(symmetry[k], q, p);
+        geom_quaternion_multiply(symmetry[k], q, p);
         if (fabs(p[0]) > q[0]) return false;
     }
     return true;

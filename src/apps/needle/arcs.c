@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "num/array.h"
-#include "num/program.h"
+#include "plan/program.h"
 
 #include <math.h>
 
@@ -22,14 +22,14 @@ void needle_arcs_free(needle_arcs *a) {
 
 static atn_status make_room(needle_arcs *a, size_t room) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_options options = {.defines = DEFINES};
+    const atn_kernel_settings options = {.defines = DEFINES};
     if (a->program && room == a->room) return ATN_OK;
     needle_arcs_free(a);
     a->arc = atn_alloc(a->ctx, room * sizeof *a->arc);
     atn_status status = a->arc ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = atn_program_create(a->device, "needle_arcs", &options, &a->program);
     if (status == ATN_OK) atn_program_trust(a->program);
-    if (status == ATN_OK) status = atn_array_create_matrix(a->device, ATN_SP, (int64_t)room, NUMBERS, 0, &a->arcs);
+    if (status == ATN_OK) status = atn_array_create_matrix(a->device, ATN_SP, NUMBERS, (int64_t)room, 0, &a->arcs);
     if (status == ATN_OK) atn_array_pin(a->arcs);
     if (status == ATN_OK) status = atn_program_bind(a->program, "arcs", a->arcs);
     if (status == ATN_OK)

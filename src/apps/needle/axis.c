@@ -2,9 +2,9 @@
  * end of the tip from the widths (a ramp, then flat), and the transform that lays the model along the line. */
 #include "apps/needle/needle.h"
 
-#include "base/eigen.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static bool refit(size_t count, const double *centres, double reach, atn_needle_
         double x = centres[3 * k] - mean[0], y = centres[3 * k + 1] - mean[1], z = centres[3 * k + 2] - mean[2];
         c[0] += x * x, c[1] += y * y, c[2] += z * z, c[3] += x * y, c[4] += x * z, c[5] += y * z;
     }
-    atn_eigen_symmetric3(c, value, vector);
+    geom_eigen3(c, value, vector);
     if (!(value[2] > 0)) return false;
     memcpy(line->point, mean, sizeof mean);
     memcpy(line->direction, vector[2], sizeof line->direction);

@@ -89,7 +89,7 @@ enum { TABLES = 4 }; /* in turn: most pixels are dark, and a number that was jus
 /* Of a scan, rows that are spread evenly. */
 static void count_some(void *user, int64_t from, int64_t to, int32_t worker) {
     census *h = user;
-    atn_volume_info info = atn_volume_get_info(h->volume);
+    atn_volume_info info = atn_volume_info_of(h->volume);
     int64_t step = info.height > 256 ? info.height / 256 : 1, bytes = info.bits / 8;
     (void)worker;
     for (int64_t k = from; k < to; ++k) {
@@ -109,7 +109,7 @@ static void count_some(void *user, int64_t from, int64_t to, int32_t worker) {
 }
 
 int32_t needle_bright_level(const atn_volume *volume) {
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     census h = {.volume = volume, .step = info.frames > LOOKED_AT ? (info.frames + LOOKED_AT - 1) / LOOKED_AT : 1};
     int64_t scans = (info.frames - h.step / 2 + h.step - 1) / h.step;
     atn_parallel(scans, 1, count_some, &h);
@@ -160,8 +160,8 @@ static atn_status fit_to(needle_bright *b, const atn_volume_info *info) {
     b->batches = (b->frames + b->batch - 1) / b->batch;
     b->slots = slots_of(b, b->batches);
     int64_t rows = b->batch * b->high;
-    atn_status status = atn_array_create_matrix(b->device, ATN_INT32, b->wide, rows, 0, &b->above);
-    if (status == ATN_OK) status = atn_array_create_matrix(b->device, ATN_INT32, b->wide, rows, 0, &b->median);
+    atn_status status = atn_array_create_matrix(b->device, ATN_INT32, rows, b->wide, 0, &b->above);
+    if (status == ATN_OK) status = atn_array_create_matrix(b->device, ATN_INT32, rows, b->wide, 0, &b->median);
     if (status == ATN_OK && b->slots > 1) status = atn_queue_create(b->device, &b->uploads);
     if (status == ATN_ERR_INPUT) status = ATN_OK; /* there are as many as there may be: copies go in the first queue */
     if (status == ATN_OK) status = make_kernels(b);
@@ -234,10 +234,10 @@ static atn_status send(needle_bright *b, int64_t batch) {
         atn_array_free(*pixels);
         *pixels = NULL;
         status =
-            atn_array_create_around(b->device, ATN_INT32, columns, rows, atn_volume_frame(b->volume, first), pixels);
+            atn_array_create_around(b->device, ATN_INT32, rows, columns, atn_volume_frame(b->volume, first), pixels);
         if (status != ATN_OK || *pixels) return status;
     }
-    if (!*pixels) status = atn_array_create_matrix(b->device, ATN_INT32, columns, rows, 0, pixels);
+    if (!*pixels) status = atn_array_create_matrix(b->device, ATN_INT32, rows, columns, 0, pixels);
     if (status != ATN_OK || b->uploads) return status == ATN_OK ? send_beside(b, batch % b->slots, first) : status;
     void *to;
     status = atn_array_map_write(*pixels, &to);
@@ -246,7 +246,7 @@ static atn_status send(needle_bright *b, int64_t batch) {
 }
 
 atn_status needle_bright_begin(needle_bright *b, const atn_volume *volume) {
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     atn_status status = fit_to(b, &info);
     b->volume = volume;
     b->sent = 0;

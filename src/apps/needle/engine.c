@@ -3,6 +3,7 @@
 #include "apps/needle/needle.h"
 
 #include "base/memory.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -126,7 +127,7 @@ atn_status needle_engine_points(atn_needle *n, needle_choice points, int64_t cou
     n->equations.bound = n->points.bound = false;
     c->capacity = wanted;
     free_counted(c);
-    atn_status status = atn_array_create_matrix(n->device, ATN_SP, c->capacity, 3, 0, &c->positions);
+    atn_status status = atn_array_create_matrix(n->device, ATN_SP, 3, c->capacity, 0, &c->positions);
     if (status == ATN_OK) atn_array_pin(c->positions);
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
         status = atn_array_view_row(c->positions, axis, &c->position[axis]);
@@ -162,7 +163,7 @@ atn_status needle_engine_scan(atn_needle *n, const cloud_points *scan, double fa
 
 static atn_status make_kernel(atn_needle *n, const char *name, bool trusted, atn_kernel **out) {
     const char *const defines[] = {"USED_FLOAT=SP", NULL};
-    atn_kernel_options options = {.defines = defines}; /* counts are whole: any order is as good */
+    atn_kernel_settings options = {.defines = defines}; /* counts are whole: any order is as good */
     atn_status status = atn_kernel_create(n->device, name, &options, out);
     if (status == ATN_OK && trusted) atn_kernel_trust(*out);
     return status;
@@ -184,7 +185,7 @@ static atn_status set_volume(atn_needle *n, atn_kernel *kernel) {
 static atn_status slot_make(atn_needle *n, int64_t combinations, needle_choice points, needle_slot *slot) {
     bool marks = by_model(n) && !n->options.brute;
     double threshold = n->options.threshold;
-    atn_status status = atn_array_create_matrix(n->device, ATN_SP, combinations, 12, 0, &slot->pose);
+    atn_status status = atn_array_create_matrix(n->device, ATN_SP, 12, combinations, 0, &slot->pose);
     if (status == ATN_OK) status = atn_array_create_vector(n->device, ATN_INT32, combinations, &slot->count);
     if (status == ATN_OK) atn_array_pin(slot->pose);
     if (status == ATN_OK) atn_array_pin(slot->count);
@@ -200,7 +201,7 @@ static atn_status slot_make(atn_needle *n, int64_t combinations, needle_choice p
     if (status == ATN_OK && !n->options.brute) status = set_volume(n, slot->kernel);
     if (!marks && status == ATN_OK) status = atn_kernel_bind(slot->kernel, "count", slot->count);
     if (!marks || status != ATN_OK) return status;
-    status = atn_array_create_matrix(n->device, ATN_INT32, (int64_t)n->model.count, combinations, 0, &slot->found);
+    status = atn_array_create_matrix(n->device, ATN_INT32, combinations, (int64_t)n->model.count, 0, &slot->found);
     if (status == ATN_OK) status = atn_kernel_bind(slot->kernel, "index", n->index_array);
     if (status == ATN_OK) status = atn_kernel_bind(slot->kernel, "found", slot->found);
     if (status == ATN_OK) status = make_kernel(n, "shift_sum", false, &slot->sum);
@@ -252,11 +253,11 @@ static atn_status put_poses(atn_needle *n, const needle_slot *slot) {
     void *to;
     atn_status status = atn_array_map_write(slot->pose, &to);
     float *number = to;
-    reg_pose back = REG_IDENTITY;
+    geom_pose back = GEOM_IDENTITY;
     for (int64_t c = 0; c < slot->combinations && status == ATN_OK; ++c) {
-        const reg_pose *pose = &n->pose[c];
+        const geom_pose *pose = &n->pose[c];
         bool same = c > 0 && memcmp(pose->a, pose[-1].a, sizeof pose->a) == 0; /* shifts of one roll */
-        if (!same && !reg_pose_invert(pose, &back))
+        if (!same && !geom_pose_invert(pose, &back))
             return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the start has no inverse; a rigid transform would have");
         for (int r = 0; r < 3; ++r) {
             const double *a = back.a + 3 * r;

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "num/array.h"
-#include "num/program.h"
+#include "plan/program.h"
 
 /* Of the model: positions, normals; of a pair: what a twist changes, residual, 1; sums of products of two of them. */
 enum { ROWS = 6, OF_PAIR = 8, SUMS = OF_PAIR * (OF_PAIR + 1) / 2 };
@@ -23,7 +23,7 @@ void needle_equations_free(needle_equations *e) {
 static atn_status put_model(atn_needle *n, const needle_volume *v, const float *const position[3]) {
     int64_t columns = v->candidates > 0 ? v->candidates : 1;
     void *to = NULL;
-    atn_status status = atn_array_create_matrix(n->device, ATN_SP, columns, ROWS, 0, &n->equations.model);
+    atn_status status = atn_array_create_matrix(n->device, ATN_SP, ROWS, columns, 0, &n->equations.model);
     if (status == ATN_OK) status = atn_array_map_write(n->equations.model, &to);
     float *at = to;
     for (int row = 0; row < ROWS && status == ATN_OK; ++row)
@@ -77,7 +77,7 @@ static atn_status bind_own(needle_equations *e) {
 
 static atn_status fill(atn_needle *n, const float *const position[3]) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_options options = {.defines = DEFINES};
+    const atn_kernel_settings options = {.defines = DEFINES};
     needle_equations *e = &n->equations;
     needle_volume v;
     atn_status status = needle_volume_make(n->ctx, n->model.count, position, REACH * n->options.threshold,
@@ -122,13 +122,13 @@ static atn_status bind_points(atn_needle *n) {
 }
 
 /* From the scan's centre to the model's: q = A (p + scan_centre - b) - centre. */
-static atn_status put_pose(const atn_needle *n, const reg_pose *back) {
+static atn_status put_pose(const atn_needle *n, const geom_pose *back) {
     void *to;
     atn_status status = atn_array_map_write(n->equations.pose, &to);
     if (status != ATN_OK) return status;
     float *number = to;
     double at[3];
-    reg_pose_apply(back, n->scan_centre, at);
+    geom_pose_apply(back, n->scan_centre, at);
     for (int k = 0; k < 9; ++k) number[k] = (float)back->a[k];
     for (int axis = 0; axis < 3; ++axis) number[9 + axis] = (float)(at[axis] - n->centre[axis]);
     return ATN_OK;
@@ -141,7 +141,7 @@ static double sum_of(const float *from, int r, int c) {
 }
 
 /* The sums of the model's frame, turned by the pose. */
-static void take_sums(const float *from, const reg_pose *pose, needle_sums *out) {
+static void take_sums(const float *from, const geom_pose *pose, needle_sums *out) {
     double turn[36] = {0}, half[36] = {0};
     *out = (needle_sums){.weight = sum_of(from, 7, 7), .square = sum_of(from, 6, 6)};
     for (int part = 0; part < 2; ++part)
@@ -157,12 +157,12 @@ static void take_sums(const float *from, const reg_pose *pose, needle_sums *out)
             for (int k = 0; k < 6; ++k) out->h[6 * r + c] += half[6 * r + k] * turn[6 * c + k];
 }
 
-atn_status needle_equations_of(atn_needle *n, const reg_pose *pose, needle_sums *out) {
+atn_status needle_equations_of(atn_needle *n, const geom_pose *pose, needle_sums *out) {
     needle_equations *e = &n->equations;
     const void *sums = NULL;
-    reg_pose back;
+    geom_pose back;
     *out = (needle_sums){0};
-    if (!reg_pose_invert(pose, &back)) return ATN_OK;
+    if (!geom_pose_invert(pose, &back)) return ATN_OK;
     atn_status status = atn_check_cancel(n->ctx);
     if (status == ATN_OK && !e->program) status = open_equations(n);
     if (status == ATN_OK) status = bind_points(n);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static atn_status miss(atn_needle_result *out, const char *why) {
 
 static atn_status take_view(look *l, const atn_needle_view *view) {
     const atn_ctx *ctx = l->n->ctx;
-    atn_volume_info info = atn_volume_get_info(l->volume);
+    atn_volume_info info = atn_volume_info_of(l->volume);
     if (view) l->view = *view;
     bool given = l->view.spacing[0] != 0 || l->view.spacing[1] != 0 || l->view.spacing[2] != 0;
     memcpy(l->spacing, given ? l->view.spacing : info.spacing, sizeof l->spacing);
@@ -81,7 +82,7 @@ static atn_status take_view(look *l, const atn_needle_view *view) {
 
 /* Metres beside millimetres: the needle is then thinner than a pixel, or thicker than the volume. */
 static atn_status check_radius(const look *l) {
-    atn_volume_info info = atn_volume_get_info(l->volume);
+    atn_volume_info info = atn_volume_info_of(l->volume);
     double wide = 2 * l->n->shape.radius, across = l->spacing[0] * (double)info.width;
     if (wide < 0.1 * across && wide < 3 * l->spacing[0])
         return atn_fail(
@@ -109,7 +110,7 @@ static atn_status take_bright(void *user, const needle_batch *batch) {
 
 static atn_status segment(look *l, atn_needle_result *out) {
     atn_needle *n = l->n;
-    atn_volume_info info = atn_volume_get_info(l->volume);
+    atn_volume_info info = atn_volume_info_of(l->volume);
     double begin = atn_clock_seconds(), since = begin, white = info.bits == 8 ? 255 : 65535;
     atn_status status = needle_surface_begin(&n->surface, &info);
     if (status == ATN_OK) status = needle_bright_begin(&n->bright, l->volume);
@@ -197,7 +198,7 @@ typedef struct coarse {
 static atn_status count_coarse(look *l, const atn_needle_line *line, const double between[2], double about,
                                coarse *best) {
     atn_needle *n = l->n;
-    atn_needle_settings settings = {.has_start = true};
+    atn_needle_match_settings settings = {.has_start = true};
     needle_frame frame;
     const int32_t *count;
     double wanted = ceil((between[1] - between[0]) / (COARSE_STEP * n->options.threshold)) + 1;
@@ -271,7 +272,7 @@ static atn_status measure_start(const atn_needle *n, const double start[16], dou
 /* A pose with metal where the beam went through is not the needle's, whatever matches. One that shows
  * little of its cut has its roll, and where it ends, told by outlines only, to some degrees. */
 static atn_status judge(const look *l, atn_needle_result *out) {
-    reg_pose pose;
+    geom_pose pose;
     for (int r = 0; r < 3; ++r) {
         for (int c = 0; c < 3; ++c) pose.a[3 * r + c] = out->transform[4 * r + c];
         pose.b[r] = out->transform[4 * r + 3];
@@ -307,10 +308,11 @@ static void tell_other(const look *l, atn_needle_result *out) {
                  at ? "; " : "");
 }
 
-static atn_status match(look *l, const atn_needle_settings *settings, const coarse *start, atn_needle_result *out) {
+static atn_status match(look *l, const atn_needle_match_settings *settings, const coarse *start,
+                        atn_needle_result *out) {
     static const atn_needle_interval SHIFT = {-0.25, 0.25, 0.05};
     atn_needle *n = l->n;
-    atn_needle_settings filled = *settings;
+    atn_needle_match_settings filled = *settings;
     needle_frame frame;
     double roll_deg = 0, shift = 0;
     atn_status status = ATN_OK;
@@ -342,7 +344,7 @@ static atn_status match(look *l, const atn_needle_settings *settings, const coar
 }
 
 /* A start that is given says where the axis is. */
-static void line_of_start(const atn_needle *n, const atn_needle_settings *s, look *l) {
+static void line_of_start(const atn_needle *n, const atn_needle_match_settings *s, look *l) {
     for (int k = 0; k < 3; ++k) {
         l->line.direction[k] = s->start[4 * k + 2];
         l->line.point[k] = s->start[4 * k + 2] * n->shape.tip_z + s->start[4 * k + 3];
@@ -352,7 +354,7 @@ static void line_of_start(const atn_needle *n, const atn_needle_settings *s, loo
     l->anchor[1] = l->frames - 1;
 }
 
-static atn_status locate(look *l, const atn_needle_settings *settings, coarse *start, atn_needle_result *out) {
+static atn_status locate(look *l, const atn_needle_match_settings *settings, coarse *start, atn_needle_result *out) {
     double begin = atn_clock_seconds();
     atn_needle *n = l->n;
     atn_status status = atn_tell_progress(n->ctx, "looking for the axis", 0, 0);
@@ -378,7 +380,7 @@ static atn_status locate(look *l, const atn_needle_settings *settings, coarse *s
 }
 
 /* What was segmented, from the start that the settings have or from one that is found. */
-static atn_status pose_from(look *l, const atn_needle_settings *settings, atn_needle_result *out) {
+static atn_status pose_from(look *l, const atn_needle_match_settings *settings, atn_needle_result *out) {
     coarse start = {0};
     atn_status status = locate(l, settings, &start, out);
     if (status == ATN_OK && !*out->reason) status = match(l, settings, settings->has_start ? NULL : &start, out);
@@ -391,7 +393,7 @@ static atn_status pose_from(look *l, const atn_needle_settings *settings, atn_ne
 }
 
 /* The second answer, unless only the first one found it. */
-static atn_status try_otherwise(look *l, const atn_needle_settings *settings, atn_needle_result *out) {
+static atn_status try_otherwise(look *l, const atn_needle_match_settings *settings, atn_needle_result *out) {
     atn_needle_result first = *out, next = {.level = out->level, .segment_seconds = out->segment_seconds};
     atn_status status = pose_from(l, settings, &next);
     next.otherwise = true;
@@ -401,15 +403,12 @@ static atn_status try_otherwise(look *l, const atn_needle_settings *settings, at
     return status;
 }
 
-atn_status atn_needle_find(atn_needle *n, const atn_volume *volume, const atn_needle_view *view,
-                           const atn_needle_settings *settings, atn_needle_result *out) {
-    static const atn_needle_settings USUAL = {0};
+static atn_status find(atn_needle *n, const atn_volume *volume, const atn_needle_view *view,
+                       const atn_needle_match_settings *settings, atn_needle_result *out) {
     look l = {.n = n, .volume = volume};
     double begin = atn_clock_seconds();
-    if (!settings) settings = &USUAL;
-    *out = (atn_needle_result){0};
     memset(n->part_s, 0, sizeof n->part_s);
-    atn_needle_settings filled = *settings;
+    atn_needle_match_settings filled = *settings;
     needle_frame frame;
     atn_status status = needle_take_settings(n, &filled, &frame); /* wrong ones are told whatever is in the scans */
     if (status == ATN_OK) status = take_view(&l, view);
@@ -419,5 +418,23 @@ atn_status atn_needle_find(atn_needle *n, const atn_volume *volume, const atn_ne
     if (status == ATN_OK && settings->otherwise && settings->has_start && (!out->found || out->at_end))
         status = try_otherwise(&l, settings->otherwise, out);
     out->seconds = atn_clock_seconds() - begin;
+    return status;
+}
+
+atn_status atn_needle_find(atn_needle *n, const atn_volume *volume, const atn_needle_view *given_view,
+                           const atn_needle_match_settings *given, atn_needle_result *out) {
+    atn_needle_match_settings settings, otherwise;
+    atn_needle_view view;
+    atn_needle_result all = {0};
+    atn_status status = ATN_CHECK_OUT(n->ctx, atn_needle_result, out);
+    if (status == ATN_OK) status = ATN_TAKE(n->ctx, atn_needle_view, given_view, &view);
+    if (status == ATN_OK) status = ATN_TAKE(n->ctx, atn_needle_match_settings, given, &settings);
+    if (status == ATN_OK && settings.otherwise) {
+        status = ATN_TAKE(n->ctx, atn_needle_match_settings, settings.otherwise, &otherwise);
+        settings.otherwise = &otherwise;
+    }
+    if (status != ATN_OK) return status;
+    status = find(n, volume, &view, &settings, &all);
+    ATN_GIVE(n->ctx, atn_needle_result, &all, out);
     return status;
 }

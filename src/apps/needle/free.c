@@ -4,7 +4,7 @@
 #include "apps/needle/needle.h"
 
 #include "num/array.h"
-#include "num/program.h"
+#include "plan/program.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const double LEVER = 0.15;                        /* radii: a surface tha
 atn_status needle_free_open(atn_needle *n) {
     size_t step = n->model.count / SAMPLES + 1, most = n->model.count / step + 1, samples = 0;
     void *to = NULL;
-    atn_status status = atn_array_create_matrix(n->device, ATN_SP, (int64_t)most, OF_SAMPLE, 0, &n->empty_space.sample);
+    atn_status status = atn_array_create_matrix(n->device, ATN_SP, OF_SAMPLE, (int64_t)most, 0, &n->empty_space.sample);
     if (status == ATN_OK) status = atn_array_map_write(n->empty_space.sample, &to);
     if (status != ATN_OK) return status;
     float *number = to;
@@ -55,13 +55,13 @@ void needle_free_take(atn_needle *n, const double spacing[3]) {
 
 static atn_status open_views(atn_needle *n, int k) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_options options = {.defines = DEFINES};
+    const atn_kernel_settings options = {.defines = DEFINES};
     needle_free *f = &n->empty_space;
     if (f->program[k]) return ATN_OK;
     atn_status status =
-        f->pose[k] ? ATN_OK : atn_array_create_matrix(n->device, ATN_SP, POSES[k], OF_POSE, 0, &f->pose[k]);
+        f->pose[k] ? ATN_OK : atn_array_create_matrix(n->device, ATN_SP, OF_POSE, POSES[k], 0, &f->pose[k]);
     if (status == ATN_OK && !f->view[k])
-        status = atn_array_create_matrix(n->device, ATN_INT32, POSES[k], OF_VIEW, 0, &f->view[k]);
+        status = atn_array_create_matrix(n->device, ATN_INT32, OF_VIEW, POSES[k], 0, &f->view[k]);
     if (status != ATN_OK) return status;
     atn_array_pin(f->pose[k]);
     atn_array_pin(f->view[k]);
@@ -78,7 +78,7 @@ static atn_status open_views(atn_needle *n, int k) {
 }
 
 /* From the model to columns, rows and scans; then what makes the y of a normal. */
-static void put_pose(const double spacing[3], const reg_pose *pose, int64_t columns, float *to) {
+static void put_pose(const double spacing[3], const geom_pose *pose, int64_t columns, float *to) {
     for (int r = 0; r < 3; ++r) {
         for (int c = 0; c < 3; ++c) to[(3 * r + c) * columns] = (float)(pose->a[3 * r + c] / spacing[r]);
         to[(9 + r) * columns] = (float)(pose->b[r] / spacing[r]);
@@ -87,7 +87,7 @@ static void put_pose(const double spacing[3], const reg_pose *pose, int64_t colu
 }
 
 /* Of poses that fit into list k; which NULL: of the first ones. */
-static atn_status view_some(atn_needle *n, int k, int64_t count, const reg_pose *pose, const int64_t *which,
+static atn_status view_some(atn_needle *n, int k, int64_t count, const geom_pose *pose, const int64_t *which,
                             needle_view *out) {
     needle_free *f = &n->empty_space;
     void *to = NULL;
@@ -123,7 +123,7 @@ atn_status needle_free_views(atn_needle *n, int64_t count, const int64_t *which,
     return status;
 }
 
-atn_status needle_free_view(atn_needle *n, const reg_pose *pose, needle_view *out) {
+atn_status needle_free_view(atn_needle *n, const geom_pose *pose, needle_view *out) {
     *out = (needle_view){0};
     return view_some(n, 0, 1, pose, NULL, out);
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/extreme.h"
 #include "base/memory.h"
+#include "base/sized.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ atn_status atn_needle_model(atn_ctx *ctx, const char *path, atn_cloud **out) {
     if (status != ATN_ERR_INPUT) return status;
     if (atn_cloud_read(ctx, path, NULL, &points) != ATN_OK) /* neither; the mesh's reason is the better one */
         return atn_cloud_sample_mesh(ctx, path, MESH_POINTS, MESH_SEED, out);
-    if (atn_cloud_get_info(points).normals) {
+    if (atn_cloud_info_of(points).normals) {
         *out = points;
         return ATN_OK;
     }
@@ -52,7 +53,7 @@ static atn_status take_model(atn_needle *n, const atn_cloud *model) {
         status = atn_cloud_voxels(model, n->options.edge, &filtered);
         use = filtered;
     }
-    if (status == ATN_OK && !atn_cloud_get_info(use).normals) {
+    if (status == ATN_OK && !atn_cloud_info_of(use).normals) {
         status = atn_cloud_with_normals(use, 0, NULL, &with);
         use = with;
     }
@@ -65,7 +66,7 @@ static atn_status take_model(atn_needle *n, const atn_cloud *model) {
         if (!n->normal) status = ATN_ERR_MEMORY;
     }
     if (status == ATN_OK) {
-        atn_cloud_info info = atn_cloud_get_info(use);
+        atn_cloud_info info = atn_cloud_info_of(use);
         put_normals(n, use);
         for (int axis = 0; axis < 3; ++axis) {
             n->low[axis] = info.low[axis];
@@ -80,8 +81,8 @@ static atn_status take_model(atn_needle *n, const atn_cloud *model) {
     return status;
 }
 
-static atn_status check_options(const atn_ctx *ctx, const atn_cloud *model, atn_needle_options *o) {
-    if (atn_cloud_get_info(model).points == 0) return atn_fail(ctx, ATN_ERR_INPUT, "needle: the model has no points");
+static atn_status check_options(const atn_ctx *ctx, const atn_cloud *model, atn_needle_settings *o) {
+    if (atn_cloud_info_of(model).points == 0) return atn_fail(ctx, ATN_ERR_INPUT, "needle: the model has no points");
     if (o->threshold == 0) o->threshold = 0.02;
     if (!(o->threshold > 0 && isfinite(o->threshold)))
         return atn_fail(ctx, ATN_ERR_INPUT, "needle: a threshold of %g matches nothing; it is a length above 0",
@@ -92,12 +93,13 @@ static atn_status check_options(const atn_ctx *ctx, const atn_cloud *model, atn_
     return ATN_OK;
 }
 
-atn_status atn_needle_create(atn_device *device, const atn_cloud *model, const atn_needle_options *options,
+atn_status atn_needle_create(atn_device *device, const atn_cloud *model, const atn_needle_settings *given,
                              atn_needle **out) {
     atn_ctx *ctx = atn_device_ctx(device);
-    atn_needle_options filled = options ? *options : (atn_needle_options){0};
+    atn_needle_settings filled;
     *out = NULL;
-    atn_status status = check_options(ctx, model, &filled);
+    atn_status status = ATN_TAKE(ctx, atn_needle_settings, given, &filled);
+    if (status == ATN_OK) status = check_options(ctx, model, &filled);
     if (status != ATN_OK) return status;
     atn_needle *n = atn_zalloc(ctx, sizeof *n);
     if (!n) return ATN_ERR_MEMORY;
@@ -154,7 +156,7 @@ static atn_status check_interval(const atn_ctx *ctx, const char *what, atn_needl
     return ATN_OK;
 }
 
-static atn_status check_settings(const atn_ctx *ctx, atn_needle_settings *s) {
+static atn_status check_settings(const atn_ctx *ctx, atn_needle_match_settings *s) {
     static const atn_needle_interval ROLL = {-5, 5, 1}, SHIFT = {0, 0.5, 0.05}, TRACK_ROLL = {-2, 2, 0.5},
                                      TRACK_SHIFT = {-0.1, 0.1, 0.025};
     atn_status status = check_interval(ctx, "roll", &s->roll_deg, s->track ? TRACK_ROLL : ROLL);
@@ -174,8 +176,8 @@ static atn_status check_settings(const atn_ctx *ctx, atn_needle_settings *s) {
 }
 
 /* A rotation and a translation, to 1e-3: what people write down with few digits is let through. */
-static atn_status take_start(const atn_ctx *ctx, const atn_needle_settings *s, needle_frame *f) {
-    f->start = REG_IDENTITY;
+static atn_status take_start(const atn_ctx *ctx, const atn_needle_match_settings *s, needle_frame *f) {
+    f->start = GEOM_IDENTITY;
     for (int r = 0; r < 3 && s->has_start; ++r) {
         for (int c = 0; c < 3; ++c) f->start.a[3 * r + c] = s->start[4 * r + c];
         f->start.b[r] = s->start[4 * r + 3];
@@ -196,7 +198,7 @@ static atn_status take_start(const atn_ctx *ctx, const atn_needle_settings *s, n
     return ATN_OK;
 }
 
-static atn_status take_axis(const atn_ctx *ctx, const atn_needle_settings *s, needle_frame *f) {
+static atn_status take_axis(const atn_ctx *ctx, const atn_needle_match_settings *s, needle_frame *f) {
     double axis[3], length = 0;
     for (int k = 0; k < 3; ++k) length += s->axis[k] * s->axis[k];
     for (int k = 0; k < 3; ++k) axis[k] = length > 0 ? s->axis[k] / sqrt(length) : f->start.a[3 * k + 2];
@@ -280,7 +282,7 @@ static double points_of(const atn_needle *n) {
     return (double)(n->options.count == ATN_NEEDLE_COUNT_MODEL ? n->model.count : (size_t)n->scan_points);
 }
 
-static void judge(const atn_needle *n, const atn_needle_settings *s, atn_needle_result *out) {
+static void judge(const atn_needle *n, const atn_needle_match_settings *s, atn_needle_result *out) {
     bool shift_ends = at_end(&s->shift, out->round[0].shift);
     out->at_end = shift_ends || (out->roll_observable && at_end(&s->roll_deg, out->round[0].roll_deg));
     if (!out->found)
@@ -295,7 +297,7 @@ static void judge(const atn_needle *n, const atn_needle_settings *s, atn_needle_
         snprintf(out->reason, sizeof out->reason, "the scan does not tell the roll: other rolls match as well");
 }
 
-static void put_transform(const reg_pose *pose, double out[16]) {
+static void put_transform(const geom_pose *pose, double out[16]) {
     for (int r = 0; r < 3; ++r) {
         for (int c = 0; c < 3; ++c) out[4 * r + c] = pose->a[3 * r + c];
         out[4 * r + 3] = pose->b[r];
@@ -304,7 +306,7 @@ static void put_transform(const reg_pose *pose, double out[16]) {
     out[15] = 1;
 }
 
-atn_status needle_take_settings(const atn_needle *n, atn_needle_settings *filled, needle_frame *frame) {
+atn_status needle_take_settings(const atn_needle *n, atn_needle_match_settings *filled, needle_frame *frame) {
     *frame = (needle_frame){.settings = filled, .around = filled->track ? 1 : 2, .divide = filled->track ? 3 : 5};
     atn_status status = check_settings(n->ctx, filled);
     if (status == ATN_OK) status = take_start(n->ctx, filled, frame);
@@ -320,8 +322,8 @@ atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_need
     out->scan_points = n->scan_points;
     out->model_points = (int64_t)n->model.count;
     out->found = status == ATN_OK && (double)out->matches >= frame->settings->least * points_of(n);
-    const reg_pose winner = needle_pose(frame, out->roll_deg, out->shift);
-    reg_pose pose = winner;
+    const geom_pose winner = needle_pose(frame, out->roll_deg, out->shift);
+    geom_pose pose = winner;
     needle_part_end(n, NEEDLE_PART_ROUNDS, &since);
     if (out->found && !frame->settings->no_refine) status = needle_refine(n, &pose, out);
     if (status == ATN_OK) status = needle_roll_observable(n, frame, &pose, out, &matches);
@@ -329,19 +331,23 @@ atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_need
     if (status == ATN_OK) judge(n, frame->settings, out);
     needle_part_end(n, NEEDLE_PART_REFINEMENT, &since);
     put_transform(&pose, out->transform);
-    reg_pose_apply(&pose, n->shape.tip, out->tip);
+    geom_pose_apply(&pose, n->shape.tip, out->tip);
     return status;
 }
 
-atn_status atn_needle_match(atn_needle *n, const atn_cloud *scan, const atn_needle_settings *settings,
+atn_status atn_needle_match(atn_needle *n, const atn_cloud *scan, const atn_needle_match_settings *settings,
                             atn_needle_result *out) {
-    atn_needle_settings filled = settings ? *settings : (atn_needle_settings){0};
+    atn_needle_match_settings filled;
+    atn_needle_result all = {0};
     needle_frame frame;
     double begin = atn_clock_seconds();
-    *out = (atn_needle_result){0};
-    atn_status status = needle_take_settings(n, &filled, &frame);
+    atn_status status = ATN_CHECK_OUT(n->ctx, atn_needle_result, out);
+    if (status == ATN_OK) status = ATN_TAKE(n->ctx, atn_needle_match_settings, settings, &filled);
+    if (status != ATN_OK) return status;
+    status = needle_take_settings(n, &filled, &frame);
     if (status == ATN_OK) status = needle_take_scan(n, scan);
-    if (status == ATN_OK) status = needle_match_taken(n, &frame, out);
-    out->seconds = atn_clock_seconds() - begin;
+    if (status == ATN_OK) status = needle_match_taken(n, &frame, &all);
+    all.seconds = atn_clock_seconds() - begin;
+    ATN_GIVE(n->ctx, atn_needle_result, &all, out);
     return status;
 }

@@ -3,9 +3,9 @@
 #define ATN_APPS_NEEDLE_NEEDLE_H
 
 #include "apps/needle/segment.h"
-#include "apps/register/pose.h"
 #include "cloud/points.h"
 #include "device/device.h"
+#include "geom/pose.h"
 
 #include <attune/array.h>
 #include <attune/kernel.h>
@@ -122,11 +122,11 @@ typedef enum needle_part {
 struct atn_needle {
     atn_device *device;
     atn_ctx *ctx;
-    atn_needle_options options; /* defaults filled in */
-    cloud_points model;         /* filtered, in the model's frame */
-    float *normal;              /* three for each, of length 1; zeros where not known */
-    double low[3], high[3];     /* bounds of the model */
-    double centre[3];           /* of the model: kernels see it from there */
+    atn_needle_settings options; /* defaults filled in */
+    cloud_points model;          /* filtered, in the model's frame */
+    float *normal;               /* three for each, of length 1; zeros where not known */
+    double low[3], high[3];      /* bounds of the model */
+    double centre[3];            /* of the model: kernels see it from there */
     needle_shape shape;
     needle_volume volume;
     atn_array *model_array[3]; /* or candidates */
@@ -138,7 +138,7 @@ struct atn_needle {
     needle_equations equations;
     needle_slot slot[NEEDLE_SLOTS];
     int64_t uses;
-    reg_pose *pose;      /* of a round's combinations; */
+    geom_pose *pose;     /* of a round's combinations; */
     double *worth;       /* what each is worth; */
     int64_t *weighed;    /* which of them are looked at; */
     needle_view *view;   /* of those what is seen, at the place of each, */
@@ -154,8 +154,8 @@ struct atn_needle {
 };
 
 typedef struct needle_frame {
-    const atn_needle_settings *settings; /* defaults filled in */
-    reg_pose start;
+    const atn_needle_match_settings *settings; /* defaults filled in */
+    geom_pose start;
     double along[3]; /* of a shift of 1: direction / direction_z */
     int32_t around;  /* steps to each side of a winner, */
     double divide;   /* steps become that much smaller, from round to round */
@@ -163,7 +163,7 @@ typedef struct needle_frame {
 
 /* needle.c: a frame in two steps. */
 atn_status needle_take_scan(atn_needle *n, const atn_cloud *scan);
-atn_status needle_take_settings(const atn_needle *n, atn_needle_settings *filled, needle_frame *frame);
+atn_status needle_take_settings(const atn_needle *n, atn_needle_match_settings *filled, needle_frame *frame);
 atn_status needle_match_taken(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
 
 /* needle.c: adds what passed since *since to a part, and begins anew. */
@@ -192,24 +192,23 @@ atn_status needle_engine_room(atn_needle *n, int64_t combinations); /* of n->pos
 /* rounds.c */
 
 /* The pose of a combination: R Rz(roll), t + along * shift. */
-reg_pose needle_pose(const needle_frame *frame, double roll_deg, double shift);
+geom_pose needle_pose(const needle_frame *frame, double roll_deg, double shift);
 /* n->pose of all combinations, roll by roll, from the low end of both intervals on. */
 atn_status needle_poses(atn_needle *n, const needle_frame *frame, const atn_needle_interval *rolls, int64_t n_rolls,
                         const atn_needle_interval *shifts, int64_t n_shifts);
 atn_status needle_rounds(atn_needle *n, const needle_frame *frame, atn_needle_result *out);
 /* Does the count change over a whole turn by more than noise? *matches: those of `pose`, which is counted along. */
-atn_status needle_roll_observable(atn_needle *n, const needle_frame *frame, const reg_pose *pose,
+atn_status needle_roll_observable(atn_needle *n, const needle_frame *frame, const geom_pose *pose,
                                   atn_needle_result *out, int64_t *matches);
 
 /* free.c: what of the model the beam would meet at poses. */
 atn_status needle_free_open(atn_needle *n); /* once the model is there */
 void needle_free_close(needle_free *f);
-void needle_free_unbind(needle_free *f);                       /* the surface is about to go */
 void needle_free_take(atn_needle *n, const double spacing[3]); /* n->surface is the scan's */
 void needle_free_forget(atn_needle *n);
 /* out[k] of n->pose[which[k]]. */
 atn_status needle_free_views(atn_needle *n, int64_t count, const int64_t *which, needle_view *out);
-atn_status needle_free_view(atn_needle *n, const reg_pose *pose, needle_view *out);
+atn_status needle_free_view(atn_needle *n, const geom_pose *pose, needle_view *out);
 /* rounds.c: the combination with the most matches; where free space is known, of those that have as many, but for
  * `about` of the points that were counted, the one with the fewest points in it, and n->view[*best] is what is seen of
  * it. counts[c] belongs to n->pose[c]. */
@@ -233,12 +232,12 @@ bool needle_doubt_leaves(const atn_needle *n, const needle_ends *ends, int side)
 bool needle_doubt_tip(const atn_needle *n, const needle_ends *ends, const double transform[16]);
 
 /* equations.c: of the pairs at a pose, of the scan; zeros where it has no inverse. */
-atn_status needle_equations_of(atn_needle *n, const reg_pose *pose, needle_sums *out);
+atn_status needle_equations_of(atn_needle *n, const geom_pose *pose, needle_sums *out);
 void needle_equations_free(needle_equations *equations);
 
 /* refine.c: moves `pose`; fills rmse and covariance of the result. */
-atn_status needle_refine(atn_needle *n, reg_pose *pose, atn_needle_result *out);
+atn_status needle_refine(atn_needle *n, geom_pose *pose, atn_needle_result *out);
 /* What is left of the refinement of a pose that has so many `matches`, once out->roll_observable is known. */
-void needle_refine_end(const reg_pose *winner, int64_t matches, reg_pose *pose, atn_needle_result *out);
+void needle_refine_end(const geom_pose *winner, int64_t matches, geom_pose *pose, atn_needle_result *out);
 
 #endif

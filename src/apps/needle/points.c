@@ -3,7 +3,7 @@
 #include "apps/needle/needle.h"
 
 #include "num/array.h"
-#include "num/program.h"
+#include "plan/program.h"
 
 #include <math.h>
 
@@ -20,7 +20,7 @@ void needle_points_free(needle_points *p) {
 
 static atn_status open_points(atn_needle *n) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_options options = {.defines = DEFINES};
+    const atn_kernel_settings options = {.defines = DEFINES};
     needle_points *p = &n->points;
     if (p->program) return ATN_OK;
     atn_status status = atn_array_create_vector(n->device, ATN_SP, ABOUT, &p->about);

@@ -2,6 +2,8 @@
  * pairs losing their weight (Tukey), and a prior that keeps what the pairs do not tell where the counts put it. */
 #include "apps/needle/needle.h"
 
+#include "geom/eigen.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -20,28 +22,28 @@ static void cross(const double a[3], const double b[3], double out[3]) {
 }
 
 /* The twist about the centre that led from one pose to the other. */
-static void twist_between(const reg_pose *from, const reg_pose *to, const double centre[3], double out[6]) {
-    reg_pose back = {{0}, {0}}, step, shift = REG_IDENTITY, unshift = REG_IDENTITY;
-    if (!reg_pose_invert(from, &back)) back = REG_IDENTITY;
-    step = reg_pose_compose(to, &back);
+static void twist_between(const geom_pose *from, const geom_pose *to, const double centre[3], double out[6]) {
+    geom_pose back = {{0}, {0}}, step, shift = GEOM_IDENTITY, unshift = GEOM_IDENTITY;
+    if (!geom_pose_invert(from, &back)) back = GEOM_IDENTITY;
+    step = geom_pose_compose(to, &back);
     for (int axis = 0; axis < 3; ++axis) {
         shift.b[axis] = -centre[axis];
         unshift.b[axis] = centre[axis];
     }
-    step = reg_pose_compose(&shift, &step);
-    step = reg_pose_compose(&step, &unshift);
-    reg_pose_log(&step, out);
+    step = geom_pose_compose(&shift, &step);
+    step = geom_pose_compose(&step, &unshift);
+    geom_pose_log(&step, out);
 }
 
-static reg_pose moved(const reg_pose *pose, const double twist[6], const double centre[3]) {
-    reg_pose step = reg_pose_exp(twist), shift = REG_IDENTITY, unshift = REG_IDENTITY;
+static geom_pose moved(const geom_pose *pose, const double twist[6], const double centre[3]) {
+    geom_pose step = geom_pose_exp(twist), shift = GEOM_IDENTITY, unshift = GEOM_IDENTITY;
     for (int axis = 0; axis < 3; ++axis) {
         shift.b[axis] = centre[axis];
         unshift.b[axis] = -centre[axis];
     }
-    step = reg_pose_compose(&step, &unshift);
-    step = reg_pose_compose(&shift, &step);
-    return reg_pose_compose(&step, pose);
+    step = geom_pose_compose(&step, &unshift);
+    step = geom_pose_compose(&shift, &step);
+    return geom_pose_compose(&step, pose);
 }
 
 /* Information of the prior, for pairs of variance 1. */
@@ -67,7 +69,7 @@ static void put_covariance(const double inverse[36], double variance, const doub
 }
 
 /* A roll that the scan does not tell is any roll: the variance of a turn that is evenly spread. */
-static void add_any_roll(const reg_pose *pose, double covariance[36]) {
+static void add_any_roll(const geom_pose *pose, double covariance[36]) {
     static const double VARIANCE = 3.14159265358979323846 * 3.14159265358979323846 / 3;
     double twist[6] = {pose->a[2], pose->a[5], pose->a[8]};
     cross(pose->b, twist, twist + 3);
@@ -89,8 +91,8 @@ static void stretch(const double h[36], const double last[6], double twist[6]) {
     for (int k = 0; k < 6; ++k) twist[k] /= 1 - rate;
 }
 
-atn_status needle_refine(atn_needle *n, reg_pose *pose, atn_needle_result *out) {
-    const reg_pose first = *pose;
+atn_status needle_refine(atn_needle *n, geom_pose *pose, atn_needle_result *out) {
+    const geom_pose first = *pose;
     const double *centre = n->scan_centre, threshold = n->options.threshold, extent = n->high[2] - n->low[2];
     double inverse[36], last[6], variance = 0;
     bool has_last = false; /* every other step is stretched, by the one before */
@@ -105,7 +107,7 @@ atn_status needle_refine(atn_needle *n, reg_pose *pose, atn_needle_result *out) 
             s.h[7 * k] += prior(k, variance, threshold);
             s.g[k] -= prior(k, variance, threshold) * off[k];
         }
-        if (!reg_invert_symmetric(6, s.h, inverse)) return ATN_OK;
+        if (!geom_invert_symmetric(6, s.h, inverse)) return ATN_OK;
         for (int r = 0; r < 6; ++r)
             for (int c = 0; c < 6; ++c) twist[r] += inverse[6 * r + c] * s.g[c];
         if (has_last)
@@ -124,7 +126,7 @@ atn_status needle_refine(atn_needle *n, reg_pose *pose, atn_needle_result *out) 
 }
 
 /* A pose that loses matches is dropped for the winner. */
-void needle_refine_end(const reg_pose *winner, int64_t matches, reg_pose *pose, atn_needle_result *out) {
+void needle_refine_end(const geom_pose *winner, int64_t matches, geom_pose *pose, atn_needle_result *out) {
     if (!out->has_covariance || (double)matches < (1 - LOSS) * (double)out->matches) {
         *pose = *winner;
         out->has_covariance = false;

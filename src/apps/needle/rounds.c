@@ -11,9 +11,9 @@ enum { WORTH_A_LIST = 6 };        /* combinations that are weighed together, at 
 static const double ABOUT = 0.02; /* of the points: counts that are as good as the most */
 static const double DEGREE = 3.14159265358979323846 / 180;
 
-reg_pose needle_pose(const needle_frame *frame, double roll_deg, double shift) {
+geom_pose needle_pose(const needle_frame *frame, double roll_deg, double shift) {
     double c = cos(roll_deg * DEGREE), s = sin(roll_deg * DEGREE);
-    reg_pose turn = {{c, -s, 0, s, c, 0, 0, 0, 1}, {0}}, out = reg_pose_compose(&frame->start, &turn);
+    geom_pose turn = {{c, -s, 0, s, c, 0, 0, 0, 1}, {0}}, out = geom_pose_compose(&frame->start, &turn);
     for (int axis = 0; axis < 3; ++axis) out.b[axis] += frame->along[axis] * shift;
     return out;
 }
@@ -27,9 +27,9 @@ static double value_at(const atn_needle_interval *i, int64_t step) { return i->l
 atn_status needle_poses(atn_needle *n, const needle_frame *f, const atn_needle_interval *rolls, int64_t n_rolls,
                         const atn_needle_interval *shifts, int64_t n_shifts) {
     atn_status status = needle_engine_room(n, n_rolls * n_shifts);
-    reg_pose *pose = n->pose;
+    geom_pose *pose = n->pose;
     for (int64_t r = 0; r < n_rolls && status == ATN_OK; ++r) {
-        const reg_pose turned = needle_pose(f, value_at(rolls, r), 0);
+        const geom_pose turned = needle_pose(f, value_at(rolls, r), 0);
         for (int64_t s = 0; s < n_shifts; ++s, ++pose) {
             *pose = turned;
             for (int axis = 0; axis < 3; ++axis) pose->b[axis] += f->along[axis] * value_at(shifts, s);
@@ -192,7 +192,7 @@ atn_status needle_rounds(atn_needle *n, const needle_frame *f, atn_needle_result
 
 /* Counts over a whole turn at the winner's shift. The count is a sum over points, each matched with probability p: that
  * is its noise where the surface does not tell rolls apart. */
-atn_status needle_roll_observable(atn_needle *n, const needle_frame *f, const reg_pose *pose, atn_needle_result *out,
+atn_status needle_roll_observable(atn_needle *n, const needle_frame *f, const geom_pose *pose, atn_needle_result *out,
                                   int64_t *matches) {
     enum { ROLLS = 36, DEVIATIONS = 5 };
     const int32_t *count;

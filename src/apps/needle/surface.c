@@ -3,7 +3,7 @@
 #include "apps/needle/segment.h"
 
 #include "base/memory.h"
-#include "num/program.h"
+#include "plan/program.h"
 
 void needle_surface_free(needle_surface *s) {
     for (int k = 0; k < NEEDLE_BATCHES; ++k) {
@@ -20,7 +20,7 @@ atn_status needle_surface_begin(needle_surface *s, const atn_volume_info *scans)
         s->bits == scans->bits)
         return ATN_OK;
     needle_surface_free(s);
-    atn_status status = atn_array_create_matrix(s->device, ATN_SP, scans->width, scans->frames, 0, &s->row);
+    atn_status status = atn_array_create_matrix(s->device, ATN_SP, scans->frames, scans->width, 0, &s->row);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, scans->frames, &s->seen);
     if (status != ATN_OK) {
         needle_surface_free(s);
@@ -35,7 +35,7 @@ atn_status needle_surface_begin(needle_surface *s, const atn_volume_info *scans)
 
 static atn_status make_program(needle_surface *s, int32_t slot) {
     static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_options options = {.defines = DEFINES};
+    const atn_kernel_settings options = {.defines = DEFINES};
     atn_program **program = &s->program[slot];
     if (*program) return ATN_OK;
     const struct {

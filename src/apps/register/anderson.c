@@ -2,20 +2,22 @@
  * what a step changes (Walker and Ni 2011). */
 #include "apps/register/anderson.h"
 
+#include "geom/eigen.h"
+
 #include <math.h>
 #include <string.h>
 
-void reg_anderson_begin(reg_anderson *h, const reg_pose *base) {
+void reg_anderson_begin(reg_anderson *h, const geom_pose *base) {
     *h = (reg_anderson){.base = *base};
-    if (!reg_pose_invert(base, &h->back)) h->back = h->base = REG_IDENTITY;
+    if (!geom_pose_invert(base, &h->back)) h->back = h->base = GEOM_IDENTITY;
 }
 
-static void relative(const reg_anderson *h, const reg_pose *pose, double twist[6]) {
-    reg_pose by = reg_pose_compose(pose, &h->back);
-    reg_pose_log(&by, twist);
+static void relative(const reg_anderson *h, const geom_pose *pose, double twist[6]) {
+    geom_pose by = geom_pose_compose(pose, &h->back);
+    geom_pose_log(&by, twist);
 }
 
-bool reg_anderson_next(reg_anderson *h, const reg_pose *from, const reg_pose *to, reg_pose *next) {
+bool reg_anderson_next(reg_anderson *h, const geom_pose *from, const geom_pose *to, geom_pose *next) {
     double u[6], v[6];
     relative(h, from, u);
     relative(h, to, v);
@@ -43,7 +45,7 @@ bool reg_anderson_next(reg_anderson *h, const reg_pose *from, const reg_pose *to
         }
     }
     for (int32_t a = 0; a < m; ++a) gram[a * m + a] += 1e-10 * largest;
-    if (!(largest > 0) || !reg_invert_symmetric(m, gram, inverse)) return false;
+    if (!(largest > 0) || !geom_invert_symmetric(m, gram, inverse)) return false;
     double twist[6];
     for (int i = 0; i < 6; ++i) twist[i] = h->from[0][i] + h->step[0][i];
     for (int32_t a = 0; a < m; ++a) {
@@ -54,7 +56,7 @@ bool reg_anderson_next(reg_anderson *h, const reg_pose *from, const reg_pose *to
     }
     for (int i = 0; i < 6; ++i)
         if (!isfinite(twist[i])) return false;
-    reg_pose by = reg_pose_exp(twist);
-    *next = reg_pose_compose(&by, &h->base);
+    geom_pose by = geom_pose_exp(twist);
+    *next = geom_pose_compose(&by, &h->base);
     return true;
 }

@@ -16,8 +16,8 @@ typedef struct row_sums {
     atn_array *square;
 } row_sums;
 
-static reg_pose scaled(const reg_pose *pose, double k) {
-    reg_pose s = *pose;
+static geom_pose scaled(const geom_pose *pose, double k) {
+    geom_pose s = *pose;
     for (int i = 0; i < 9; ++i) s.a[i] *= k;
     for (int i = 0; i < 3; ++i) s.b[i] *= k;
     return s;
@@ -34,13 +34,13 @@ static atn_status read_sums(const reg_side *rows, const row_sums *sums) {
 
 /* Step 3 and 4 of the method, in units. */
 static void gather(const reg_side *rows, const reg_side *columns, const row_sums *sums, double k, double outlier,
-                   reg_moments *m) {
+                   geom_moments *m) {
     size_t n = rows->padded;
     const double *s = sums->number;
     double mean[3] = {0, 0, 0};
     for (size_t j = 0; j < columns->padded; ++j)
         for (int i = 0; i < 3; ++i) mean[i] += (double)columns->weight[j] * columns->position[i][j] / columns->total;
-    *m = (reg_moments){0};
+    *m = (geom_moments){0};
     for (size_t r = 0; r < n; ++r) {
         if (!(rows->weight[r] > 0)) continue;
         double whole = s[r] + outlier, x[3], lambda = 1;
@@ -62,18 +62,18 @@ static atn_status step(reg_problem *p, double sigma2, const row_sums *sums, bool
     reg_level *level = &p->level[0];
     reg_side *rows = &level->source, *columns = &level->target;
     double sigma = sqrt(sigma2) / p->unit, k = sqrt(M_LOG2E / 2) / sigma;
-    reg_pose row_pose = scaled(&p->pose, k), column_pose = scaled(&REG_IDENTITY, k), by;
+    geom_pose row_pose = scaled(&p->pose, k), column_pose = scaled(&GEOM_IDENTITY, k), by;
     atn_status status = reg_place(&p->engine, rows, &row_pose);
     if (status == ATN_OK) status = reg_place(&p->engine, columns, &column_pose);
     if (status == ATN_OK) status = reg_estep_compat(&p->engine, rows, columns, sums->square);
     if (status == ATN_OK) status = read_sums(rows, sums);
     if (status != ATN_OK) return status;
     double since = atn_clock_seconds();
-    reg_moments moments;
+    geom_moments moments;
     gather(rows, columns, sums, k, exp(-D02 / sigma2), &moments);
-    *fits = reg_fit(&moments, ATN_TRANSFORM_RIGID, &by);
-    reg_pose next = reg_pose_compose(&by, &p->pose);
-    double motion = reg_pose_motion(&p->pose, &next, rows->bounds.low, rows->bounds.high);
+    *fits = geom_fit(&moments, ATN_TRANSFORM_RIGID, &by);
+    geom_pose next = geom_pose_compose(&by, &p->pose);
+    double motion = geom_pose_motion(&p->pose, &next, rows->bounds.low, rows->bounds.high);
     if (*fits) p->pose = next;
     p->sigma = sigma;
     ++p->iterations;
@@ -84,10 +84,9 @@ static atn_status step(reg_problem *p, double sigma2, const row_sums *sums, bool
 atn_status reg_em_compat(reg_problem *p) {
     row_sums sums = {0};
     bool fits = true;
-    atn_status status = reg_levels_make(p, false);
+    atn_status status = ATN_OK;
     const reg_side *rows = &p->level[0].source;
-    if (status == ATN_OK && !(sums.number = atn_alloc(p->engine.ctx, 8 * rows->padded * sizeof(double))))
-        status = ATN_ERR_MEMORY;
+    if (!(sums.number = atn_alloc(p->engine.ctx, 8 * rows->padded * sizeof(double)))) status = ATN_ERR_MEMORY;
     if (status == ATN_OK)
         status = atn_array_create_vector(p->engine.device, reg_sum_type(p->engine.type), (int64_t)rows->padded,
                                          &sums.square);

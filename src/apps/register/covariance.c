@@ -2,31 +2,25 @@
  * estimate cannot see of itself.
  * H, the curvature: differences of the gradient at poses a deviation away on either side, with pairs found anew, since
  * pairs follow along a surface, and in noise even across it. B, how much the gradient would differ for other points of
- * the same surfaces: neighbours err alike (they share the shapes around them and what the surface does between its
- * points), so the terms of all pairs in a cube of several spacings are added before they are squared; larger cubes
- * that tell more widen it. What both clouds get wrong together shows when they change places: each target point and
- * its nearest source point ask for another pose, and where that is farther away than B explains, the covariance grows
- * by most of what explains it: that pose errs, too. Where points of both clouds are the same ones, noise aside, methods
- * that fit points are held against pairs that count alike in all directions. A twist (w, v) moves a point p to
- * p + w x p + v. */
-#include "apps/register/polish.h"
+ * the same surfaces (covariance_scatter.c). What both clouds get wrong together shows when they change places: each
+ * target point and its nearest source point ask for another pose, and where that is farther away than B explains, the
+ * covariance grows by most of what explains it: that pose errs, too. Where points of both clouds are the same ones,
+ * noise aside, methods that fit points are held against pairs that count alike in all directions. A twist (w, v) moves
+ * a point p to p + w x p + v. */
+#include "apps/register/covariance.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double CUBE = 4;        /* spacings: the edge of the smallest cubes, which are joined to larger ones */
 static const double SEEN = 9;        /* distance squared, in deviations, up to which clouds that change places agree */
 static const double OWN = 0.75;      /* of what is farther, the share that the covariance grows by */
+static const double HELD = 0.5;      /* where less is left of the curvature, other methods may well be better */
 static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
-static const double CHANCE = 1;      /* deviations that larger cubes scatter more by chance */
-enum { FEWEST = 24, LEAST = 13 };    /* cubes that B should have, and must have */
 enum { THIN = 8192, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
-/* Where there are more terms than that, neighbours along the curve are added up on the device, up to eight of them:
- * they are closer together than the smallest cubes are wide. */
-enum { TERMS = 65536, JOINED = 8 };
 
 /* ---- small matrices ---- */
 
@@ -65,188 +59,6 @@ static void outside(const reg_problem *p, const double c[36], double out[36]) {
     multiply(half, turned, out);
 }
 
-/* ---- B ---- */
-
-/* Terms, and where they are; those of a cube added up once they are joined. */
-typedef struct terms {
-    cloud_points at;
-    double (*g)[6];
-} terms;
-
-static void terms_free(terms *t, const atn_ctx *ctx) {
-    cloud_points_free(&t->at);
-    atn_free(ctx, t->g);
-    *t = (terms){0};
-}
-
-static atn_status terms_make(const atn_ctx *ctx, size_t count, terms *out) {
-    *out = (terms){0};
-    atn_status status = cloud_points_make(ctx, count, false, &out->at);
-    if (status == ATN_OK && !(out->g = atn_alloc(ctx, (count + 1) * sizeof *out->g))) status = ATN_ERR_MEMORY;
-    if (status != ATN_OK) terms_free(out, ctx);
-    return status;
-}
-
-enum { STRETCH = 4096 }; /* terms that one thread looks at */
-
-typedef struct collecting {
-    const float *single; /* as reg_polish_terms has them: these, */
-    const double *wide;  /* or these */
-    size_t columns;
-    size_t *count; /* of the terms of each stretch; then of those before it */
-    terms *to;     /* NULL: they are counted */
-} collecting;
-
-static double number_at(const collecting *t, int row, size_t r) {
-    size_t at = (size_t)row * t->columns + r;
-    return t->single ? (double)t->single[at] : t->wide[at];
-}
-
-static void collect(void *user, int64_t from, int64_t to, int32_t worker) {
-    const collecting *t = user;
-    (void)worker;
-    for (size_t k = (size_t)from; k < (size_t)to; ++k) {
-        size_t n = t->to ? t->count[k] : 0, end = (k + 1) * STRETCH < t->columns ? (k + 1) * STRETCH : t->columns;
-        for (size_t r = k * STRETCH; r < end; ++r) {
-            if (!(number_at(t, REG_POLISH_TERM - 1, r) > 0)) continue;
-            for (int axis = 0; axis < 3 && t->to; ++axis) t->to->at.position[axis][n] = number_at(t, axis, r);
-            for (int i = 0; i < 6 && t->to; ++i) t->to->g[n][i] = number_at(t, 3 + i, r);
-            if (t->to) t->to->at.weight[n] = 1;
-            ++n;
-        }
-        if (!t->to) t->count[k] = n;
-    }
-}
-
-static atn_status terms_of(reg_polish_state *s, const reg_pose *pose, terms *out) {
-    const atn_ctx *ctx = s->p->engine.ctx;
-    size_t padded = s->source->padded, per = padded < 2 * TERMS ? 1 : padded < JOINED * TERMS ? padded / TERMS : JOINED;
-    size_t columns = (padded + per - 1) / per, stretches = (columns + STRETCH - 1) / STRETCH, n = 0;
-    collecting t = {.columns = columns, .count = atn_alloc(ctx, stretches * sizeof *t.count)};
-    atn_array *numbers = NULL;
-    const void *from = NULL;
-    *out = (terms){0};
-    atn_status status = t.count ? reg_polish_terms(s, pose, per, &numbers) : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = atn_array_map_read(numbers, &from);
-    if (status == ATN_OK) {
-        bool wide = reg_sum_type(s->source->type) == ATN_DP;
-        t.single = wide ? NULL : from;
-        t.wide = wide ? from : NULL;
-        atn_parallel((int64_t)stretches, 1, collect, &t);
-        for (size_t k = 0; k < stretches; ++k) {
-            size_t here = t.count[k];
-            t.count[k] = n;
-            n += here;
-        }
-        status = terms_make(ctx, n, out);
-    }
-    t.to = out;
-    if (status == ATN_OK) atn_parallel((int64_t)stretches, 1, collect, &t);
-    atn_array_free(numbers);
-    atn_free(ctx, t.count);
-    return status;
-}
-
-typedef struct joining {
-    const terms *from;
-    const cloud_cubes *cubes;
-    double edge, shift;
-    terms *to;
-} joining;
-
-static void join_some(void *user, int64_t from, int64_t to, int32_t worker) {
-    const joining *t = user;
-    (void)worker;
-    for (int64_t c = from; c < to; ++c) {
-        double *g = t->to->g[c];
-        memset(g, 0, sizeof t->to->g[c]);
-        for (uint32_t k = t->cubes->start[c]; k < t->cubes->start[c + 1]; ++k)
-            for (int i = 0; i < 6; ++i) g[i] += t->from->g[t->cubes->order[k]][i];
-        for (int axis = 0; axis < 3; ++axis) {
-            double at = t->from->at.position[axis][t->cubes->order[t->cubes->start[c]]];
-            t->to->at.position[axis][c] = (floor(at / t->edge) + 0.5) * t->edge - t->shift;
-        }
-        t->to->at.weight[c] = 1;
-    }
-}
-
-static void move_all(terms *t, double by) {
-    for (int axis = 0; axis < 3 && by != 0; ++axis)
-        for (size_t k = 0; k < t->at.count; ++k) t->at.position[axis][k] += by;
-}
-
-/* One term for each cube, at its middle. `shift` of them all to begin with, back at the end. */
-static atn_status join(const atn_ctx *ctx, terms *t, double edge, double shift, terms *out) {
-    cloud_cubes cubes = {0};
-    move_all(t, shift);
-    atn_status status = cloud_cubes_make(&t->at, edge, &cubes);
-    if (status == ATN_OK) status = terms_make(ctx, cubes.count, out);
-    if (status == ATN_OK) atn_parallel((int64_t)cubes.count, 256, join_some, &(joining){t, &cubes, edge, shift, out});
-    cloud_cubes_free(&cubes);
-    move_all(t, -shift);
-    return status;
-}
-
-/* Squares of terms joined to cubes of `edge`, over two places of the raster; the sum of all terms is 0 in six ways,
- * which few cubes are made larger for. The terms are of cubes whose edges are half of that, and become
- * those of these. */
-static atn_status squares(const atn_ctx *ctx, terms *t, double edge, double b[36], size_t *cubes) {
-    atn_status status = ATN_OK;
-    memset(b, 0, 36 * sizeof *b);
-    for (int half = 1; half >= 0 && status == ATN_OK; --half) {
-        terms joined;
-        status = join(ctx, t, edge, half * edge / 2, &joined);
-        if (status != ATN_OK) return status;
-        double n = (double)joined.at.count, by = n > 6 ? 0.5 * n / (n - 6) : 0;
-        for (size_t c = 0; c < joined.at.count; ++c)
-            for (int i = 0; i < 36; ++i) b[i] += by * joined.g[c][i / 6] * joined.g[c][i % 6];
-        if (half || joined.at.count < *cubes) *cubes = joined.at.count;
-        terms_free(half ? &joined : t, ctx);
-        if (!half) *t = joined;
-    }
-    return status;
-}
-
-/* How much larger squares are in cubes of 4 edges, 8 and so on than B, as long as there are enough, less what chance
- * makes of so few; 1 at least. What a scanner bends is alike over any distance. */
-static atn_status widened(const atn_ctx *ctx, terms *t, double edge, const double inverse[36], double *out) {
-    size_t cubes = FEWEST;
-    *out = 1;
-    for (double larger = 4 * edge; cubes >= LEAST; larger *= 2) {
-        double b[36], both[36], trace = 0;
-        atn_status status = squares(ctx, t, larger, b, &cubes);
-        if (status != ATN_OK) return status;
-        if (cubes < LEAST) break;
-        multiply(inverse, b, both);
-        for (int i = 0; i < 6; ++i) trace += both[7 * i] / 6;
-        *out = fmax(*out, trace * (1 - CHANCE * sqrt(1 / (3 * (double)cubes))));
-    }
-    return ATN_OK;
-}
-
-/* B from cubes of 2 edges, widened where larger ones tell more; told: false where there are too few of them. */
-static atn_status scatter(reg_polish_state *s, const reg_pose *pose, double b[36], bool *told) {
-    const atn_ctx *ctx = s->p->engine.ctx;
-    terms all, small = {0};
-    double inverse[36], widen = 1;
-    size_t cubes = 0;
-    bool fine = s->surface->level == &s->p->level[s->p->levels - 1];
-    double edge = 2 * CUBE * (fine ? fmax(s->surface->spacing, s->p->source_spacing) : s->surface->spacing);
-    atn_status status = terms_of(s, pose, &all);
-    for (int finer = 0; finer < 4 && status == ATN_OK && cubes < FEWEST; ++finer) {
-        terms_free(&small, ctx);
-        edge /= 2;
-        status = join(ctx, &all, edge, 0, &small);
-        if (status == ATN_OK) status = squares(ctx, &small, 2 * edge, b, &cubes);
-    }
-    *told = status == ATN_OK && cubes >= LEAST && reg_invert_symmetric(6, b, inverse);
-    if (*told) status = widened(ctx, &small, edge, inverse, &widen);
-    for (int i = 0; i < 36 && *told; ++i) b[i] *= widen;
-    terms_free(&small, ctx);
-    terms_free(&all, ctx);
-    return status;
-}
-
 /* ---- H ---- */
 
 /* Some blocks of a side, with their shapes: sums over them are as good as sums over all. */
@@ -277,34 +89,34 @@ static atn_status thin(reg_problem *p, const reg_side *side, atn_array *shape, s
     return status;
 }
 
-static atn_status gradient(reg_polish_state *s, const reg_pose *pose) {
+static atn_status gradient(reg_polish_state *s, const geom_pose *pose) {
     return reg_polish_step(s, pose, REG_POLISH_NEAREST * s->surface->spacing);
 }
 
-static reg_pose beside(const reg_pose *at, int direction, double step) {
+static geom_pose beside(const geom_pose *at, int direction, double step) {
     double twist[6] = {0};
     twist[direction] = step;
-    reg_pose by = reg_pose_exp(twist);
-    return reg_pose_compose(&by, at);
+    geom_pose by = geom_pose_exp(twist);
+    return geom_pose_compose(&by, at);
 }
 
 /* How far the poses that the curvature is taken from move a point: one list serves them all. */
-static double slack_of(const reg_polish_state *s, const reg_pose *at) {
+static double slack_of(const reg_polish_state *s, const geom_pose *at) {
     double most = 0;
     for (int k = 0; k < 12; ++k) {
-        reg_pose pose = beside(at, k / 2, k % 2 ? -sqrt(s->scale2) : sqrt(s->scale2));
+        geom_pose pose = beside(at, k / 2, k % 2 ? -sqrt(s->scale2) : sqrt(s->scale2));
         most = fmax(most, reg_motion(s->p, at, &pose));
     }
     return 1.001 * most;
 }
 
 /* -dg / dtheta by central differences, made symmetric. */
-static atn_status curvature(reg_polish_state *s, const reg_pose *at, double h[36]) {
+static atn_status curvature(reg_polish_state *s, const geom_pose *at, double h[36]) {
     double step = sqrt(s->scale2);
     for (int d = 0; d < 6; ++d)
         for (int side = 0; side < 2; ++side) {
             double sign = side ? -1 : 1;
-            reg_pose pose = beside(at, d, sign * step);
+            geom_pose pose = beside(at, d, sign * step);
             atn_status status = gradient(s, &pose);
             if (status != ATN_OK) return status;
             for (int i = 0; i < 6; ++i) h[6 * i + d] = (side ? h[6 * i + d] : 0) - sign * s->g[i] / (2 * step);
@@ -341,7 +153,7 @@ static atn_status open_like(const reg_polish_state *like, bool swapped, reg_surf
 }
 
 /* H as all points have it. */
-static atn_status curvature_of(const reg_polish_state *s, const reg_pose *pose, double h[36]) {
+static atn_status curvature_of(const reg_polish_state *s, const geom_pose *pose, double h[36]) {
     reg_surface surface;
     thinned few;
     reg_polish_state sums;
@@ -359,17 +171,17 @@ static atn_status curvature_of(const reg_polish_state *s, const reg_pose *pose, 
 /* ---- the clouds change places ---- */
 
 /* The step (a twist about the target's frame) that target points and their nearest source points ask for. */
-static atn_status step_back(const reg_polish_state *s, const reg_pose *pose, double out[6], bool *told) {
+static atn_status step_back(const reg_polish_state *s, const geom_pose *pose, double out[6], bool *told) {
     reg_surface surface;
     thinned few;
     reg_polish_state sums = {0};
-    reg_pose back;
+    geom_pose back;
     double inverse[36], twist[6];
     *told = false;
-    if (!reg_pose_invert(pose, &back)) return ATN_OK;
+    if (!geom_pose_invert(pose, &back)) return ATN_OK;
     atn_status status = open_like(s, true, &surface, &few, &sums);
     if (status == ATN_OK) status = gradient(&sums, &back);
-    if (status == ATN_OK && reg_invert_symmetric(6, sums.h, inverse)) {
+    if (status == ATN_OK && geom_invert_symmetric(6, sums.h, inverse)) {
         apply(inverse, sums.g, twist);
         for (int i = 0; i < 3; ++i) { /* pose exp(-twist) = exp(out) pose */
             out[i] = out[3 + i] = 0;
@@ -392,37 +204,69 @@ static atn_status step_back(const reg_polish_state *s, const reg_pose *pose, dou
 static const char TOO_FEW[] = "pairs in too few places", LOOSE[] = "pairs hold it in too few directions",
                   UNSEEN[] = "noise hides the surfaces, and points do not correspond",
                   ELSEWHERE[] = "surfaces do not confirm the pose", IN_PARTS[] = "the source is worked on in parts",
-                  ONE_PLACE[] = "points at one place";
+                  ONE_PLACE[] = "points at one place",
+                  FOLLOWS[] = "in noise as large as the spacing nearest points do not tell how sure another method is";
 
 /* A pose and its covariance, about the target's frame inside. */
 typedef struct opinion {
-    reg_pose pose;
+    geom_pose pose;
     double c[36];
     bool told;
     bool same;       /* points of both clouds correspond */
+    double held;     /* of the curvature that fixed pairs have, the part that is left where pairs follow */
     const char *why; /* not told */
 } opinion;
 
 /* Of independent samples of a surface they are about one spacing apart. */
 static bool correspond(const reg_polish_state *s) { return 2 * s->same > s->pairs; }
 
+/* What a covariance is made of. */
+typedef struct evidence {
+    reg_scattering terms;
+    double h[36], back[6]; /* the curvature; the step back, */
+    bool told;             /* or there is none */
+} evidence;
+
+/* Sums of the device; what the host makes of the terms meanwhile, where the device is another one, is done beside. */
+static atn_status gather(reg_polish_state *s, const geom_pose *pose, evidence *out) {
+    enum { THREADS = 2 };
+    atn_aside beside = {0};
+    bool remote = s->p->engine.remote;
+    *out = (evidence){.told = false};
+    atn_status status = reg_scattering_open(s, pose, &out->terms);
+    if (status == ATN_OK && remote) atn_aside_begin(&beside, reg_scatter, &out->terms, THREADS);
+    if (status == ATN_OK && !remote) reg_scatter(&out->terms);
+    if (status == ATN_OK && (remote || out->terms.told)) status = curvature_of(s, pose, out->h);
+    if (status == ATN_OK && (remote || out->terms.told)) status = step_back(s, pose, out->back, &out->told);
+    atn_aside_end(&beside);
+    reg_scattering_free(&out->terms);
+    return status == ATN_OK ? out->terms.status : status;
+}
+
+static double held_of(const double plain[36], const double h[36]) {
+    double inverse[36], trace = 0;
+    if (!geom_invert_symmetric(6, plain, inverse)) return 0;
+    for (int i = 0; i < 36; ++i) trace += inverse[i] * h[i]; /* both are symmetric */
+    return trace / 6;
+}
+
 /* H^-1 B H^-1, times most of what it takes to explain the step back; `s` has its sums at the pose. */
 static atn_status estimate(reg_polish_state *s, opinion *o) {
-    double b[36], h[36], inverse[36], half[36], plain[36], back[6], step[6], force[6];
+    evidence found;
+    double inverse[36], half[36], plain[36], step[6], force[6];
     memcpy(plain, s->h, sizeof plain);
-    atn_status status = scatter(s, &o->pose, b, &o->told);
-    if (status == ATN_OK && o->told) status = curvature_of(s, &o->pose, h);
+    atn_status status = gather(s, &o->pose, &found);
+    o->told = found.terms.told;
     if (status != ATN_OK || !o->told) return status;
     o->why = LOOSE;
-    o->told = reg_invert_symmetric(6, h, inverse);
+    o->told = geom_invert_symmetric(6, found.h, inverse) && found.told;
     if (!o->told) return ATN_OK;
-    multiply(inverse, b, half);
+    multiply(inverse, found.terms.b, half);
     multiply(half, inverse, o->c);
-    status = step_back(s, &o->pose, back, &o->told);
-    if (status != ATN_OK || !o->told) return status;
-    apply(plain, back, force); /* of fixed pairs; they follow, so that it moves the pose farther */
+    o->held = held_of(plain, found.h);
+    apply(plain, found.back, force); /* of fixed pairs; they follow, so that it moves the pose farther */
     apply(inverse, force, step);
-    o->told = reg_invert_symmetric(6, o->c, half);
+    o->told = geom_invert_symmetric(6, o->c, half);
     double widen = o->told ? form(half, step) / SEEN : 1;
     for (int i = 0; i < 36 && widen > 1; ++i) o->c[i] *= 1 + OWN * (widen - 1);
     return ATN_OK;
@@ -475,32 +319,32 @@ static atn_status look_aside(reg_problem *p, const reg_surface *surface, opinion
 }
 
 /* From the answer to where the polish ends. */
-static reg_pose way_to(const reg_problem *p, const opinion *o) {
-    reg_pose back = REG_IDENTITY;
-    (void)reg_pose_invert(&p->pose, &back); /* it is rigid */
-    return reg_pose_compose(&o->pose, &back);
+static geom_pose way_to(const reg_problem *p, const opinion *o) {
+    geom_pose back = GEOM_IDENTITY;
+    (void)geom_pose_invert(&p->pose, &back); /* it is rigid */
+    return geom_pose_compose(&o->pose, &back);
 }
 
 /* How far that is, in deviations squared. */
 static double apart(const reg_problem *p, const opinion *o) {
     double way[6], inverse[36];
-    reg_pose off = way_to(p, o);
-    reg_pose_log(&off, way);
-    return reg_invert_symmetric(6, o->c, inverse) ? form(inverse, way) : INFINITY;
+    geom_pose off = way_to(p, o);
+    geom_pose_log(&off, way);
+    return geom_invert_symmetric(6, o->c, inverse) ? form(inverse, way) : INFINITY;
 }
 
 /* The error of another method is that of the polish and the way between the two. Some of that way is the polish's own
  * error, already counted: half of its square is added, or, where it is long, all but the six deviations squared that
  * the polish's error explains. */
 static void tell_aside(reg_problem *p, const opinion *o) {
-    reg_pose off = way_to(p, o), turn = off;
+    geom_pose off = way_to(p, o), turn = off;
     double distance2 = o->told ? apart(p, o) : 0, rest = fmax(0.5, 1 - 6 / distance2);
     double at[3], way[6]; /* in the caller's frame: it may be too long for what is linear in it */
     tell(p, o);
     memset(turn.b, 0, sizeof turn.b);
-    reg_pose_apply(&turn, p->target_origin, at);
+    geom_pose_apply(&turn, p->target_origin, at);
     for (int i = 0; i < 3; ++i) off.b[i] = p->unit * off.b[i] + p->target_origin[i] - at[i];
-    reg_pose_log(&off, way);
+    geom_pose_log(&off, way);
     for (int i = 0; i < 36; ++i) p->result->covariance[i] += rest * way[i / 6] * way[i % 6];
 }
 
@@ -516,6 +360,10 @@ atn_status reg_covariance_aside(reg_problem *p) {
     if (status == ATN_OK && o.same) status = look_aside(p, &points, &other);
     reg_surface_free(&points);
     if (status == ATN_OK && other.told && (!o.told || apart(p, &other) < apart(p, &o))) o = other;
+    if (o.told && o.held < HELD) {
+        o.told = false;
+        o.why = FOLLOWS;
+    }
     if (status == ATN_OK) tell_aside(p, &o);
     return status;
 }

@@ -12,7 +12,8 @@
 
 #include <math.h>
 
-static const double SHARE = 0.1;     /* of outliers */
+static const double SHARE = 0.1;     /* of outliers, at least; */
+static const double MOST = 0.9;      /* and at most, where it is found */
 static const double VOLUME = 9.012;  /* of an even ball with a root mean square radius of 1, 4/3 pi (5/3)^(3/2) */
 static const double COARSE = 1.1;    /* a level is used while sigma is that many times its edge */
 static const double FREE = 0.25;     /* sigma, in units, from which on scale and shear are fitted */
@@ -20,6 +21,7 @@ static const double DONE = 2e-3;     /* motion, in sigmas, below which nothing m
 static const double CONSTANT = 2e-3; /* and the change of log sigma^2 that is none */
 static const double TAIL = 0.05;     /* change of log sigma^2 from which on steps are accelerated */
 static const double ROUNDING = 1e-7; /* of sigma^2, in units, where sums are single */
+static const double NEAR = 0.0501;   /* units: what sigma begins with where the start fits (register.c) */
 static const double TWO_PI = 6.283185307179586;
 
 typedef struct cpd {
@@ -27,18 +29,21 @@ typedef struct cpd {
     reg_soft soft;
     int32_t level;
     double sigma2;
-    bool free; /* the map may be what was asked for, not only rigid */
+    double share; /* of outliers: */
+    bool near;    /* it is what the target's points tell where the start is near */
+    bool free;    /* the map may be what was asked for, not only rigid */
     bool lost;
     reg_anderson history;
 } cpd;
 
 /* What one step gives. */
 typedef struct cpd_step {
-    reg_pose next;
+    geom_pose next;
     double sigma2;
     double likelihood; /* log, of the pose and sigma that it began with */
     double motion;
     double change; /* of log sigma^2 */
+    double share;  /* of outliers */
 } cpd_step;
 
 /* Sums over target points: how much each is taken, and where it is. */
@@ -57,7 +62,7 @@ static double spread(const reg_problem *p) {
         double self = 0;
         for (size_t k = 0; k < s->padded; ++k) {
             double at[3] = {s->position[0][k], s->position[1][k], s->position[2][k]}, w = (double)s->weight[k];
-            if (c == 0) reg_pose_apply(&p->pose, at, at);
+            if (c == 0) geom_pose_apply(&p->pose, at, at);
             for (int i = 0; i < 3; ++i) {
                 mean[c][i] += w * at[i] / s->total;
                 self += w * at[i] * at[i] / s->total;
@@ -86,14 +91,14 @@ static taken take(const cpd *s, const reg_side *target) {
 
 /* Moments of source points where they are and the targets they are drawn to; their weight is made that of `t`: rounding
  * alone sets them apart, and a small variance is a small difference. */
-static reg_moments gather(const cpd *s, const reg_side *source, double k, double weight) {
-    reg_moments m = {0};
+static geom_moments gather(const cpd *s, const reg_side *source, double k, double weight) {
+    geom_moments m = {0};
     const double *total = s->soft.sum;
     for (size_t r = 0; r < source->padded; ++r) {
         double w = (double)source->weight[r],
                y[3] = {source->position[0][r], source->position[1][r], source->position[2][r]};
         if (!(w > 0)) continue;
-        reg_pose_apply(&s->p->pose, y, y);
+        geom_pose_apply(&s->p->pose, y, y);
         int place = 0;
         m.weight += w * total[r];
         for (int i = 0; i < 3; ++i) {
@@ -113,7 +118,7 @@ static reg_moments gather(const cpd *s, const reg_side *source, double k, double
 }
 
 /* sum P |x - A y - b|^2 / (3 sum P), b the best for A: about the means, S_xx - 2 tr(A^T S_xy) + tr(A S_yy A^T). */
-static double variance(const taken *t, const reg_moments *m, const reg_pose *by) {
+static double variance(const taken *t, const geom_moments *m, const geom_pose *by) {
     static const int PLACE[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
     double sum = t->square, n = m->weight;
     for (int i = 0; i < 3; ++i) {
@@ -132,7 +137,7 @@ static atn_status step(cpd *s, cpd_step *out) {
     reg_level *level = &p->level[s->level];
     reg_side *source = &level->source, *target = &level->target;
     double sigma = sqrt(s->sigma2), k = sqrt(REG_LOG2E / 2) / sigma, least = p->settings->sigma_end / p->unit;
-    double share = isinf(p->settings->outlier_distance) ? 0 : SHARE;
+    double share = isinf(p->settings->outlier_distance) ? 0 : s->share;
     double outlier = pow(TWO_PI * s->sigma2, 1.5) * share / (1 - share) * source->total / VOLUME;
     outlier = fmax(outlier, REG_LEAST_OUTLIER);
     double reach = reg_soft_reach(&s->soft, level, outlier);
@@ -146,14 +151,15 @@ static atn_status step(cpd *s, cpd_step *out) {
         status = reg_array_get(source->sum[1 + i], source->padded, s->soft.sums[i]);
     if (status != ATN_OK) return status;
     double since = atn_clock_seconds();
-    reg_moments m = gather(s, source, k, t.weight);
-    reg_pose by;
-    s->lost =
-        !(t.weight > 1e-9 * target->total) || !reg_fit(&m, s->free ? p->settings->transform : ATN_TRANSFORM_RIGID, &by);
+    geom_moments m = gather(s, source, k, t.weight);
+    geom_pose by;
+    s->lost = !(t.weight > 1e-9 * target->total) ||
+              !geom_fit(&m, s->free ? p->settings->transform : ATN_TRANSFORM_RIGID, &by);
     if (s->lost) return ATN_OK;
-    out->next = reg_pose_compose(&by, &p->pose);
+    out->next = geom_pose_compose(&by, &p->pose);
     out->sigma2 = fmax(variance(&t, &m, &by), least * least);
-    out->likelihood = t.likelihood - 1.5 * target->total * log(s->sigma2);
+    out->likelihood = t.likelihood + target->total * (log(1 - share) - 1.5 * log(s->sigma2));
+    out->share = s->near ? fmin(fmax(1 - t.weight / target->total, SHARE), MOST) : SHARE;
     out->motion = reg_motion(p, &p->pose, &out->next);
     out->change = fabs(log(out->sigma2 / s->sigma2));
     ++p->iterations;
@@ -167,10 +173,16 @@ static bool is_still(const cpd *s, const cpd_step *step) {
     return step->motion < DONE * sqrt(step->sigma2) && constant;
 }
 
+/* Of a start that is near, pairs of all points with all, as the publication begins, would make nothing: they draw the
+ * middles of both clouds together, which partial views do not share. */
 static void begin(cpd *s) {
-    double least = s->p->settings->sigma_end / s->p->unit;
-    s->sigma2 = fmax(spread(s->p), least * least);
-    s->free = s->p->settings->transform == ATN_TRANSFORM_RIGID;
+    const reg_problem *p = s->p;
+    double least = p->settings->sigma_end / p->unit, start = p->settings->sigma_start / p->unit;
+    bool rigid = p->settings->transform == ATN_TRANSFORM_RIGID, near = rigid && start <= NEAR;
+    s->near = near;
+    s->share = SHARE;
+    s->sigma2 = fmax(near ? fmin(start * start, spread(p)) : spread(p), least * least);
+    s->free = rigid;
 }
 
 /* EM, at finer levels as sigma falls; where sigma hardly changes, steps of the acceleration, which are taken back when
@@ -178,7 +190,7 @@ static void begin(cpd *s) {
 static atn_status drift(cpd *s) {
     reg_problem *p = s->p;
     bool accelerate = p->settings->transform == ATN_TRANSFORM_RIGID && !p->settings->no_acceleration, bold = false;
-    reg_pose plain = p->pose;
+    geom_pose plain = p->pose;
     double best = -INFINITY;
     while (p->iterations < p->settings->most_iterations) {
         cpd_step next;
@@ -195,6 +207,7 @@ static atn_status drift(cpd *s) {
         bool still = is_still(s, &next);
         plain = next.next;
         p->sigma = sqrt(s->sigma2 = next.sigma2);
+        s->share = next.share;
         bool tail = accelerate && s->level + 1 == p->levels && next.change < TAIL && !still;
         if (tail && !s->history.count) reg_anderson_begin(&s->history, &p->pose);
         bold = tail && reg_anderson_next(&s->history, &p->pose, &plain, &p->pose);
@@ -214,8 +227,7 @@ static atn_status drift(cpd *s) {
 
 atn_status reg_cpd(reg_problem *p) {
     cpd s = {.p = p};
-    atn_status status = reg_levels_make(p, !p->settings->dense);
-    if (status == ATN_OK) status = reg_soft_open(p, &s.soft);
+    atn_status status = reg_soft_open(p, &s.soft);
     if (status == ATN_OK) {
         begin(&s);
         status = drift(&s);

@@ -2,8 +2,8 @@
  * that are far away from it come last, each in a cell of its own, so that they do not make it coarse. */
 #include "apps/register/curve.h"
 
-#include "apps/register/nth.h"
-#include "apps/register/order.h"
+#include "geom/halve.h"
+#include "geom/nth.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -70,8 +70,8 @@ static bounds usual(const cloud_points *points, const bounds *all) {
     for (int d = 0; d < 3; ++d) {
         for (size_t k = 0; k < SAMPLES; ++k)
             sample[k] = points->position[d][points->count / SAMPLES * k + points->count % SAMPLES * k / SAMPLES];
-        some.low[d] = reg_nth(sample, SAMPLES, TAIL);
-        some.high[d] = reg_nth(sample, SAMPLES, SAMPLES - 1 - TAIL);
+        some.low[d] = geom_nth(sample, SAMPLES, TAIL);
+        some.high[d] = geom_nth(sample, SAMPLES, SAMPLES - 1 - TAIL);
         side = fmax(side, some.high[d] - some.low[d]);
     }
     if (!(side > 0)) return *all;
@@ -132,11 +132,11 @@ static atn_status sample(const cloud_points *points, size_t count, cloud_points 
 /* Noise keeps points apart where they are many: the power is smaller at the end than among few. */
 static const double NOISE = 0.06;
 
-enum { LEAST_GUESSED = 4096, MOST_GUESSED = 16384 };
+enum { ALL_ASKED = 4096, LEAST_GUESSED = 2048, MOST_GUESSED = 16384 };
 
 size_t reg_curve_guessed(size_t count) {
     size_t some = count / 16 < LEAST_GUESSED ? LEAST_GUESSED : count / 16 > MOST_GUESSED ? MOST_GUESSED : count / 16;
-    return count < some ? count : some;
+    return count <= ALL_ASKED ? count : some;
 }
 
 double reg_curve_extrapolate(size_t guessed, size_t count, double of_some, double of_few) {
@@ -283,14 +283,14 @@ static atn_status unite(const cloud_points *p, cloud_keyed *run, size_t count, s
 
 /* Neighbours stay together in cells that the raster does not resolve. */
 static atn_status halve(const cloud_points *p, cloud_keyed *run, size_t count) {
-    reg_item *items = atn_alloc(p->ctx, count * sizeof *items);
+    geom_item *items = atn_alloc(p->ctx, count * sizeof *items);
     if (!items) return ATN_ERR_MEMORY;
     for (size_t k = 0; k < count; ++k) {
         for (int d = 0; d < 3; ++d)
             items[k].at[d] = (float)(p->position[d][run[k].index] - p->position[d][run[0].index]);
         items[k].index = run[k].index;
     }
-    reg_halve(items, count, UNRESOLVED);
+    geom_halve(items, count, UNRESOLVED);
     for (size_t k = 0; k < count; ++k) run[k].index = items[k].index;
     atn_free(p->ctx, items);
     return ATN_OK;
@@ -381,7 +381,7 @@ atn_status reg_curve_make(const cloud_points *given, double like, bool distinct,
     if (status != ATN_OK) return status;
     keying t = {given, raster_of(given, like), items};
     curve->cell = t.raster.cell;
-    atn_parallel((int64_t)given->count, CHUNK, key_some, &t);
+    atn_parallel((int64_t)given->count, CHUNK / 4, key_some, &t);
     cloud_keyed_sort(items, given->count);
     if (given->species) {
         if ((key = atn_alloc(ctx, given->count * sizeof *key)))

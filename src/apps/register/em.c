@@ -28,8 +28,8 @@ enum { INSTEAD = 20 };                 /* iterations with soft pairs to the end 
 
 /* What one E-step and M-step give. */
 typedef struct em_step {
-    reg_pose next;
-    reg_moments moments;
+    geom_pose next;
+    geom_moments moments;
     bool fits;
 } em_step;
 
@@ -44,16 +44,16 @@ static double outlier_at(const reg_problem *p, double sigma, double *weight) {
     return ratio2;
 }
 
-static atn_status expect(reg_problem *p, reg_level *level, const reg_pose *pose, double sigma, em_step *out) {
+static atn_status expect(reg_problem *p, reg_level *level, const geom_pose *pose, double sigma, em_step *out) {
     reg_engine *e = &p->engine;
     double k = sqrt(M_LOG2E) / sigma, outlier, ratio2 = outlier_at(p, sigma, &outlier);
-    reg_pose rows = reg_pose_scaled(pose, k), columns = reg_pose_scaled(&REG_IDENTITY, k); /* so that a = 2^-d^2 */
+    geom_pose rows = geom_pose_scaled(pose, k), columns = geom_pose_scaled(&GEOM_IDENTITY, k); /* so that a = 2^-d^2 */
     double reach = sqrt(ratio2 * M_LOG2E + log2(level->target.total / p->settings->error_bound));
     atn_status status = reg_place(e, &level->target, &columns);
-    out->moments = (reg_moments){0};
+    out->moments = (geom_moments){0};
     for (int32_t part = 0; part <= level->n_more && status == ATN_OK; ++part) {
         reg_side *source;
-        reg_moments moments;
+        geom_moments moments;
         status = reg_part(level, part, &source);
         if (status == ATN_OK) status = reg_place(e, source, &rows);
         if (status == ATN_OK && ratio2 > FAR_OUT)
@@ -62,13 +62,13 @@ static atn_status expect(reg_problem *p, reg_level *level, const reg_pose *pose,
             if (status == ATN_OK) status = reg_estep(e, source, &level->target, reach, false);
             if (status == ATN_OK) status = reg_mstep(e, source, outlier, k, &moments);
         }
-        if (status == ATN_OK) reg_moments_add(&out->moments, &moments);
+        if (status == ATN_OK) geom_moments_add(&out->moments, &moments);
     }
     if (status != ATN_OK) return status;
     double since = atn_clock_seconds();
-    reg_pose by;
-    out->fits = reg_fit(&out->moments, kind_at(p, sigma), &by);
-    out->next = reg_pose_compose(&by, pose);
+    geom_pose by;
+    out->fits = geom_fit(&out->moments, kind_at(p, sigma), &by);
+    out->next = geom_pose_compose(&by, pose);
     p->sigma = sigma;
     p->outlier2 = ratio2;
     ++p->iterations;
@@ -125,7 +125,7 @@ static atn_status settle(reg_problem *p, double sigma, int32_t most, bool *lost)
     reg_level *level = &p->level[p->levels - 1];
     reg_anderson history;
     reg_anderson_begin(&history, &p->pose);
-    reg_pose plain = p->pose;
+    geom_pose plain = p->pose;
     double best = -INFINITY;
     bool bold = false; /* p->pose is a guess of the acceleration */
     atn_status status = ATN_OK;
@@ -161,7 +161,7 @@ static atn_status settle(reg_problem *p, double sigma, int32_t most, bool *lost)
 
 /* What an attempt left behind. */
 typedef struct attempt {
-    reg_pose pose;
+    geom_pose pose;
     double end, far;
     bool converged;
 } attempt;
@@ -216,9 +216,9 @@ static atn_status attempts(reg_problem *p, double start, double last, double *en
 atn_status reg_em_icp(reg_problem *p) {
     bool lost = false;
     double start = p->settings->sigma_start / p->unit, last = p->settings->sigma_end / p->unit, end = start;
-    atn_status status = reg_levels_make(p, !p->settings->dense);
+    atn_status status = ATN_OK;
     bool polished = p->polished && p->spacing > 0 && p->source_spacing > 0;
-    if (status == ATN_OK && polished) status = attempts(p, start, last, &end, &lost);
+    if (polished) status = attempts(p, start, last, &end, &lost);
     int32_t before = p->iterations;
     if (status == ATN_OK && !lost && !p->converged) status = anneal(p, end, last, &end, &lost);
     int32_t most = polished ? INSTEAD - (p->iterations - before) : LAST_STEPS;

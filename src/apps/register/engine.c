@@ -5,7 +5,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "device/facts.h"
-#include "num/ahead.h"
+#include "kernel/ahead.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -139,6 +140,8 @@ static void leave_kernels(reg_engine *e) {
     atn_device_leave(e->device, &e->kernels->left);
 }
 
+bool reg_is_remote(atn_device *device) { return !atn_backend_facts_of(atn_device_get_info(device))->threads; }
+
 atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out) {
     bool cpu = atn_device_get_info(device)->cpu;
     *out = (reg_engine){.device = device,
@@ -148,7 +151,7 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
                                 : settings->precision == 16 ? ATN_HP
                                                             : ATN_SP,
                         .block = cpu ? REG_HOST_BLOCK : REG_LARGEST_BLOCK,
-                        .remote = !atn_backend_facts_of(atn_device_get_info(device))->threads,
+                        .remote = reg_is_remote(device),
                         .wait = settings->profile};
     atn_status status = take_kernels(out);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, 16, &out->moment);
@@ -196,12 +199,13 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
         char define[32];
         atn_type type = TABLE[which].exact ? reg_sum_type(e->type) : e->type;
         snprintf(define, sizeof define, "USED_FLOAT=%s", type == ATN_DP ? "DP" : type == ATN_HP ? "HP" : "SP");
-        atn_kernel_options options = {.defines = (const char *const[]){define, NULL},
-                                      .reproducible = e->settings->reproducible};
+        atn_kernel_settings options = {.defines = (const char *const[]){define, NULL},
+                                       .reproducible = e->settings->reproducible};
         status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
         if (status == ATN_OK && TABLE[which].trusted) atn_kernel_trust(e->kernel[which]);
         if (status == ATN_OK && TABLE[which].modest) atn_kernel_modest(e->kernel[which]);
-        if (status == ATN_OK && (TABLE[which].exact || TABLE[which].trusted)) atn_kernel_any_size(e->kernel[which]);
+        if (status == ATN_OK && (TABLE[which].exact || TABLE[which].trusted || TABLE[which].modest))
+            atn_kernel_any_size(e->kernel[which]);
         reg_timed(e, REG_BUILD, since);
     }
     *out = e->kernel[which];
@@ -246,7 +250,7 @@ atn_status reg_engine_run(reg_engine *e, reg_kernel which, const reg_binding *bo
 }
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-atn_status reg_engine_pose(atn_kernel *kernel, const reg_pose *pose) {
+static atn_status give_pose(atn_kernel *kernel, const geom_pose *pose) {
     static const char *const A[9] = {"a00", "a01", "a02", "a10", "a11", "a12", "a20", "a21", "a22"};
     static const char *const B[3] = {"b0", "b1", "b2"};
     atn_status status = ATN_OK;
@@ -255,19 +259,26 @@ atn_status reg_engine_pose(atn_kernel *kernel, const reg_pose *pose) {
     return status;
 }
 
-atn_status reg_place(reg_engine *e, reg_side *side, const reg_pose *pose) {
+atn_status reg_engine_run_given(reg_engine *e, reg_kernel which, const geom_pose *pose, const reg_given *given,
+                                size_t n, const reg_binding *bound, size_t count) {
+    atn_kernel *kernel;
+    atn_status status = reg_engine_kernel(e, which, &kernel);
+    if (status == ATN_OK && pose) status = give_pose(kernel, pose);
+    for (size_t k = 0; k < n && status == ATN_OK; ++k)
+        status = atn_kernel_param(kernel, given[k].name, given[k].value, 0);
+    return status == ATN_OK ? reg_engine_run(e, which, bound, count) : status;
+}
+
+atn_status reg_place(reg_engine *e, reg_side *side, const geom_pose *pose) {
     if (side->is_placed && memcmp(&side->placed, pose, sizeof *pose) == 0) return ATN_OK;
-    atn_kernel *move;
     double since = atn_clock_seconds();
     bool there = side->w != NULL;
     atn_status status = reg_side_unpark(side);
     if (!there) reg_timed(e, REG_UPLOAD, since);
-    if (status == ATN_OK) status = reg_engine_kernel(e, REG_MOVE, &move);
-    if (status == ATN_OK) status = reg_engine_pose(move, pose);
     if (status != ATN_OK) return status;
     reg_binding bound[] = {{"px", side->point[0]}, {"py", side->point[1]}, {"pz", side->point[2]},
                            {"mx", side->moved[0]}, {"my", side->moved[1]}, {"mz", side->moved[2]}};
-    status = reg_engine_run(e, REG_MOVE, bound, COUNT(bound));
+    status = reg_engine_run_given(e, REG_MOVE, pose, NULL, 0, bound, COUNT(bound));
     side->is_placed = status == ATN_OK;
     side->placed = *pose;
     return status;
@@ -315,7 +326,7 @@ static atn_status blocked(reg_engine *e, reg_side *rows, reg_side *columns, cons
 
 /* Is it worth a list? Far reaches take in nearly everything; then whichever was seen to be cheaper. */
 static bool worth_lists(const reg_engine *e, const reg_side *rows, const reg_side *columns, double reach) {
-    double extent2 = 0, unit = reg_pose_scale(&columns->placed);
+    double extent2 = 0, unit = geom_pose_scale(&columns->placed);
     for (int axis = 0; axis < 3; ++axis) {
         double length = (columns->bounds.high[axis] - columns->bounds.low[axis]) * unit;
         extent2 += length * length;
@@ -440,7 +451,7 @@ static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, 
     for (int k = 0; k < SUMS_AROUND && status == ATN_OK; ++k) {
         status = atn_array_create_vector(e->device, reg_sum_type(rows->type), (int64_t)rows->padded, &vector[k]);
         if (status == ATN_OK)
-            status = atn_array_view_matrix(vector[k], (int64_t)rows->block, (int64_t)rows->blocks, &matrix[k]);
+            status = atn_array_view_matrix(vector[k], (int64_t)rows->blocks, (int64_t)rows->block, &matrix[k]);
         bound[7 + k] = (reg_binding){AROUND[k], matrix[k]};
     }
     bound[7 + SUMS_AROUND] = (reg_binding){"start", near.start_array};
@@ -454,18 +465,16 @@ atn_status reg_shapes(reg_engine *e, reg_side *rows, reg_side *columns, double r
                       atn_array **shape, atn_array **ratio) {
     atn_array *vector[SUMS_AROUND] = {0}, *matrix[SUMS_AROUND] = {0};
     reg_binding bound[SUMS_AROUND + 2];
-    atn_kernel *kernel;
+    reg_given given[] = {{"flattest", flattest}};
     atn_type type = reg_sum_type(rows->type);
     *shape = *ratio = NULL;
     atn_status status = look_around(e, rows, columns, reach, vector, matrix);
-    if (status == ATN_OK) status = reg_engine_kernel(e, REG_SHAPES, &kernel);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "flattest", flattest, 0);
-    if (status == ATN_OK) status = atn_array_create_matrix(e->device, type, (int64_t)rows->padded, 6, 0, shape);
+    if (status == ATN_OK) status = atn_array_create_matrix(e->device, type, 6, (int64_t)rows->padded, 0, shape);
     if (status == ATN_OK) status = atn_array_create_vector(e->device, type, (int64_t)rows->padded, ratio);
     for (int k = 0; k < SUMS_AROUND; ++k) bound[k] = (reg_binding){AROUND[k], vector[k]};
     bound[SUMS_AROUND] = (reg_binding){"shape", *shape};
     bound[SUMS_AROUND + 1] = (reg_binding){"ratio", *ratio};
-    if (status == ATN_OK) status = reg_engine_run(e, REG_SHAPES, bound, COUNT(bound));
+    if (status == ATN_OK) status = reg_engine_run_given(e, REG_SHAPES, NULL, given, COUNT(given), bound, COUNT(bound));
     for (int k = 0; k < SUMS_AROUND; ++k) {
         atn_array_free(matrix[k]);
         atn_array_free(vector[k]);
@@ -480,15 +489,12 @@ atn_status reg_shapes(reg_engine *e, reg_side *rows, reg_side *columns, double r
 
 static atn_status sums(reg_engine *e, reg_kernel which, reg_side *rows, double outlier, const char *result,
                        atn_array *to, const double **out) {
-    atn_kernel *kernel;
     const void *numbers;
-    atn_status status = reg_engine_kernel(e, which, &kernel);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "outlier", outlier, 0);
-    if (status != ATN_OK) return status;
+    reg_given given[] = {{"outlier", outlier}};
     reg_binding bound[] = {{"yx", rows->moved[0]},  {"yy", rows->moved[1]},  {"yz", rows->moved[2]},
                            {"w", rows->w},          {"sum", rows->sum[0]},   {result, to},
                            {"sum_x", rows->sum[1]}, {"sum_y", rows->sum[2]}, {"sum_z", rows->sum[3]}};
-    status = reg_engine_run(e, which, bound, COUNT(bound));
+    atn_status status = reg_engine_run_given(e, which, NULL, given, COUNT(given), bound, COUNT(bound));
     double since = atn_clock_seconds();
     if (status == ATN_OK) status = atn_array_map_read(to, &numbers);
     e->seconds[which] += atn_clock_seconds() - since; /* on a GPU this is where the work is waited for */
@@ -496,9 +502,9 @@ static atn_status sums(reg_engine *e, reg_kernel which, reg_side *rows, double o
     return status;
 }
 
-atn_status reg_mstep(reg_engine *e, reg_side *rows, double outlier, double unit, reg_moments *out) {
+atn_status reg_mstep(reg_engine *e, reg_side *rows, double outlier, double unit, geom_moments *out) {
     const double *m;
-    *out = (reg_moments){0};
+    *out = (geom_moments){0};
     atn_status status = sums(e, REG_MSTEP, rows, outlier, "moment", e->moment, &m);
     if (status != ATN_OK) return status;
     out->weight = m[0];

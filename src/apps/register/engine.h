@@ -4,6 +4,7 @@
 #define ATN_APPS_REGISTER_ENGINE_H
 
 #include "apps/register/near.h"
+#include "geom/fit.h"
 
 #include <attune/kernel.h>
 
@@ -97,9 +98,10 @@ typedef struct reg_engine {
     double cost[2]; /* seconds per pair seen so far: dense, near; 0: not yet */
 } reg_engine;
 
+bool reg_is_remote(atn_device *device); /* another than the host: it sorts points and makes its lists itself */
 atn_status reg_engine_open(atn_device *device, const atn_register_settings *settings, reg_engine *out);
-/* The first time on a device: what nearly all registrations take is built at once, side by side (num/ahead.h); `sorts`:
- * what sorts, merges and lists points there as well. */
+/* The first time on a device: what nearly all registrations take is built at once, side by side (kernel/ahead.h);
+ * `sorts`: what sorts, merges and lists points there as well. */
 atn_status reg_engine_build_ahead(reg_engine *engine, bool sorts);
 void reg_engine_reset(reg_engine *engine,
                       const atn_register_settings *settings);     /* counts and lists, for the next pair */
@@ -119,10 +121,17 @@ typedef struct reg_binding {
     const char *name;
     atn_array *array;
 } reg_binding;
-/* Binds and runs a kernel, which is made where it is not there; its parameters have been given. */
+/* A number for a parameter of a kernel. */
+typedef struct reg_given {
+    const char *name;
+    double value;
+} reg_given;
+/* Binds and runs a kernel, which is made where it is not there; it has no parameters, or keeps those of the last run.
+ */
 atn_status reg_engine_run(reg_engine *engine, reg_kernel which, const reg_binding *bound, size_t count);
-/* The parameters a00 to a22 and b0 to b2 of a kernel. */
-atn_status reg_engine_pose(atn_kernel *kernel, const reg_pose *pose);
+/* The same with parameters: `n` numbers, and a pose for a00 to a22 and b0 to b2, or NULL. */
+atn_status reg_engine_run_given(reg_engine *engine, reg_kernel which, const geom_pose *pose, const reg_given *given,
+                                size_t n, const reg_binding *bound, size_t count);
 
 const char *reg_work_name(int work);
 void reg_timed(reg_engine *engine, int work, double since); /* adds the time from `since` (atn_clock_seconds) on */
@@ -135,7 +144,7 @@ reg_span reg_begin(const reg_engine *engine);
 void reg_end(reg_engine *engine, int work, reg_span span);
 
 /* moved = pose(position); kept where it is there already. */
-atn_status reg_place(reg_engine *engine, reg_side *side, const reg_pose *pose);
+atn_status reg_place(reg_engine *engine, reg_side *side, const geom_pose *pose);
 
 /* rows->sum: for every row y, as placed, sums of a and a x over columns x, as placed, with a = 2^(shift + log_weight -
  * |x - y|^2). Pairs farther apart than `reach` may be left out; INFINITY: none is. shifted: the rows' shift counts. */
@@ -159,6 +168,6 @@ atn_status reg_shapes(reg_engine *engine, reg_side *rows, reg_side *columns, dou
 
 /* From the rows' sums: l = w a / (a + outlier), x = sum a x / a, and what a fit needs of them, all lengths divided by
  * `unit`. */
-atn_status reg_mstep(reg_engine *engine, reg_side *rows, double outlier, double unit, reg_moments *out);
+atn_status reg_mstep(reg_engine *engine, reg_side *rows, double outlier, double unit, geom_moments *out);
 
 #endif

@@ -6,12 +6,12 @@
 #include "apps/register/fitness.h"
 #include "apps/register/fitness_normals.h"
 
-#include "apps/register/nth.h"
 #include "apps/register/search_parts.h"
-#include "base/eigen.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "geom/eigen.h"
+#include "geom/nth.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static void find_plane(const fitness_side *s, size_t k, fitness_plane *out) {
         const double all[6] = {d[0] * d[0], d[1] * d[1], d[2] * d[2], d[0] * d[1], d[0] * d[2], d[1] * d[2]};
         for (int e = 0; e < 6; ++e) c[e] += all[e] / (double)n;
     }
-    atn_eigen_symmetric3(c, value, vector);
+    geom_eigen3(c, value, vector);
     for (int a = 0; a < 3; ++a) out->normal[a] = (float)vector[0][a];
     out->thickness = (float)sqrt(fmax(0, value[0]));
     out->flat = value[1] > 1e-3 * value[2] && value[0] < FLAT * FLAT * value[1];
@@ -81,7 +81,7 @@ static void find_planes(void *user, int64_t from, int64_t to, int32_t worker) {
     for (int64_t k = from; k < to; ++k) plane_of(s, s->sample[k]);
 }
 
-static double median(double *list, size_t n) { return n ? reg_nth(list, n, n / 2) : 0; }
+static double median(double *list, size_t n) { return n ? geom_nth(list, n, n / 2) : 0; }
 
 static void side_free(fitness_side *s, const atn_ctx *ctx) {
     cloud_points_free(&s->points);
@@ -115,8 +115,9 @@ static void survey(fitness_side *s, size_t neighbours) {
     s->planar = fitness_normals_along_three(&flat);
 }
 
-/* All but planes. Takes the points over. */
-static atn_status begin(cloud_points *points, fitness_side *s) {
+/* All but planes. Takes the points over; `key`: along the curve that they are in the order of, NULL where they are not.
+ */
+static atn_status begin(cloud_points *points, const uint64_t *key, fitness_side *s) {
     const atn_ctx *ctx = points->ctx;
     *s = (fitness_side){.points = *points, .samples = points->count < SAMPLES ? points->count : SAMPLES};
     *points = (cloud_points){0};
@@ -125,7 +126,8 @@ static atn_status begin(cloud_points *points, fitness_side *s) {
     s->plane = atn_alloc(ctx, (s->points.count + 1) * sizeof *s->plane);
     s->state = atn_alloc(ctx, (s->points.count + 1) * sizeof *s->state);
     atn_status status = s->sample && s->wall && s->plane && s->state ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = cloud_grid_make(&s->points, 0, &s->grid);
+    if (status == ATN_OK)
+        status = key ? cloud_grid_make_along(&s->points, key, &s->grid) : cloud_grid_make(&s->points, 0, &s->grid);
     if (status != ATN_OK) return status;
     atn_random random;
     atn_random_seed(&random, 5);
@@ -137,19 +139,21 @@ static atn_status begin(cloud_points *points, fitness_side *s) {
 }
 
 static atn_status describe(cloud_points *points, fitness_side *s) {
-    atn_status status = begin(points, s);
+    atn_status status = begin(points, NULL, s);
     if (status == ATN_OK) survey(s, NEIGHBOURS);
     return status;
 }
 
-/* Into the frame inside, without points that weigh nothing. */
-static atn_status inside(const cloud_points *p, const double origin[3], double unit, cloud_points *out) {
+/* Into the frame inside, without points that weigh nothing. `key` likewise: those of `along`. */
+static atn_status inside(const cloud_points *p, const double origin[3], double unit, const uint64_t *along,
+                         cloud_points *out, uint64_t *key) {
     size_t n = 0;
     atn_status status = cloud_points_make(p->ctx, p->count, false, out);
     if (status != ATN_OK) return status;
     for (size_t k = 0; k < p->count; ++k) {
         if (!(p->weight[k] > 0)) continue;
         for (int a = 0; a < 3; ++a) out->position[a][n] = (p->position[a][k] - origin[a]) / unit;
+        if (along) key[n] = along[k];
         out->weight[n++] = 1;
     }
     out->count = n;
@@ -169,38 +173,57 @@ static atn_status inside_of(const reg_side *s, const atn_ctx *ctx, double least,
     return status;
 }
 
-/* The coarsest level with enough points, strays counted or not; NULL where the cloud has not many, or there is none. */
-static atn_status level_of(reg_problem *p, bool target, bool strays, const reg_side **out, double *least) {
+/* The coarsest level with enough points, strays counted or not; none where the cloud has not many, or there is none. */
+static atn_status level_of(reg_problem *p, bool target, bool strays, fitness_level *out) {
     size_t all = target ? p->target_count : p->source_count;
     atn_status status = ATN_OK;
-    *out = NULL;
-    *least = 0;
+    double least = 0;
+    *out = (fitness_level){0};
     for (int32_t k = 0; k + 1 < p->levels && p->parts == 1 && all > 2 * MOST_POINTS && status == ATN_OK; ++k) {
         reg_side *side = target ? &p->level[k].target : &p->level[k].source;
         size_t count = side->count;
         if (count < MOST_POINTS / 2) continue;
         status = reg_side_fetch(side);
-        if (status == ATN_OK && !strays) status = reg_side_solid(side, p->engine.ctx, least, &count);
+        if (status == ATN_OK && !strays) status = reg_side_solid(side, p->engine.ctx, &least, &count);
         if (status != ATN_OK || count < MOST_POINTS / 2) continue;
-        *out = side;
+        *out = (fitness_level){side, least};
         break;
     }
     return status;
 }
 
-/* Points of the source or the target: those of a level where there are very many; else all, merged where they are many.
- */
-static atn_status points_of(const reg_problem *p, bool target, const reg_side *level, cloud_points *out) {
-    double edge = 0;
+/* One side of both, as far as one core does it at a time. */
+typedef struct beginning {
+    const reg_problem *p;
+    const reg_side *level[2]; /* that points are taken of; NULL: they are not very many */
+    cloud_points points[2];
+    uint64_t *key[2];   /* of the points along the curve that they are in the order of; NULL: they are in none */
+    double edge[2];     /* of the cubes that points are merged in; 0: they are not many */
+    fitness_side *side; /* two of them */
+    atn_status status[2];
+} beginning;
+
+/* Points of the source or the target: those of a level where there are very many; else all, which are merged where they
+ * are many. */
+static atn_status take_points(beginning *t, bool target) {
+    const reg_problem *p = t->p;
+    const atn_ctx *ctx = p->engine.ctx;
+    const cloud_points *all = target ? &p->target : &p->source;
+    const uint64_t *along = all->count > MOST_POINTS ? NULL : target ? p->target_curve.key : p->source_curve.key;
+    cloud_points *out = &t->points[target];
+    if (t->level[target]) return inside_of(t->level[target], ctx, 0, out);
+    if (along && !(t->key[target] = atn_alloc(ctx, (all->count + 1) * sizeof *along))) return ATN_ERR_MEMORY;
+    atn_status status = inside(all, target ? p->target_origin : p->source_origin, p->unit, along, out, t->key[target]);
+    if (status != ATN_OK || out->count <= MOST_POINTS) return status;
+    return search_edge(out, MOST_POINTS / 3, &t->edge[target]);
+}
+
+static atn_status merge_points(beginning *t, int side) {
     cloud_points merged;
-    if (level) return inside_of(level, p->engine.ctx, 0, out);
-    atn_status status =
-        inside(target ? &p->target : &p->source, target ? p->target_origin : p->source_origin, p->unit, out);
-    if (status == ATN_OK && out->count > MOST_POINTS) status = search_edge(out, MOST_POINTS / 3, &edge);
-    if (status != ATN_OK || !(edge > 0)) return status;
-    status = cloud_points_merge(out, edge, &merged);
-    cloud_points_free(out);
-    *out = merged;
+    if (!(t->edge[side] > 0)) return ATN_OK;
+    atn_status status = cloud_points_merge(&t->points[side], t->edge[side], &merged);
+    cloud_points_free(&t->points[side]);
+    t->points[side] = merged;
     return status;
 }
 
@@ -219,14 +242,11 @@ static atn_status take_if_flatter(const atn_ctx *ctx, cloud_points *some, fitnes
 
 /* Of very many points those that belong to nothing may be most of a level's, each alone in its cell: without them, of a
  * level that has enough others, if that shows more planes. */
-static atn_status without_strays(reg_problem *p, bool target, fitness_side *side) {
-    const reg_side *level;
+static atn_status without_strays(const atn_ctx *ctx, const fitness_level *firm, fitness_side *side) {
     cloud_points some = {0};
-    double least;
-    atn_status status = level_of(p, target, false, &level, &least);
-    if (status != ATN_OK || !level) return status;
-    status = inside_of(level, p->engine.ctx, least, &some);
-    return status == ATN_OK ? take_if_flatter(p->engine.ctx, &some, side) : status;
+    if (!firm->side) return ATN_OK;
+    atn_status status = inside_of(firm->side, ctx, firm->least, &some);
+    return status == ATN_OK ? take_if_flatter(ctx, &some, side) : status;
 }
 
 /* Without outliers, if that shows more planes. */
@@ -251,52 +271,94 @@ static void widen(fitness_side *s) {
 
 bool fitness_in_noise(const fitness_side *side) { return side->neighbours > NEIGHBOURS; }
 
-/* Both sides at the same time, as far as one core does it. */
-typedef struct beginning {
-    cloud_points points[2];
-    fitness_side *side; /* two of them */
-    atn_status status[2];
-} beginning;
+double fitness_planes(const fitness *f, size_t samples) {
+    return 2.0 * NEIGHBOURS * (double)samples / (double)(f->side[0].neighbours + f->side[1].neighbours);
+}
+
+static void take_side(void *user, int64_t from, int64_t to, int32_t worker) {
+    beginning *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) t->status[k] = take_points(t, k == 1);
+}
 
 static void begin_side(void *user, int64_t from, int64_t to, int32_t worker) {
     beginning *t = user;
     (void)worker;
-    for (int64_t k = from; k < to; ++k) t->status[k] = begin(&t->points[k], &t->side[k]);
+    for (int64_t k = from; k < to; ++k) t->status[k] = begin(&t->points[k], t->key[k], &t->side[k]);
 }
 
-static atn_status end_side(reg_problem *p, bool target, fitness_side *s) {
-    const atn_ctx *ctx = p->engine.ctx;
+/* Both sides at the same time. */
+static atn_status both(beginning *t, atn_parallel_part *part) {
+    atn_parallel_pieces(2, part, t);
+    return t->status[0] != ATN_OK ? t->status[0] : t->status[1];
+}
+
+static atn_status end_side(const atn_ctx *ctx, const fitness_level *firm, fitness_side *s) {
     atn_status status = ATN_OK;
     survey(s, NEIGHBOURS);
-    if (s->flat < MOSTLY) status = without_strays(p, target, s);
+    if (s->flat < MOSTLY) status = without_strays(ctx, firm, s);
     if (status == ATN_OK && s->flat < MOSTLY && s->spacing > 0) status = without_outliers(ctx, s);
     if (status == ATN_OK) widen(s);
     return status == ATN_OK ? fitness_find_walls(s, ctx) : status;
 }
 
-atn_status fitness_make(reg_problem *p, fitness *out) {
-    *out = (fitness){.ctx = p->engine.ctx};
-    beginning t = {.side = out->side};
-    const reg_side *level;
-    double least;
+atn_status fitness_choose(reg_problem *p, fitness *out) {
     atn_status status = ATN_OK;
+    out->ctx = p->engine.ctx;
     for (int k = 0; k < 2 && status == ATN_OK; ++k) {
-        status = level_of(p, k == 1, true, &level, &least);
-        if (status == ATN_OK) status = points_of(p, k == 1, level, &t.points[k]);
+        status = level_of(p, k == 1, true, &out->all[k]);
+        if (status == ATN_OK) status = level_of(p, k == 1, false, &out->firm[k]);
     }
-    if (status == ATN_OK) {
-        atn_parallel_pieces(2, begin_side, &t);
-        status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+    return status;
+}
+
+static atn_status begin_both(const reg_problem *p, fitness *out) {
+    beginning t = {.p = p, .level = {out->all[0].side, out->all[1].side}, .side = out->side};
+    atn_status status = both(&t, take_side);
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = merge_points(&t, k);
+    if (status == ATN_OK) status = both(&t, begin_side);
+    for (int k = 0; k < 2; ++k) {
+        cloud_points_free(&t.points[k]);
+        atn_free(p->engine.ctx, t.key[k]);
     }
-    for (int k = 0; k < 2; ++k) cloud_points_free(&t.points[k]);
-    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(p, k == 1, &out->side[k]);
+    return status;
+}
+
+bool fitness_may_be_early(const reg_problem *p) {
+    return p->source.count <= MOST_POINTS && p->target.count <= MOST_POINTS && p->source_count <= MOST_POINTS &&
+           p->target_count <= MOST_POINTS;
+}
+
+void fitness_begin_early(void *user, int64_t from, int64_t to, int32_t worker) {
+    fitness_early *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        beginning one = {.p = t->p, .side = t->out->side};
+        t->status[k] = take_points(&one, k == 1);
+        if (t->status[k] == ATN_OK) t->status[k] = begin(&one.points[k], one.key[k], &one.side[k]);
+        cloud_points_free(&one.points[k]);
+        atn_free(t->p->engine.ctx, one.key[k]);
+    }
+}
+
+void fitness_end_early(fitness_early *t) {
+    t->out->ctx = t->p->engine.ctx;
+    t->out->begun = t->status[0] == ATN_OK && t->status[1] == ATN_OK && t->out->side[0].grid && t->out->side[1].grid;
+    if (!t->out->begun) fitness_free(t->out);
+}
+
+atn_status fitness_describe(const reg_problem *p, fitness *out) {
+    atn_status status = out->begun ? ATN_OK : begin_both(p, out);
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(out->ctx, &out->firm[k], &out->side[k]);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
+    out->begun = out->described = status == ATN_OK;
     if (status != ATN_OK) fitness_free(out);
     return status;
 }
 
 void fitness_free(fitness *f) {
     for (int k = 0; k < 2; ++k) side_free(&f->side[k], f->ctx);
+    f->begun = f->described = false;
 }
 
 /* ---- both in a pose ---- */
@@ -311,14 +373,14 @@ typedef struct meeting {
 } meeting;
 
 /* Sample `k` of a side, moved into the other's frame. `solid`: distances of points alone count. */
-static void meet(const fitness *f, int from, const reg_pose *pose, double scale, size_t k, meeting *m) {
+static void meet(const fitness *f, int from, const geom_pose *pose, double scale, size_t k, meeting *m) {
     const fitness_side *mine = &f->side[from], *other = &f->side[1 - from];
     const fitness_plane *own = &mine->plane[mine->sample[k]];
     double at[3], d2, reach = fmax(FARTHEST * other->spacing, OVER * (from ? scale : 1));
     uint32_t nearest;
     for (int a = 0; a < 3; ++a) at[a] = mine->points.position[a][mine->sample[k]];
     *m = (meeting){0};
-    reg_pose_apply(pose, at, m->y);
+    geom_pose_apply(pose, at, m->y);
     if (!cloud_grid_nearest(other->grid, m->y, 1, reach, &nearest, &d2)) return;
     const fitness_plane there = plane_of(other, nearest), *plane = &there;
     double length = (double)plane->reach, sixth = (double)plane->sixth;
@@ -364,18 +426,18 @@ typedef struct tally {
 
 typedef struct looking {
     const fitness *f;
-    reg_pose ways[2]; /* from the source, from the target */
+    geom_pose ways[2]; /* from the source, from the target */
     double scale[2];
     tally of[2][STRETCHES];
 } looking;
 
 /* J J^T and where it is, of a sample on the surface; seen from the source's side it is turned. */
-static void add_information(const meeting *m, const reg_pose *forward, int from, tally *t) {
+static void add_information(const meeting *m, const geom_pose *forward, int from, tally *t) {
     double y[3], n[3], j[6];
     memcpy(y, m->y, sizeof y);
     memcpy(n, m->n, sizeof n);
     if (from == 1) { /* the plane is the source's */
-        reg_pose_apply(forward, m->y, y);
+        geom_pose_apply(forward, m->y, y);
         for (int a = 0; a < 3; ++a) {
             n[a] = 0;
             for (int b = 0; b < 3; ++b) n[a] += forward->a[3 * a + b] * m->n[b];
@@ -489,7 +551,7 @@ static void sum_up(const looking *l, tally *all, size_t on[2], pull *by, fitness
     }
 }
 
-static void look(const fitness *f, const reg_pose *pose, fitness_seen *out, pull *by) {
+static void look(const fitness *f, const geom_pose *pose, fitness_seen *out, pull *by) {
     enum { EACH = 2 }; /* stretches that are worth a thread */
     looking l = {.f = f, .ways = {*pose}};
     tally all;
@@ -497,8 +559,8 @@ static void look(const fitness *f, const reg_pose *pose, fitness_seen *out, pull
     size_t on[2];
     *out = (fitness_seen){0};
     *by = (pull){.g = {0}};
-    if (!reg_pose_invert(pose, &l.ways[1])) return;
-    for (int k = 0; k < 2; ++k) l.scale[k] = reg_pose_scale(&l.ways[k]);
+    if (!geom_pose_invert(pose, &l.ways[1])) return;
+    for (int k = 0; k < 2; ++k) l.scale[k] = geom_pose_scale(&l.ways[k]);
     atn_parallel(2 * STRETCHES, EACH, look_some, &l);
     sum_up(&l, &all, on, by, &normal);
     for (int k = 0; k < 2; ++k) out->overlap[k] = (double)on[k] / fmax(1, (double)f->side[k].samples);
@@ -521,29 +583,29 @@ static void look(const fitness *f, const reg_pose *pose, fitness_seen *out, pull
     centre_information(out, all.information);
 }
 
-void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out) {
+void fitness_look(const fitness *f, const geom_pose *pose, fitness_seen *out) {
     pull by;
     look(f, pose, out, &by);
 }
 
 /* One step from where the source's samples pull; false: they do not tell. */
-static bool step(const pull *by, const reg_pose *pose, reg_pose *out) {
+static bool step(const pull *by, const geom_pose *pose, geom_pose *out) {
     double h[36], inverse[36], twist[6], trace = 0;
     memcpy(h, by->h, sizeof h);
     for (int a = 0; a < 6; ++a) trace += h[7 * a];
     for (int a = 0; a < 6; ++a) h[7 * a] += 1e-3 * trace; /* what slides stays where it is */
-    if (!(trace > 0) || !reg_invert_symmetric(6, h, inverse)) return false;
+    if (!(trace > 0) || !geom_invert_symmetric(6, h, inverse)) return false;
     for (int a = 0; a < 6; ++a) {
         twist[a] = 0;
         for (int b = 0; b < 6; ++b) twist[a] += inverse[6 * a + b] * by->g[b];
     }
-    reg_pose change = reg_pose_exp(twist);
-    *out = reg_pose_compose(&change, pose);
+    geom_pose change = geom_pose_exp(twist);
+    *out = geom_pose_compose(&change, pose);
     return true;
 }
 
-void fitness_refine(const fitness *f, int steps, reg_pose *pose, fitness_seen *out) {
-    reg_pose at = *pose, next;
+void fitness_refine(const fitness *f, int steps, geom_pose *pose, fitness_seen *out) {
+    geom_pose at = *pose, next;
     pull by;
     look(f, pose, out, &by);
     if (f->solid) return;
@@ -561,7 +623,7 @@ void fitness_refine(const fitness *f, int steps, reg_pose *pose, fitness_seen *o
 typedef struct refining {
     const fitness *f;
     int steps;
-    reg_pose *pose;
+    geom_pose *pose;
     fitness_seen *seen;
 } refining;
 
@@ -571,7 +633,7 @@ static void refine_some(void *user, int64_t from, int64_t to, int32_t worker) {
     for (int64_t k = from; k < to; ++k) fitness_refine(t->f, t->steps, &t->pose[k], &t->seen[k]);
 }
 
-void fitness_refine_all(const fitness *f, int steps, size_t count, reg_pose *pose, fitness_seen *out) {
+void fitness_refine_all(const fitness *f, int steps, size_t count, geom_pose *pose, fitness_seen *out) {
     refining t = {f, steps, pose, out};
     if (2 * (int64_t)count >= atn_parallel_workers())
         atn_parallel_pieces((int64_t)count, refine_some, &t);

@@ -33,16 +33,41 @@ typedef struct fitness_side {
     double planar;     /* of these, the share whose normals lie along three directions */
 } fitness_side;
 
+/* The level of a cloud whose points are looked at; NULL: all of them are. */
+typedef struct fitness_level {
+    const reg_side *side;
+    double least; /* weight: points of less belong to nothing */
+} fitness_level;
+
 /* Ended with fitness_free. */
 typedef struct fitness {
     const atn_ctx *ctx;
-    fitness_side side[2]; /* source, target */
-    bool solid;           /* points fill space: there are no planes */
+    fitness_side side[2];          /* source, target */
+    bool begun;                    /* points and their trees are there */
+    bool described;                /* and all else */
+    bool solid;                    /* points fill space: there are no planes */
+    fitness_level all[2], firm[2]; /* of the source and the target: with points that belong to nothing, without them */
 } fitness;
 
 bool fitness_in_noise(const fitness_side *side); /* planes show only in more neighbours than usual */
+/* As how many planes of the usual size so many samples count: larger ones share their points. */
+double fitness_planes(const fitness *f, size_t samples);
 
-atn_status fitness_make(reg_problem *p, fitness *out);
+/* Made in two steps, into a zeroed one: what the device has is fetched; then all else, by the host alone. */
+atn_status fitness_choose(reg_problem *p, fitness *out);
+atn_status fitness_describe(const reg_problem *p, fitness *out);
+
+/* The first half of the second step where both clouds have few points, into a zeroed one, to be done beside other work:
+ * a piece for each cloud, then the end. */
+typedef struct fitness_early {
+    const reg_problem *p;
+    fitness *out;
+    atn_status status[2];
+} fitness_early;
+bool fitness_may_be_early(const reg_problem *p);
+void fitness_begin_early(void *early, int64_t from, int64_t to, int32_t worker); /* an atn_parallel_part of two */
+void fitness_end_early(fitness_early *early);
+
 void fitness_free(fitness *f); /* zeroed ones are fine */
 
 /* What a pose comes to. Shares are of both samples unless said. */
@@ -71,10 +96,10 @@ atn_status fitness_find_walls(fitness_side *side, const atn_ctx *ctx); /* fills 
 /* ---- fitness_dense.c ---- */
 atn_status fitness_dense(const fitness_side *side, cloud_points *out); /* points but those far from others; none: 0 */
 
-void fitness_look(const fitness *f, const reg_pose *pose, fitness_seen *out);
+void fitness_look(const fitness *f, const geom_pose *pose, fitness_seen *out);
 
 /* Gauss-Newton steps of a rigid change of the pose towards the planes; kept where the value grows. */
-void fitness_refine(const fitness *f, int steps, reg_pose *pose, fitness_seen *out);
-void fitness_refine_all(const fitness *f, int steps, size_t count, reg_pose *pose, fitness_seen *out); /* of each */
+void fitness_refine(const fitness *f, int steps, geom_pose *pose, fitness_seen *out);
+void fitness_refine_all(const fitness *f, int steps, size_t count, geom_pose *pose, fitness_seen *out); /* of each */
 
 #endif

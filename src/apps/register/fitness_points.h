@@ -16,11 +16,11 @@ typedef struct fitness_scores {
     double centre[3], size; /* of the source's samples, weighed by their scores, in the target's frame */
 } fitness_scores;
 
-void fitness_score(const fitness *f, const reg_pose *pose, fitness_scores *out);
+void fitness_score(const fitness *f, const geom_pose *pose, fitness_scores *out);
 
 /* Steps towards the nearest points; kept where the mean score grows. */
-void fitness_refine_points(const fitness *f, int steps, reg_pose *pose, fitness_scores *out);
-void fitness_refine_points_all(const fitness *f, int steps, size_t count, reg_pose *pose, fitness_scores *out);
+void fitness_refine_points(const fitness *f, int steps, geom_pose *pose, fitness_scores *out);
+void fitness_refine_points_all(const fitness *f, int steps, size_t count, geom_pose *pose, fitness_scores *out);
 
 /* By how many of its standard deviations the mean of `a` is above that of `b`, of the same samples. */
 double fitness_ahead(const fitness_scores *a, const fitness_scores *b);

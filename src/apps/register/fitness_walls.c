@@ -2,9 +2,9 @@
  * another. Found from the planes of single samples: each collects the samples in it, and is fitted to these twice. */
 #include "apps/register/fitness.h"
 
-#include "base/eigen.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 
@@ -52,7 +52,7 @@ static size_t fit_wall(const walls *t, const wall_plane *from, wall_plane *out) 
     if (count < FEWEST) return (size_t)count;
     for (int a = 0; a < 3; ++a) c[a] -= sum[a] * sum[a] / count;
     c[3] -= sum[0] * sum[1] / count, c[4] -= sum[0] * sum[2] / count, c[5] -= sum[1] * sum[2] / count;
-    atn_eigen_symmetric3(c, value, vector);
+    geom_eigen3(c, value, vector);
     for (int a = 0; a < 3; ++a) {
         out->at[a] = from->at[a] + sum[a] / count;
         out->normal[a] = vector[0][a];

@@ -14,8 +14,8 @@ atn_status reg_gicp(reg_problem *p) {
             p->engine.ctx, ATN_ERR_INPUT,
             "register: the shapes of surfaces say nothing of scale and shear; gicp is rigid, icp and em-icp "
             "fit the others");
-    atn_status status = reg_levels_make(p, !s->dense);
-    if (status == ATN_OK && p->spacing > 0 && p->source_spacing > 0) status = reg_surface_make(p, &surface);
+    atn_status status = ATN_OK;
+    if (p->spacing > 0 && p->source_spacing > 0) status = reg_surface_make(p, &surface);
     double reach = (p->open_far ? BEGIN * s->sigma_start : s->outlier_distance) / p->unit;
     if (status == ATN_OK && surface.spacing > 0) status = reg_polish_whole(p, &surface, reach, &lost);
     p->sigma = REG_POLISH_NEAREST * surface.spacing;

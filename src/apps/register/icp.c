@@ -23,7 +23,7 @@ typedef struct icp {
     bool plane;
     double far;            /* pairs may be that far apart now */
     const reg_side *known; /* of these points every one had a partner, `most` away at most, */
-    reg_pose known_at;     /* when they were here; NULL: not known */
+    geom_pose known_at;    /* when they were here; NULL: not known */
     double most;
 } icp;
 
@@ -90,7 +90,7 @@ static atn_status settle(icp *s, bool *lost) {
     reg_side *source = &p->level[p->levels - 1].source;
     reg_anderson history;
     reg_anderson_begin(&history, &p->pose);
-    reg_pose plain = p->pose, lowest_at = p->pose;
+    geom_pose plain = p->pose, lowest_at = p->pose;
     double best = INFINITY, lowest = INFINITY;
     int idle = 0;
     atn_status status = ATN_OK;
@@ -153,8 +153,7 @@ atn_status reg_icp(reg_problem *p) {
         return atn_fail(p->engine.ctx, ATN_ERR_INPUT,
                         "register: distances along normals say nothing of scale and shear; icp-plane is rigid, icp and "
                         "em-icp fit the others");
-    atn_status status = reg_levels_make(p, !p->settings->dense && p->open_far);
-    if (status == ATN_OK) status = reg_pairs_open(p, s.plane, &s.pairs);
+    atn_status status = reg_pairs_open(p, s.plane, &s.pairs);
     if (status == ATN_OK) status = work(&s, &lost);
     if (status == ATN_OK) reg_ended(p, lost);
     reg_pairs_close(&s.pairs);

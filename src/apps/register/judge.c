@@ -1,9 +1,10 @@
 /* How near the clouds came to each other, and clouds of which no pose can be told. */
 #include "apps/register/judge.h"
-#include "apps/register/nth.h"
+#include "geom/nth.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -57,13 +58,13 @@ double reg_usual_radius(const cloud_points *points, double middle[3]) {
         for (int d = 0; d < 3; ++d) at[d][k] = points->position[d][points->count / count * k];
     for (int d = 0; d < 3; ++d) {
         memcpy(distance, at[d], count * sizeof *distance);
-        middle[d] = reg_nth(distance, count, count / 2);
+        middle[d] = geom_nth(distance, count, count / 2);
     }
     for (size_t k = 0; k < count; ++k) {
         double way[3] = {at[0][k] - middle[0], at[1][k] - middle[1], at[2][k] - middle[2]};
         distance[k] = sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]);
     }
-    return reg_nth(distance, count, count / 2);
+    return geom_nth(distance, count, count / 2);
 }
 
 double reg_leave_strays(const cloud_points *points, double radius, double origin[3]) {
@@ -130,7 +131,7 @@ atn_status reg_measure(reg_problem *p, atn_register_result *r) {
     double reach = fmax(WITHIN * p->spacing, NOISES * p->noise);
     if (!(reach > 0)) reach = 1e-9;
     double evaluated = p->engine.evaluated, sum = 0, weight = 0;
-    atn_status status = reg_place(&p->engine, target, &REG_IDENTITY);
+    atn_status status = reg_place(&p->engine, target, &GEOM_IDENTITY);
     for (int32_t part = 0; part <= level->n_more && status == ATN_OK; ++part) {
         reg_side *source = part ? &level->more[part - 1] : &level->source;
         status = measure_part(p, source, target, reach, &sum, &weight);
@@ -151,7 +152,7 @@ bool judge_degenerate(const reg_problem *p, char *why, size_t bytes) {
             snprintf(why, bytes, "all %s points are at one place: no turn can be told", WHICH[c]);
             return true;
         }
-        reg_eigen(3, spreads[c]->shape, value, vector);
+        geom_eigen(3, spreads[c]->shape, value, vector);
         if (value[1] >= 1e-12 * value[2]) continue;
         if (spreads[c]->farthest > ALONE * size)
             snprintf(why, bytes,

@@ -1,5 +1,6 @@
 /* Chance as a yardstick: the mirrored source has the extent, density, noise and walls of the source, and is another
  * thing. What the best poses of the search for it come to is what clouds reach that share no more than these. */
+#include "apps/register/beside.h"
 #include "apps/register/judge.h"
 #include "apps/register/search.h"
 
@@ -15,7 +16,7 @@ static atn_status find_scene(reg_problem *p, cloud_points *moved, double before[
     *own = *out = NULL;
     memcpy(before, NONE, sizeof NONE);
     if (p->settings->transform == ATN_TRANSFORM_RIGID) {
-        if (!p->scene) status = reg_scene_make(&p->source, &p->target, false, &p->scene);
+        status = reg_scene_ready(p);
         *out = p->scene;
         return status;
     }
@@ -27,7 +28,7 @@ static atn_status find_scene(reg_problem *p, cloud_points *moved, double before[
 }
 
 /* The best poses of the mirrored source, inside. */
-static atn_status find_mirrored(reg_problem *p, reg_pose *out, size_t *count) {
+static atn_status find_mirrored(reg_problem *p, geom_pose *out, size_t *count) {
     double found[REG_MOST_RIVALS][16], mirror[16];
     reg_scene *own, *scene, *mirrored = NULL;
     reg_start start;
@@ -48,7 +49,7 @@ static atn_status find_mirrored(reg_problem *p, reg_pose *out, size_t *count) {
 }
 
 atn_status judge_mirror(reg_problem *p, const fitness_seen *seen, double *as_well) {
-    reg_pose pose[MOST];
+    geom_pose pose[MOST];
     fitness_seen there[MOST];
     size_t count = 0;
     atn_status status = find_mirrored(p, pose, &count);
@@ -61,7 +62,7 @@ atn_status judge_mirror(reg_problem *p, const fitness_seen *seen, double *as_wel
 
 atn_status judge_mirror_by_points(reg_problem *p, const fitness_seen *seen, const fitness_scores *scores,
                                   double *as_well, double *ahead) {
-    reg_pose pose[MOST];
+    geom_pose pose[MOST];
     size_t count = 0;
     atn_status status = find_mirrored(p, pose, &count);
     *as_well = 0;

@@ -1,6 +1,7 @@
 /* Other poses that may fit as well: those that the search has met, and turns about what overlaps. Whatever fits nearly
  * as well at a thousand points is refined and looked at closely. What a thing's symmetry sends onto each other is
  * completed: with two poses that fit, the step from one to the other is tried on all. */
+#include "apps/register/beside.h"
 #include "apps/register/judge.h"
 #include "apps/register/search.h"
 
@@ -10,6 +11,7 @@
 #include <string.h>
 
 static const double EQUAL = 0.85;  /* of the answer's value: fits as well */
+static const double IMPLIED = 0.7; /* the same for what two poses that fit as well make of each other */
 static const double BETTER = 1.15; /* fits clearly better */
 static const double PLANES = 0.9;  /* of planes along three directions, the share that tells nothing */
 static const double FREE = 6;      /* power of what is at the other's surface and not over it, */
@@ -25,7 +27,7 @@ static const double MOST_BLURRED = 0.3; /* up to that part of the size, and as m
 enum { STEPS = 8, FEW_STEPS = 3, MOST = ATN_REGISTER_MOST_ALTERNATIVES + 1 };
 
 typedef struct poses {
-    reg_pose list[MOST]; /* the answer first */
+    geom_pose list[MOST]; /* the answer first */
     size_t count;
     const double *centre; /* of what overlaps; borrowed */
     double turn, way;     /* radians, way of the centre: more is another pose */
@@ -41,14 +43,14 @@ static poses only_answer(const reg_problem *p, const double *centre, double size
                    .way = fmax(AWAY * size, blurred)};
 }
 
-static bool other(const poses *known, const reg_pose *a, const reg_pose *b) {
+static bool other(const poses *known, const geom_pose *a, const geom_pose *b) {
     const double *centre = known->centre;
-    reg_pose back, both;
-    double twist[6], turn2 = 0, way2 = 0, moved[3], scale = reg_pose_scale(b);
-    if (!reg_pose_invert(b, &back)) return true;
-    both = reg_pose_compose(a, &back); /* from where b sends points to where a does; rigid */
-    reg_pose_log(&both, twist);
-    reg_pose_apply(&both, centre, moved);
+    geom_pose back, both;
+    double twist[6], turn2 = 0, way2 = 0, moved[3], scale = geom_pose_scale(b);
+    if (!geom_pose_invert(b, &back)) return true;
+    both = geom_pose_compose(a, &back); /* from where b sends points to where a does; rigid */
+    geom_pose_log(&both, twist);
+    geom_pose_apply(&both, centre, moved);
     for (int k = 0; k < 3; ++k) {
         turn2 += twist[k] * twist[k];
         way2 += (moved[k] - centre[k]) * (moved[k] - centre[k]);
@@ -73,25 +75,26 @@ double judge_value(const fitness_seen *there, const fitness_seen *answer) {
     return value * fmin(1, (1 - PLANES * there->planar) / (1 - PLANES * answer->planar));
 }
 
-static bool is_new(const poses *known, const reg_pose *pose) {
+static bool is_new(const poses *known, const geom_pose *pose) {
     for (size_t k = 0; k < known->count; ++k)
         if (!other(known, pose, &known->list[k])) return false;
     return true;
 }
 
-/* S = A_i A_0^-1 on every A_j, until nothing new fits. */
+/* S = A_i A_0^-1 on every A_j, until nothing new fits. The answer is the best of its kind by chance, and what is
+ * composed is a symmetry where its parts are: it may fit a little worse. */
 static void complete(const reg_problem *p, const fitness_seen *seen, poses *known) {
-    reg_pose back;
-    if (!reg_pose_invert(&known->list[0], &back)) return;
+    geom_pose back;
+    if (!geom_pose_invert(&known->list[0], &back)) return;
     for (size_t i = 1; i < known->count; ++i)
         for (size_t j = 1; j <= i; ++j)
             for (int way = 0; way < 2 && known->count < MOST; ++way) {
-                reg_pose step = reg_pose_compose(&known->list[way ? j : i], &back);
-                reg_pose pose = reg_pose_compose(&step, &known->list[way ? i : j]);
+                geom_pose step = geom_pose_compose(&known->list[way ? j : i], &back);
+                geom_pose pose = geom_pose_compose(&step, &known->list[way ? i : j]);
                 fitness_seen there;
                 if (!is_new(known, &pose)) continue;
                 fitness_refine(p->fitness, FEW_STEPS, &pose, &there);
-                if (judge_value(&there, seen) > EQUAL * seen->value && is_new(known, &pose))
+                if (judge_value(&there, seen) > IMPLIED * seen->value && is_new(known, &pose))
                     known->list[known->count++] = pose;
             }
 }
@@ -138,7 +141,7 @@ static atn_status find_rivals(reg_problem *p, double (*found)[16], size_t *count
     *count = 0;
     reg_to_outside(p, &p->pose, answer);
     if (p->settings->transform != ATN_TRANSFORM_RIGID) return moved_rivals(p, answer, found, count);
-    if (!p->scene) status = reg_scene_make(&p->source, &p->target, false, &p->scene);
+    status = reg_scene_ready(p);
     if (status == ATN_OK) status = reg_scene_rivals(p->scene, answer, found, count);
     return status;
 }
@@ -149,7 +152,7 @@ static void tell_alternatives(const reg_problem *p, const poses *known, atn_regi
 
 atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
     double found[REG_MOST_RIVALS][16], best = 0;
-    reg_pose pose[REG_MOST_RIVALS];
+    geom_pose pose[REG_MOST_RIVALS];
     fitness_seen there[REG_MOST_RIVALS];
     size_t count;
     poses known = only_answer(p, seen->centre, seen->size, seen->planar < PLANES ? BLURRED : 0);
@@ -177,7 +180,7 @@ atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_r
 
 atn_status judge_rivals_by_points(reg_problem *p, const fitness_scores *scores, atn_register_result *r, double *ahead) {
     double found[REG_MOST_RIVALS][16], best = 0;
-    reg_pose pose[REG_MOST_RIVALS];
+    geom_pose pose[REG_MOST_RIVALS];
     size_t count;
     poses known = only_answer(p, scores->centre, scores->size, 0);
     atn_status status = find_rivals(p, found, &count);

@@ -3,6 +3,8 @@
  * twist is tried, either way, by more than an answer may be off: it slides where the fit stays. */
 #include "apps/register/judge.h"
 
+#include "geom/eigen.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -15,16 +17,16 @@ static const double REMAINS = 0.5;  /* of the samples beside the surface */
 static const double HINDERED = 4;   /* deviations by which more samples come to be over the surface */
 
 /* Moved about the centre by a twist in units of the size. */
-static reg_pose shifted(const reg_pose *pose, const fitness_seen *seen, const double *e, double by) {
+static geom_pose shifted(const geom_pose *pose, const fitness_seen *seen, const double *e, double by) {
     double twist[6], moved[3];
     for (int a = 0; a < 3; ++a) {
         twist[a] = by * e[a] / seen->size;
         twist[3 + a] = 0;
     }
-    reg_pose turn = reg_pose_exp(twist);
-    reg_pose_apply(&turn, seen->centre, moved);
+    geom_pose turn = geom_pose_exp(twist);
+    geom_pose_apply(&turn, seen->centre, moved);
     for (int a = 0; a < 3; ++a) turn.b[a] += seen->centre[a] - moved[a] + by * e[3 + a];
-    return reg_pose_compose(&turn, pose);
+    return geom_pose_compose(&turn, pose);
 }
 
 /* What stands on a floor does not slide along it, though the floor does. */
@@ -37,7 +39,7 @@ static bool slides(const reg_problem *p, const fitness_seen *seen, const double 
     double spacing = fmax(p->spacing, p->source_spacing), by = fmax(BY * spacing, BY_SIZE * seen->size);
     for (int way = -1; way <= 1; way += 2) {
         fitness_seen there;
-        reg_pose pose = shifted(&p->pose, seen, e, way * by);
+        geom_pose pose = shifted(&p->pose, seen, e, way * by);
         fitness_look(p->fitness, &pose, &there);
         if (there.precision < STAYS * seen->precision || there.misfit > GROWS * seen->misfit + 0.02 ||
             (double)there.near < REMAINS * (double)seen->near || hindered(seen, &there))
@@ -65,7 +67,7 @@ void judge_sliding(const reg_problem *p, const fitness_seen *seen, atn_register_
     double value[6], vector[36], e[6][6], turns = 0;
     *like = '\0';
     if (p->fitness->solid || !seen->fits) return;
-    reg_eigen(6, seen->information, value, vector);
+    geom_eigen(6, seen->information, value, vector);
     for (int k = 0; k < 6 && value[k] < WEAK; ++k) {
         double *own = e[r->n_sliding], length = 0;
         for (int i = 0; i < 6; ++i) own[i] = vector[6 * i + k];

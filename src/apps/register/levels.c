@@ -295,9 +295,9 @@ reg_level *reg_level_for(reg_problem *p, double length) {
     return &p->level[index];
 }
 
-double reg_motion(const reg_problem *p, const reg_pose *a, const reg_pose *b) {
+double reg_motion(const reg_problem *p, const geom_pose *a, const geom_pose *b) {
     const reg_box *box = &p->level[p->levels - 1].bounds;
-    return reg_pose_motion(a, b, box->low, box->high);
+    return geom_pose_motion(a, b, box->low, box->high);
 }
 
 void reg_ended(reg_problem *p, bool lost) {

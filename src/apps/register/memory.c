@@ -2,20 +2,29 @@
  * than there is. */
 #include "apps/register/problem.h"
 
+#include "base/sized.h"
+
 #include <math.h>
 #include <stdio.h>
 
 static const double LEVELS = 1.7; /* all levels together, in points of the finest, */
 static const double PLACED = 1.2; /* and those that are on the device at the same time */
-/* Bytes a point of the host's, measured at the peak, which comes after the sort: in order, in blocks, what the polish
- * adds; lists of the device. */
-enum { COPY = 40, HOST = 26, POLISH = 18, LISTS = 16 };
+/* Bytes a point of the host's, measured at the peak, which comes after the sort: in order (between what surfaces and
+ * what points that fill space take), in blocks, what the polish adds; lists of the device; what pairs of ICP, and soft
+ * pairs in both directions, take beside. */
+enum { COPY = 60, HOST = 26, POLISH = 18, LISTS = 16, PAIRS = 30, SOFT = 110 };
 enum { JUDGED = 230, MOST_JUDGED = 30000 }; /* what the verdict adds for each point, of so many of a cloud at most */
 enum { SCENE = 2000000 };                   /* of the search for rivals, however many points there are */
+enum { STAGED = 7000000 };                  /* pinned memory that points go to another device by */
+/* Points that are sorted on a device: bytes a point there, and as many more for each byte of a coordinate; of the
+ * host's for samples, planes and terms, of so many of a cloud at most. */
+enum { SORTED = 17, SAMPLED = 225, MOST_SAMPLED = 80000 };
+
+static double coordinate(const atn_register_settings *s) { return s->precision == 64 ? 8 : s->precision == 16 ? 2 : 4; }
 
 /* Bytes a point on the device: coordinates twice, weights three times, four sums. */
 static double on_device(const atn_register_settings *s) {
-    double t = s->precision == 64 ? 8 : s->precision == 16 ? 2 : 4;
+    double t = coordinate(s);
     return 9 * t + 4 * (t < 4 ? 4 : t) + LISTS;
 }
 
@@ -24,19 +33,43 @@ typedef struct need {
     double host;           /* all else */
 } need;
 
-static need needs(const atn_register_settings *s, bool polish, double source, double target) {
+static need needs_there(const atn_register_settings *s, double source, double target) {
+    double each = SORTED * (1 + coordinate(s));
+    return (need){.source = each * source,
+                  .target = each * target,
+                  .host = SAMPLED * (fmin(source, MOST_SAMPLED) + fmin(target, MOST_SAMPLED))};
+}
+
+static double of_method(const atn_register_settings *s) {
+    switch (s->method) {
+    case ATN_REGISTER_ICP:
+    case ATN_REGISTER_ICP_PLANE:
+        return PAIRS;
+    case ATN_REGISTER_CPD:
+    case ATN_REGISTER_SOFTASSIGN:
+        return SOFT;
+    default:
+        return 0;
+    }
+}
+
+/* remote: the device is another than the host. */
+static need needs(const atn_register_settings *s, bool remote, bool polish, double source, double target) {
     double judged = fmin(source, MOST_JUDGED) + fmin(target, MOST_JUDGED);
     double levels = s->dense || s->compat ? 1 : LEVELS, placed = s->dense || s->compat ? 1 : PLACED;
     return (need){.source = placed * source * on_device(s),
                   .target = placed * target * on_device(s),
-                  .host = (source + target) * (COPY + levels * HOST + (polish ? POLISH : 0)) +
-                          (s->compat ? 0 : judged * JUDGED) + SCENE};
+                  .host = (source + target) * (COPY + levels * HOST + (polish ? POLISH : 0) + of_method(s)) +
+                          (s->compat ? 0 : judged * JUDGED) + SCENE + (remote ? STAGED : 0)};
 }
 
-size_t atn_register_bytes(const atn_register_settings *settings, size_t source, size_t target) {
-    atn_register_settings none = {0};
-    if (!settings) settings = &none;
-    need n = needs(settings, reg_is_polished(settings) || reg_is_surveyed(settings), (double)source, (double)target);
+size_t atn_register_bytes(atn_device *device, const atn_register_settings *given, size_t source, size_t target) {
+    atn_register_settings all, *settings = &all;
+    if (ATN_TAKE(NULL, atn_register_settings, given, settings) != ATN_OK) return 0;
+    bool polish = reg_is_polished(settings) || reg_is_surveyed(settings), remote = device && reg_is_remote(device);
+    need n = remote && reg_goes_to_device(device, settings, source, target)
+                 ? needs_there(settings, (double)source, (double)target)
+                 : needs(settings, remote, polish, (double)source, (double)target);
     return (size_t)(n.source + n.target + n.host);
 }
 
@@ -63,7 +96,9 @@ atn_status reg_plan_memory(reg_problem *p) {
     atn_device *device = p->engine.device;
     bool shared = atn_device_get_info(device)->cpu; /* the device's memory is the host's */
     bool whole = s->method == ATN_REGISTER_GICP;    /* does nothing without surfaces */
-    need n = needs(s, whole || p->polished || p->surveyed, (double)p->source_count, (double)p->target_count);
+    double source = (double)p->source_count, target = (double)p->target_count;
+    need n = p->on_device ? needs_there(s, source, target)
+                          : needs(s, p->engine.remote, whole || p->polished || p->surveyed, source, target);
     double there = s->most_bytes ? (double)s->most_bytes : (double)atn_device_free_bytes(device);
     double fixed = shared ? n.host + n.target : n.target;
     p->parts = 1;

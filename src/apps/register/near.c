@@ -121,23 +121,23 @@ static atn_status fill(reg_near *near, const atn_ctx *ctx) {
 }
 
 /* Does what is there still hold all pairs within `reach`, without too many others? */
-static bool holds(const reg_near *near, const reg_side *rows, const reg_side *columns, const reg_pose *relative,
+static bool holds(const reg_near *near, const reg_side *rows, const reg_side *columns, const geom_pose *relative,
                   double reach, double slack) {
     if (near->rows != rows || near->columns != columns || !near->start_array) return false;
     if (near->all || isinf(reach)) return near->all && isinf(reach);
-    double moved = reg_pose_motion(relative, &near->relative, rows->bounds.low, rows->bounds.high);
+    double moved = geom_pose_motion(relative, &near->relative, rows->bounds.low, rows->bounds.high);
     return reach + moved <= near->reach && near->reach <= fmax(WASTED * reach, reach + slack);
 }
 
-atn_status reg_near_update(reg_engine *e, reg_near *near, reg_side *rows, reg_side *columns, const reg_pose *row_pose,
-                           const reg_pose *column_pose, double reach, double slack) {
+atn_status reg_near_update(reg_engine *e, reg_near *near, reg_side *rows, reg_side *columns, const geom_pose *row_pose,
+                           const geom_pose *column_pose, double reach, double slack) {
     const atn_ctx *ctx = e->ctx;
-    reg_pose back, relative;
-    if (!reg_pose_invert(column_pose, &back))
+    geom_pose back, relative;
+    if (!geom_pose_invert(column_pose, &back))
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the map found for the points has no inverse");
-    relative = reg_pose_compose(&back, row_pose);
-    reach *= reg_pose_stretch(&back);
-    slack *= reg_pose_stretch(&back);
+    relative = geom_pose_compose(&back, row_pose);
+    reach *= geom_pose_stretch(&back);
+    slack *= geom_pose_stretch(&back);
     if (holds(near, rows, columns, &relative, reach, slack)) return ATN_OK;
     near->rows = rows;
     near->columns = columns;

@@ -20,7 +20,7 @@ typedef struct reg_near_work {
 /* Zeroed to begin with; ended by reg_near_free. */
 typedef struct reg_near {
     const reg_side *rows, *columns; /* what it is for; NULL: nothing yet */
-    reg_pose relative;              /* from the rows' frame to the columns' when it was made */
+    geom_pose relative;             /* from the rows' frame to the columns' when it was made */
     double reach;                   /* in the columns' frame: all pairs nearer than that are in */
     bool all;                       /* every block of the same species */
     int32_t *start, *list;          /* where the host makes them: blocks of rows + 1, and `count` */
@@ -34,7 +34,7 @@ typedef struct reg_near {
  * placed. What is filled serves all poses that bring no row farther than `slack` from there, below 0 this one alone.
  * ATN_ERR_UNSUPPORTED where a list would be longer than 2^31. */
 atn_status reg_near_update(struct reg_engine *engine, reg_near *near, reg_side *rows, reg_side *columns,
-                           const reg_pose *row_pose, const reg_pose *column_pose, double reach, double slack);
+                           const geom_pose *row_pose, const geom_pose *column_pose, double reach, double slack);
 void reg_near_free(reg_near *near, const atn_ctx *ctx);
 
 #define REG_WIDE 2.0 /* times the usual radius: points of such a block are looked at run by run, or one by one */

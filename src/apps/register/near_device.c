@@ -5,6 +5,7 @@
 #include "apps/register/engine.h"
 
 #include "base/memory.h"
+#include "num/array.h"
 
 #include <math.h>
 
@@ -13,25 +14,10 @@ static const double ROUNDED = 1e-5; /* added to the reach, as a share of it, for
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* A parameter of a kernel; makes it where it is not there. */
-typedef struct given {
-    const char *name;
-    double value;
-} given;
-
-static atn_status run(reg_engine *e, reg_kernel which, const given *numbers, size_t n, const reg_binding *bound,
-                      size_t count) {
-    atn_kernel *kernel;
-    atn_status status = reg_engine_kernel(e, which, &kernel);
-    for (size_t k = 0; k < n && status == ATN_OK; ++k)
-        status = atn_kernel_param(kernel, numbers[k].name, numbers[k].value, 0);
-    return status == ATN_OK ? reg_engine_run(e, which, bound, count) : status;
-}
-
 /* Where lists begin that are so long. */
 static atn_status start_of(reg_engine *e, atn_array *count, atn_array *start) {
     reg_binding bound[] = {{"count", count}, {"start", start}};
-    return run(e, REG_NEAR_START, NULL, 0, bound, COUNT(bound));
+    return reg_engine_run(e, REG_NEAR_START, bound, COUNT(bound));
 }
 
 /* Sums of two vectors, and the first element of a third. */
@@ -39,7 +25,7 @@ enum { TOTALS = 3 };
 static atn_status ask(reg_engine *e, atn_array *nodes, atn_array *candidates, atn_array *listed, atn_array *to,
                       double total[TOTALS]) {
     reg_binding bound[] = {{"nodes", nodes}, {"candidates", candidates}, {"listed", listed}, {"total", to}};
-    atn_status status = run(e, REG_NEAR_TOTAL, NULL, 0, bound, COUNT(bound));
+    atn_status status = reg_engine_run(e, REG_NEAR_TOTAL, bound, COUNT(bound));
     return status == ATN_OK ? reg_array_get(to, TOTALS, total) : status;
 }
 
@@ -58,9 +44,9 @@ static atn_status allocate_cover(reg_side *s) {
     int64_t blocks = (int64_t)s->blocks, groups = (blocks + GROUP - 1) / GROUP;
     atn_status status = ATN_OK;
     for (int k = 0; k < 3 && status == ATN_OK; ++k)
-        status = atn_array_view_matrix(s->exact[k], (int64_t)s->block, blocks, &c[REG_COVER_POINT + k]);
-    if (status == ATN_OK) status = atn_array_create_matrix(s->device, type, blocks, 10, 0, &c[REG_COVER_BOX]);
-    if (status == ATN_OK) status = atn_array_create_matrix(s->device, type, groups, 6, 0, &c[REG_COVER_GROUP]);
+        status = atn_array_view_matrix(s->exact[k], blocks, (int64_t)s->block, &c[REG_COVER_POINT + k]);
+    if (status == ATN_OK) status = atn_array_create_matrix(s->device, type, 10, blocks, 0, &c[REG_COVER_BOX]);
+    if (status == ATN_OK) status = atn_array_create_matrix(s->device, type, 6, groups, 0, &c[REG_COVER_GROUP]);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, blocks, &c[REG_COVER_WIDE]);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, 1, &c[REG_COVER_WIDES]);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, blocks + 1, &c[REG_COVER_START]);
@@ -69,40 +55,42 @@ static atn_status allocate_cover(reg_side *s) {
 
 static atn_status find_boxes(reg_engine *e, reg_side *s) {
     atn_array *const *c = s->cover;
-    given wide[] = {{"wide", REG_WIDE * s->usual_radius}};
+    reg_given wide[] = {{"wide", REG_WIDE * s->usual_radius}};
     reg_binding boxes[] = {{"px", c[REG_COVER_POINT]},
                            {"py", c[REG_COVER_POINT + 1]},
                            {"pz", c[REG_COVER_POINT + 2]},
                            {"box", c[REG_COVER_BOX]}};
     reg_binding groups[] = {{"box", c[REG_COVER_BOX]}, {"group", c[REG_COVER_GROUP]}};
     reg_binding wides[] = {{"box", c[REG_COVER_BOX]}, {"list", c[REG_COVER_WIDE]}, {"count", c[REG_COVER_WIDES]}};
-    atn_status status = run(e, REG_NEAR_BOXES, NULL, 0, boxes, COUNT(boxes));
-    if (status == ATN_OK) status = run(e, REG_NEAR_GROUPS, wide, COUNT(wide), groups, COUNT(groups));
-    return status == ATN_OK ? run(e, REG_NEAR_WIDE, wide, COUNT(wide), wides, COUNT(wides)) : status;
+    atn_status status = reg_engine_run(e, REG_NEAR_BOXES, boxes, COUNT(boxes));
+    if (status == ATN_OK)
+        status = reg_engine_run_given(e, REG_NEAR_GROUPS, NULL, wide, COUNT(wide), groups, COUNT(groups));
+    return status == ATN_OK ? reg_engine_run_given(e, REG_NEAR_WIDE, NULL, wide, COUNT(wide), wides, COUNT(wides))
+                            : status;
 }
 
 /* `of` and `count`: room for which part each point is in, and how many each block has. */
 static atn_status find_parts(reg_engine *e, reg_side *s, atn_array *of, atn_array *count, atn_array *total) {
     atn_array **c = s->cover;
     double parts[TOTALS], wide = REG_WIDE * s->usual_radius;
-    given numbers[] = {{"wide", wide}, {"edge", wide}};
+    reg_given numbers[] = {{"wide", wide}, {"edge", wide}};
     reg_binding cut[] = {{"px", c[REG_COVER_POINT]},
                          {"py", c[REG_COVER_POINT + 1]},
                          {"pz", c[REG_COVER_POINT + 2]},
                          {"box", c[REG_COVER_BOX]},
                          {"of", of},
                          {"count", count}};
-    atn_status status = run(e, REG_NEAR_PARTS, numbers, COUNT(numbers), cut, COUNT(cut));
+    atn_status status = reg_engine_run_given(e, REG_NEAR_PARTS, NULL, numbers, COUNT(numbers), cut, COUNT(cut));
     if (status == ATN_OK) status = start_of(e, count, c[REG_COVER_START]);
     if (status == ATN_OK) status = ask(e, count, count, count, total, parts);
     if (status == ATN_OK)
-        status = atn_array_create_matrix(s->device, reg_sum_type(s->type), (int64_t)parts[0], 6, 0, &c[REG_COVER_PART]);
+        status = atn_array_create_matrix(s->device, reg_sum_type(s->type), 6, (int64_t)parts[0], 0, &c[REG_COVER_PART]);
     if (status == ATN_OK)
         status = atn_array_create_vector(s->device, ATN_INT32, (int64_t)parts[0], &c[REG_COVER_OWNER]);
     reg_binding boxes[] = {
         {"px", c[REG_COVER_POINT]},    {"py", c[REG_COVER_POINT + 1]}, {"pz", c[REG_COVER_POINT + 2]}, {"of", of},
         {"start", c[REG_COVER_START]}, {"part", c[REG_COVER_PART]},    {"owner", c[REG_COVER_OWNER]}};
-    return status == ATN_OK ? run(e, REG_NEAR_PART_BOXES, NULL, 0, boxes, COUNT(boxes)) : status;
+    return status == ATN_OK ? reg_engine_run(e, REG_NEAR_PART_BOXES, boxes, COUNT(boxes)) : status;
 }
 
 static atn_status cover(reg_engine *e, reg_side *s) {
@@ -110,7 +98,7 @@ static atn_status cover(reg_engine *e, reg_side *s) {
     if (s->cover[REG_COVER_SPECIES]) return ATN_OK;
     atn_status status = allocate_cover(s);
     if (status == ATN_OK)
-        status = atn_array_create_matrix(s->device, ATN_INT32, (int64_t)s->block, (int64_t)s->blocks, 0, &of);
+        status = atn_array_create_matrix(s->device, ATN_INT32, (int64_t)s->blocks, (int64_t)s->block, 0, &of);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, (int64_t)s->blocks, &count);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_DP, TOTALS, &total);
     if (status == ATN_OK) status = find_boxes(e, s);
@@ -129,7 +117,7 @@ static atn_status allocate(reg_near *near) {
     reg_near_work *w = &near->work;
     atn_device *device = near->rows->device;
     size_t blocks = near->rows->blocks;
-    size_t parts = (size_t)atn_array_get_info(near->rows->cover[REG_COVER_PART]).size[0];
+    size_t parts = (size_t)near->rows->cover[REG_COVER_PART]->size[0];
     w->nodes = w->nodes > parts ? w->nodes : reg_near_room(8 * parts);
     near->capacity = near->capacity > parts ? near->capacity : reg_near_room(16 * parts);
     const struct {
@@ -158,19 +146,10 @@ static atn_status allocate(reg_near *near) {
 
 static double reach_of(const reg_near *near) { return near->all ? INFINITY : near->reach * (1 + ROUNDED); }
 
-/* The pose and what else a stage is given. */
-static atn_status run_stage(reg_engine *e, const reg_near *near, reg_kernel which, const given *numbers, size_t n,
-                            const reg_binding *bound, size_t count) {
-    atn_kernel *kernel;
-    atn_status status = reg_engine_kernel(e, which, &kernel);
-    if (status == ATN_OK) status = reg_engine_pose(kernel, &near->relative);
-    return status == ATN_OK ? run(e, which, numbers, n, bound, count) : status;
-}
-
 static atn_status find_nodes(reg_engine *e, reg_near *near) {
     const reg_near_work *w = &near->work;
     atn_array *const *row = near->rows->cover, *const *column = near->columns->cover;
-    given numbers[] = {{"reach", reach_of(near)}};
+    reg_given numbers[] = {{"reach", reach_of(near)}};
     enum { BOTH = 5 };
     reg_binding bound[BOTH + 2] = {{"part", row[REG_COVER_PART]},
                                    {"group", column[REG_COVER_GROUP]},
@@ -179,22 +158,24 @@ static atn_status find_nodes(reg_engine *e, reg_near *near) {
                                    {"wides", column[REG_COVER_WIDES]},
                                    {"count", w->node_count},
                                    {"groups", w->groups}};
-    atn_status status = run_stage(e, near, REG_NEAR_COARSE_COUNT, numbers, COUNT(numbers), bound, COUNT(bound));
+    atn_status status =
+        reg_engine_run_given(e, REG_NEAR_COARSE_COUNT, &near->relative, numbers, COUNT(numbers), bound, COUNT(bound));
     if (status == ATN_OK) status = start_of(e, w->node_count, w->node_first);
     bound[BOTH] = (reg_binding){"first", w->node_first};
     bound[BOTH + 1] = (reg_binding){"node", w->node};
     if (status == ATN_OK)
-        status = run_stage(e, near, REG_NEAR_COARSE_FILL, numbers, COUNT(numbers), bound, COUNT(bound));
+        status = reg_engine_run_given(e, REG_NEAR_COARSE_FILL, &near->relative, numbers, COUNT(numbers), bound,
+                                      COUNT(bound));
     return status;
 }
 
 static atn_status find_candidates(reg_engine *e, reg_near *near) {
     const reg_near_work *w = &near->work;
     atn_array *const *row = near->rows->cover, *const *column = near->columns->cover;
-    given numbers[] = {{"reach", reach_of(near)},
-                       {"wide", REG_WIDE * near->columns->usual_radius},
-                       {"gated", near->rows->species && near->columns->species},
-                       {"whole_groups", (double)atn_array_get_info(column[REG_COVER_GROUP]).size[0]}};
+    reg_given numbers[] = {{"reach", reach_of(near)},
+                           {"wide", REG_WIDE * near->columns->usual_radius},
+                           {"gated", near->rows->species && near->columns->species},
+                           {"whole_groups", (double)column[REG_COVER_GROUP]->size[0]}};
     enum { BOTH = 9 };
     reg_binding bound[BOTH + 3] = {{"part", row[REG_COVER_PART]},
                                    {"column", column[REG_COVER_BOX]},
@@ -206,20 +187,22 @@ static atn_status find_candidates(reg_engine *e, reg_near *near) {
                                    {"row_species", row[REG_COVER_SPECIES]},
                                    {"column_species", column[REG_COVER_SPECIES]},
                                    {"count", w->candidate_count}};
-    atn_status status = run_stage(e, near, REG_NEAR_CANDIDATE_COUNT, numbers, COUNT(numbers), bound, BOTH + 1);
+    atn_status status =
+        reg_engine_run_given(e, REG_NEAR_CANDIDATE_COUNT, &near->relative, numbers, COUNT(numbers), bound, BOTH + 1);
     if (status == ATN_OK) status = start_of(e, w->candidate_count, w->candidate_first);
     bound[BOTH] = (reg_binding){"first", w->candidate_first};
     bound[BOTH + 1] = (reg_binding){"block", w->block};
     bound[BOTH + 2] = (reg_binding){"row", w->row};
     if (status == ATN_OK)
-        status = run_stage(e, near, REG_NEAR_CANDIDATES, numbers, COUNT(numbers), bound, COUNT(bound));
+        status =
+            reg_engine_run_given(e, REG_NEAR_CANDIDATES, &near->relative, numbers, COUNT(numbers), bound, COUNT(bound));
     return status;
 }
 
 static atn_status take_candidates(reg_engine *e, reg_near *near) {
     const reg_near_work *w = &near->work;
     atn_array *const *row = near->rows->cover, *const *column = near->columns->cover;
-    given numbers[] = {{"reach", reach_of(near)}};
+    reg_given numbers[] = {{"reach", reach_of(near)}};
     reg_binding test[] = {{"px", row[REG_COVER_POINT]},
                           {"py", row[REG_COVER_POINT + 1]},
                           {"pz", row[REG_COVER_POINT + 2]},
@@ -240,9 +223,10 @@ static atn_status take_candidates(reg_engine *e, reg_near *near) {
                            {"rank", w->rank},
                            {"count", w->listed},
                            {"start", near->start_array}};
-    atn_status status = run_stage(e, near, REG_NEAR_TEST, numbers, COUNT(numbers), test, COUNT(test));
-    if (status == ATN_OK) status = run(e, REG_NEAR_PACK, NULL, 0, pack, COUNT(pack));
-    return status == ATN_OK ? run(e, REG_NEAR_BEGIN, NULL, 0, begin, COUNT(begin)) : status;
+    atn_status status =
+        reg_engine_run_given(e, REG_NEAR_TEST, &near->relative, numbers, COUNT(numbers), test, COUNT(test));
+    if (status == ATN_OK) status = reg_engine_run(e, REG_NEAR_PACK, pack, COUNT(pack));
+    return status == ATN_OK ? reg_engine_run(e, REG_NEAR_BEGIN, begin, COUNT(begin)) : status;
 }
 
 /* again: there were more nodes or candidates than there was room for; now there is more. */

@@ -4,6 +4,7 @@
  * around such would be near everything). */
 #include "apps/register/near_walk.h"
 
+#include "base/compare.h"
 #include "base/lanes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -235,7 +236,7 @@ static size_t next_run(const walk *t, size_t r, size_t end, ball *out) {
     for (; r < end; ++r) {
         double at[3] = {rows->position[0][r], rows->position[1][r], rows->position[2][r]}, to[3];
         reg_box more = box;
-        reg_pose_apply(&t->near->relative, at, to);
+        geom_pose_apply(&t->near->relative, at, to);
         widen(&more, to, to);
         if (half_diagonal(&more) > t->wide_rows / REG_WIDE * t->stretch) break; /* of one row it is 0 */
         box = more;
@@ -245,15 +246,10 @@ static size_t next_run(const walk *t, size_t r, size_t end, ball *out) {
     return r;
 }
 
-static int ascending(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* What several runs found, in ascending order, each block once. */
 static void join_runs(near_found *out, size_t first) {
     size_t kept = first;
-    qsort(out->block + first, out->count - first, sizeof *out->block, ascending);
+    qsort(out->block + first, out->count - first, sizeof *out->block, atn_ascending_int32);
     for (size_t k = first; k < out->count; ++k)
         if (kept == first || out->block[k] != out->block[kept - 1]) out->block[kept++] = out->block[k];
     out->count = kept;
@@ -276,7 +272,7 @@ static bool take_runs(const walk *t, size_t b) {
 
 static void ball_of(const walk *t, size_t b, ball *out) {
     const reg_near *near = t->near;
-    reg_pose_apply(&near->relative, near->rows->centre[b], out->at);
+    geom_pose_apply(&near->relative, near->rows->centre[b], out->at);
     out->reach = (near->reach + near->rows->radius[b] * t->stretch) * ROUNDING;
 }
 
@@ -323,7 +319,7 @@ static bool take_block(const walk *t, size_t b) {
 bool near_walk(const reg_near *near, const near_boxes *columns, size_t group, const atn_ctx *ctx, near_found *out) {
     const reg_side *rows = near->rows;
     size_t first = group * NEAR_GROUP, end = first + NEAR_GROUP < rows->blocks ? first + NEAR_GROUP : rows->blocks;
-    walk t = {.near = near, .columns = columns, .ctx = ctx, .out = out, .stretch = reg_pose_stretch(&near->relative)};
+    walk t = {.near = near, .columns = columns, .ctx = ctx, .out = out, .stretch = geom_pose_stretch(&near->relative)};
     t.wide_rows = REG_WIDE * higher(rows->usual_radius, near->reach / t.stretch);
     t.wide_columns = REG_WIDE * higher(near->columns->usual_radius, near->reach);
     if (!near->all && !find_group_of(&t, first, end)) return false;

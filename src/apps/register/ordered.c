@@ -129,11 +129,10 @@ atn_status reg_ordered_load(reg_engine *e, const cloud_points *given, reg_ordere
 }
 
 atn_status reg_ordered_split(reg_engine *e, atn_array *rows, const char *which, reg_ordered *out) {
-    atn_array_info info = atn_array_get_info(rows);
-    reg_kernel load = info.type == ATN_DP ? REG_CURVE_LOAD64 : REG_CURVE_LOAD;
+    reg_kernel load = rows->type == ATN_DP ? REG_CURVE_LOAD64 : REG_CURVE_LOAD;
     atn_array *wrong = NULL;
     const void *count;
-    atn_status status = make(e, (size_t)info.size[1], false, out);
+    atn_status status = make(e, (size_t)rows->size[1], false, out);
     if (status == ATN_OK) status = words(e, 1, &wrong);
     if (status == ATN_OK) {
         reg_binding bound[] = {{"points", rows}, {"x", out->x[0]}, {"y", out->x[1]},
@@ -151,22 +150,14 @@ atn_status reg_ordered_split(reg_engine *e, atn_array *rows, const char *which, 
 
 /* ---- sums ---- */
 
-static atn_status param3(atn_kernel *kernel, const char *const name[3], const double value[3]) {
-    atn_status status = ATN_OK;
-    for (int k = 0; k < 3 && status == ATN_OK; ++k) status = atn_kernel_param(kernel, name[k], value[k], 0);
-    return status;
-}
-
 atn_status reg_ordered_sums(reg_engine *e, const reg_ordered *o, const double origin[3], double total[REG_SUMS_COUNT]) {
-    static const char *const NAMES[3] = {"ox", "oy", "oz"};
+    reg_given given[] = {{"ox", origin[0]}, {"oy", origin[1]}, {"oz", origin[2]}};
     atn_array *sums = NULL;
-    atn_kernel *kernel;
     const void *numbers;
-    atn_status status = reg_engine_kernel(e, REG_CURVE_SUMS, &kernel);
-    if (status == ATN_OK) status = param3(kernel, NAMES, origin);
-    if (status == ATN_OK) status = vector(e, ATN_DP, REG_SUMS_COUNT, &sums);
+    atn_status status = vector(e, ATN_DP, REG_SUMS_COUNT, &sums);
     reg_binding bound[] = {{"x", o->x[0]}, {"y", o->x[1]}, {"z", o->x[2]}, {"w", o->w}, {"total", sums}};
-    if (status == ATN_OK) status = reg_engine_run(e, REG_CURVE_SUMS, bound, COUNT(bound));
+    if (status == ATN_OK)
+        status = reg_engine_run_given(e, REG_CURVE_SUMS, NULL, given, COUNT(given), bound, COUNT(bound));
     if (status == ATN_OK) status = atn_array_map_read(sums, &numbers);
     if (status == ATN_OK) memcpy(total, numbers, REG_SUMS_COUNT * sizeof *total);
     atn_array_free(sums);
@@ -208,23 +199,16 @@ static atn_status sorting_make(reg_engine *e, size_t count, sorting *s) {
     return status;
 }
 
-static atn_status digit(const sorting *s, reg_kernel which, int shift) {
-    atn_kernel *kernel;
-    atn_status status = reg_engine_kernel(s->e, which, &kernel);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "shift", shift, 0);
-    return status == ATN_OK ? atn_kernel_param(kernel, "per", s->per, 0) : status;
-}
-
 static atn_status pass(const sorting *s, int shift, atn_array *word, atn_array *place, int to) {
+    reg_given given[] = {{"shift", shift}, {"per", s->per}};
     reg_binding counted[] = {{"key", word}, {"count", s->digits}};
     reg_binding started[] = {{"count", s->digits}, {"first", s->first}};
     reg_binding moved[] = {
         {"key", word}, {"value", place}, {"first", s->first}, {"key_out", s->word[to]}, {"value_out", s->place[to]}};
-    atn_status status = digit(s, REG_SORT_COUNT, shift);
-    if (status == ATN_OK) status = reg_engine_run(s->e, REG_SORT_COUNT, counted, COUNT(counted));
+    atn_status status = reg_engine_run_given(s->e, REG_SORT_COUNT, NULL, given, COUNT(given), counted, COUNT(counted));
     if (status == ATN_OK) status = reg_engine_run(s->e, REG_SORT_START, started, COUNT(started));
-    if (status == ATN_OK) status = digit(s, REG_SORT_SCATTER, shift);
-    return status == ATN_OK ? reg_engine_run(s->e, REG_SORT_SCATTER, moved, COUNT(moved)) : status;
+    if (status != ATN_OK) return status;
+    return reg_engine_run_given(s->e, REG_SORT_SCATTER, NULL, given, COUNT(given), moved, COUNT(moved));
 }
 
 /* Places in the order of the words they belong to; equal ones stay in order. The result is in place[1]. */
@@ -250,14 +234,10 @@ static atn_status gather(reg_engine *e, const reg_ordered *from, atn_array *plac
 }
 
 static atn_status find_keys(reg_engine *e, const reg_ordered *o, const double low[3], double cell, atn_array *place) {
-    static const char *const NAMES[3] = {"lx", "ly", "lz"};
-    atn_kernel *kernel;
+    reg_given given[] = {{"lx", low[0]}, {"ly", low[1]}, {"lz", low[2]}, {"by", cell > 0 ? 1 / cell : 0}};
     reg_binding bound[] = {{"x", o->x[0]},  {"y", o->x[1]},    {"z", o->x[2]},
                            {"low", o->low}, {"high", o->high}, {"place", place}};
-    atn_status status = reg_engine_kernel(e, REG_CURVE_KEYS, &kernel);
-    if (status == ATN_OK) status = param3(kernel, NAMES, low);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "by", cell > 0 ? 1 / cell : 0, 0);
-    return status == ATN_OK ? reg_engine_run(e, REG_CURVE_KEYS, bound, COUNT(bound)) : status;
+    return reg_engine_run_given(e, REG_CURVE_KEYS, NULL, given, COUNT(given), bound, COUNT(bound));
 }
 
 /* Keys for `given`, and a copy in their order. */
@@ -282,15 +262,14 @@ static atn_status sort_points(reg_engine *e, reg_ordered *given, const double lo
 enum { SAME_KEY = 21, SAME_PLACE, CROWDED, SURVEYED = 25 };
 
 static atn_status survey(reg_engine *e, const reg_ordered *o, int32_t count[SURVEYED]) {
+    reg_given given[] = {{"most", UNRESOLVED}};
     atn_array *counts = NULL;
-    atn_kernel *kernel;
     const void *numbers;
-    atn_status status = reg_engine_kernel(e, REG_CURVE_SURVEY, &kernel);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "most", UNRESOLVED, 0);
-    if (status == ATN_OK) status = words(e, SURVEYED, &counts);
+    atn_status status = words(e, SURVEYED, &counts);
     reg_binding bound[] = {{"x", o->x[0]},  {"y", o->x[1]},    {"z", o->x[2]},
                            {"low", o->low}, {"high", o->high}, {"count", counts}};
-    if (status == ATN_OK) status = reg_engine_run(e, REG_CURVE_SURVEY, bound, COUNT(bound));
+    if (status == ATN_OK)
+        status = reg_engine_run_given(e, REG_CURVE_SURVEY, NULL, given, COUNT(given), bound, COUNT(bound));
     if (status == ATN_OK) status = atn_array_map_read(counts, &numbers);
     if (status == ATN_OK) memcpy(count, numbers, SURVEYED * sizeof *count);
     atn_array_free(counts);
@@ -356,16 +335,14 @@ static int halvings(const reg_ordered *o, double edge) {
 }
 
 atn_status reg_ordered_crowded(reg_engine *e, const reg_ordered *o, double edge, int32_t most, bool *crowded) {
+    reg_given given[] = {{"bits", 3 * halvings(o, edge)}, {"most", most}};
     atn_array *counts = NULL;
-    atn_kernel *kernel;
     const void *numbers;
     *crowded = false;
-    atn_status status = reg_engine_kernel(e, REG_CURVE_CROWDS, &kernel);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "bits", 3 * halvings(o, edge), 0);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "most", most, 0);
-    if (status == ATN_OK) status = words(e, 1, &counts);
+    atn_status status = words(e, 1, &counts);
     reg_binding bound[] = {{"low", o->low}, {"high", o->high}, {"count", counts}};
-    if (status == ATN_OK) status = reg_engine_run(e, REG_CURVE_CROWDS, bound, COUNT(bound));
+    if (status == ATN_OK)
+        status = reg_engine_run_given(e, REG_CURVE_CROWDS, NULL, given, COUNT(given), bound, COUNT(bound));
     if (status == ATN_OK) status = atn_array_map_read(counts, &numbers);
     if (status == ATN_OK) *crowded = *(const int32_t *)numbers > 0;
     atn_array_free(counts);
@@ -378,21 +355,17 @@ size_t reg_ordered_cells(const reg_ordered *o, double edge) {
 }
 
 static atn_status find_cells(reg_engine *e, const reg_ordered *o, int bits, atn_array *begin, atn_array *cell) {
-    atn_kernel *kernel;
+    reg_given given[] = {{"bits", bits}};
     reg_binding bound[] = {{"low", o->low}, {"high", o->high}, {"begin", begin}, {"cell", cell}};
-    atn_status status = reg_engine_kernel(e, REG_CURVE_CELLS, &kernel);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "bits", bits, 0);
-    return status == ATN_OK ? reg_engine_run(e, REG_CURVE_CELLS, bound, COUNT(bound)) : status;
+    return reg_engine_run_given(e, REG_CURVE_CELLS, NULL, given, COUNT(given), bound, COUNT(bound));
 }
 
 static atn_status merge(reg_engine *e, const reg_ordered *o, int bits, atn_array *begin, const reg_ordered *to) {
-    atn_kernel *kernel;
+    reg_given given[] = {{"bits", bits}};
     reg_binding bound[] = {{"x", o->x[0]},    {"y", o->x[1]},    {"z", o->x[2]},     {"w", o->w},      {"low", o->low},
                            {"high", o->high}, {"begin", begin},  {"xs", to->x[0]},   {"ys", to->x[1]}, {"zs", to->x[2]},
                            {"ws", to->w},     {"lows", to->low}, {"highs", to->high}};
-    atn_status status = reg_engine_kernel(e, REG_CURVE_MERGE, &kernel);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "bits", bits, 0);
-    return status == ATN_OK ? reg_engine_run(e, REG_CURVE_MERGE, bound, COUNT(bound)) : status;
+    return reg_engine_run_given(e, REG_CURVE_MERGE, NULL, given, COUNT(given), bound, COUNT(bound));
 }
 
 atn_status reg_ordered_merge(reg_engine *e, const reg_ordered *o, double edge, reg_ordered *out, atn_array **cell) {

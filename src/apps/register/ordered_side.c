@@ -9,30 +9,28 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static atn_status frame(atn_kernel *kernel, const double origin[3], double unit) {
-    static const char *const NAMES[3] = {"ox", "oy", "oz"};
-    atn_status status = atn_kernel_param(kernel, "unit", unit, 0);
-    for (int k = 0; k < 3 && status == ATN_OK; ++k) status = atn_kernel_param(kernel, NAMES[k], origin[k], 0);
-    return status;
+/* The parameters of a frame, and how many points a block has, for kernels that ask for it. */
+enum { FRAME = 4, FRAMED = 5 };
+static void frame(const double origin[3], double unit, size_t block, reg_given out[FRAMED]) {
+    const reg_given all[FRAMED] = {
+        {"unit", unit}, {"ox", origin[0]}, {"oy", origin[1]}, {"oz", origin[2]}, {"block", (double)block}};
+    memcpy(out, all, sizeof all);
 }
 
 static atn_status fill(reg_engine *e, const reg_ordered *o, const double origin[3], double unit, const reg_side *s) {
-    atn_kernel *kernel;
+    reg_given given[FRAMED];
     reg_binding bound[] = {{"x", o->x[0]},      {"y", o->x[1]},      {"z", o->x[2]},
                            {"w", o->w},         {"pw", s->w},        {"px", s->point[0]},
                            {"py", s->point[1]}, {"pz", s->point[2]}, {"logw", s->log_weight}};
-    atn_status status = reg_engine_kernel(e, REG_SIDE_FILL, &kernel);
-    if (status == ATN_OK) status = frame(kernel, origin, unit);
-    return status == ATN_OK ? reg_engine_run(e, REG_SIDE_FILL, bound, COUNT(bound)) : status;
+    frame(origin, unit, s->block, given);
+    return reg_engine_run_given(e, REG_SIDE_FILL, NULL, given, FRAME, bound, COUNT(bound));
 }
 
 static atn_status enclose(reg_engine *e, const reg_ordered *o, const double origin[3], double unit, const reg_side *s) {
-    atn_kernel *kernel;
+    reg_given given[FRAMED];
     reg_binding bound[] = {{"x", o->x[0]}, {"y", o->x[1]}, {"z", o->x[2]}, {"box", s->box}};
-    atn_status status = reg_engine_kernel(e, REG_SIDE_BOXES, &kernel);
-    if (status == ATN_OK) status = frame(kernel, origin, unit);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "block", (double)s->block, 0);
-    if (status == ATN_OK) status = reg_engine_run(e, REG_SIDE_BOXES, bound, COUNT(bound));
+    frame(origin, unit, s->block, given);
+    atn_status status = reg_engine_run_given(e, REG_SIDE_BOXES, NULL, given, FRAMED, bound, COUNT(bound));
     return status == ATN_OK ? atn_array_fetch(s->box, NULL) : status;
 }
 
@@ -48,7 +46,7 @@ atn_status reg_side_of(reg_engine *e, const reg_ordered *o, const double origin[
     atn_status status = reg_side_allocate(&s);
     if (status == ATN_OK) status = reg_side_create(&s);
     if (status == ATN_OK)
-        status = atn_array_create_matrix(e->device, ATN_DP, (int64_t)s.blocks, REG_BOX_ROWS, 0, &s.box);
+        status = atn_array_create_matrix(e->device, ATN_DP, REG_BOX_ROWS, (int64_t)s.blocks, 0, &s.box);
     for (int k = 0; k < 4 && status == ATN_OK; ++k)
         status = atn_array_view_range(k < 3 ? s.point[k] : s.w, 0, (int64_t)s.padded, &s.exact[k]);
     if (status == ATN_OK) status = fill(e, o, origin, unit, &s);
@@ -85,8 +83,9 @@ static atn_status spacing_of(reg_engine *e, const reg_ordered *o, atn_array *box
     size_t samples = end < SAMPLES ? end : SAMPLES;
     double square[SAMPLES];
     atn_array *place = NULL, *squares = NULL;
-    atn_kernel *kernel;
+    reg_given given[FRAMED];
     void *to;
+    frame(origin, unit, block, given);
     *spacing = 0;
     atn_status status = atn_array_create_vector(e->device, ATN_INT32, (int64_t)samples, &place);
     if (status == ATN_OK) status = atn_array_create_vector(e->device, ATN_DP, (int64_t)samples, &squares);
@@ -95,12 +94,9 @@ static atn_status spacing_of(reg_engine *e, const reg_ordered *o, atn_array *box
         size_t at = end / samples * k + end % samples * k / samples;
         ((int32_t *)to)[k] = (int32_t)(at < o->count ? at : o->count - 1);
     }
-    if (status == ATN_OK) status = reg_engine_kernel(e, REG_SIDE_SPACING, &kernel);
-    if (status == ATN_OK) status = frame(kernel, origin, unit);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "block", (double)block, 0);
     reg_binding bound[] = {{"x", o->x[0]}, {"y", o->x[1]},   {"z", o->x[2]},
                            {"box", box},   {"place", place}, {"square", squares}};
-    if (status == ATN_OK) status = reg_engine_run(e, REG_SIDE_SPACING, bound, COUNT(bound));
+    if (status == ATN_OK) status = reg_engine_run_given(e, REG_SIDE_SPACING, NULL, given, FRAMED, bound, COUNT(bound));
     if (status == ATN_OK) status = atn_array_get(squares, square, 0);
     if (status == ATN_OK) *spacing = reg_side_median(square, samples) / unit;
     atn_array_free(place);
@@ -120,7 +116,7 @@ static atn_status spacing_among(reg_engine *e, const reg_ordered *o, size_t coun
     atn_array *nowhere = NULL;
     void *to;
     atn_status status = reg_ordered_choose(e, o, count, &some);
-    if (status == ATN_OK) status = atn_array_create_matrix(e->device, ATN_DP, 1, REG_BOX_ROWS, 0, &nowhere);
+    if (status == ATN_OK) status = atn_array_create_matrix(e->device, ATN_DP, REG_BOX_ROWS, 1, 0, &nowhere);
     if (status == ATN_OK) status = atn_array_map_write(nowhere, &to);
     for (int k = 0; k < REG_BOX_ROWS && status == ATN_OK; ++k) ((double *)to)[k] = k < 3 ? INFINITY : -INFINITY;
     if (status == ATN_OK) status = spacing_of(e, &some, nowhere, count, count, origin, 1, spacing);
@@ -141,12 +137,9 @@ atn_status reg_ordered_guess(reg_engine *e, const reg_ordered *o, double *spacin
 }
 
 static atn_status take(reg_engine *e, atn_array *from, const reg_side *to, size_t every, atn_array *out) {
-    atn_kernel *kernel;
+    reg_given given[] = {{"every", (double)every}, {"block", (double)to->block}};
     reg_binding bound[] = {{"given", from}, {"taken", out}};
-    atn_status status = reg_engine_kernel(e, REG_SIDE_TAKE, &kernel);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "every", (double)every, 0);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "block", (double)to->block, 0);
-    return status == ATN_OK ? reg_engine_run(e, REG_SIDE_TAKE, bound, COUNT(bound)) : status;
+    return reg_engine_run_given(e, REG_SIDE_TAKE, NULL, given, COUNT(given), bound, COUNT(bound));
 }
 
 atn_status reg_side_take(reg_engine *e, const reg_side *from, size_t every, reg_side *to) {

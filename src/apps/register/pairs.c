@@ -3,10 +3,11 @@
  * Planes: min sum w (n . (x - y - o x y - v))^2 over twists (o, v). */
 #include "apps/register/pairs.h"
 
-#include "apps/register/nth.h"
+#include "geom/nth.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static const double DEVIATION = 1.4826; /* standard deviations of a Gaussian for
 
 static atn_status find_normals(reg_pairs *s) {
     const atn_cloud *cloud = s->p->target_cloud;
-    if (!atn_cloud_get_info(cloud).normals) {
+    if (!atn_cloud_info_of(cloud).normals) {
         atn_status status = atn_cloud_with_normals(cloud, 0, NULL, &s->made);
         if (status != ATN_OK) return status;
         cloud = s->made;
@@ -78,10 +79,10 @@ void reg_pairs_close(reg_pairs *s) {
 }
 
 /* Pair r: where the source point is, the way to its partner, and the normal there (zeros where it is not known). */
-static void look_at(const reg_pairs *s, const reg_pose *pose, size_t r, double y[3], double way[3], double normal[3]) {
+static void look_at(const reg_pairs *s, const geom_pose *pose, size_t r, double y[3], double way[3], double normal[3]) {
     size_t at = (size_t)s->index[r];
     double from[3] = {s->source->position[0][r], s->source->position[1][r], s->source->position[2][r]};
-    reg_pose_apply(pose, from, y);
+    geom_pose_apply(pose, from, y);
     size_t of = s->p->target_from[s->target->origin[at]];
     for (int i = 0; i < 3; ++i) {
         way[i] = s->target->position[i][at] - y[i];
@@ -92,7 +93,7 @@ static void look_at(const reg_pairs *s, const reg_pose *pose, size_t r, double y
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /* Distances in double, pairs without a normal dropped. */
-static void measure(reg_pairs *s, const reg_pose *pose) {
+static void measure(reg_pairs *s, const geom_pose *pose) {
     s->count = 0;
     s->most = 0;
     for (size_t r = 0; r < s->source->padded; ++r) {
@@ -118,12 +119,12 @@ static size_t copy(const reg_pairs *s, const double *from, double limit2) {
     return n;
 }
 
-atn_status reg_pairs_find(reg_pairs *s, reg_side *source, const reg_pose *pose, double reach) {
+atn_status reg_pairs_find(reg_pairs *s, reg_side *source, const geom_pose *pose, double reach) {
     reg_engine *e = &s->p->engine;
     const atn_register_settings *settings = s->p->settings;
     s->source = source;
     atn_status status = reg_place(e, source, pose);
-    if (status == ATN_OK) status = reg_place(e, s->target, &REG_IDENTITY);
+    if (status == ATN_OK) status = reg_place(e, s->target, &GEOM_IDENTITY);
     if (status == ATN_OK) status = reg_nearest(e, source, s->target, reach, s->distance2, s->index);
     if (status != ATN_OK) return status;
     double since = atn_clock_seconds();
@@ -131,12 +132,12 @@ atn_status reg_pairs_find(reg_pairs *s, reg_side *source, const reg_pose *pose, 
     s->limit2 = INFINITY;
     if (settings->trim > 0 && s->count) {
         size_t kept = (size_t)ceil((1 - settings->trim) * (double)s->count), n = copy(s, s->distance2, INFINITY);
-        s->limit2 = reg_nth(s->sorted, n, kept ? kept - 1 : 0);
+        s->limit2 = geom_nth(s->sorted, n, kept ? kept - 1 : 0);
     }
     if (settings->robust != ATN_ROBUST_NONE && !(s->scale > 0) && s->count) {
         size_t n = copy(s, s->size, s->limit2);
         double least = fmax(1e-3 * s->p->spacing, 1e-12); /* exact copies have medians of 0 */
-        s->scale = fmax(ROBUST[settings->robust].width * DEVIATION * reg_nth(s->sorted, n, n / 2), least);
+        s->scale = fmax(ROBUST[settings->robust].width * DEVIATION * geom_nth(s->sorted, n, n / 2), least);
     }
     reg_timed(e, REG_FIT, since);
     return ATN_OK;
@@ -157,7 +158,7 @@ static void add_square(double h[36], double w, const double j[6]) {
         for (int b = 0; b < 6; ++b) h[6 * a + b] += w * j[a] * j[b];
 }
 
-static void add_pair(reg_moments *m, double w, const double y[3], const double way[3]) {
+static void add_pair(geom_moments *m, double w, const double y[3], const double way[3]) {
     double x[3] = {y[0] + way[0], y[1] + way[1], y[2] + way[2]};
     int place = 0;
     m->weight += w;
@@ -172,7 +173,7 @@ static void add_pair(reg_moments *m, double w, const double y[3], const double w
 /* The smallest twist that solves H t = g: directions that nothing tells are left alone. */
 static bool solve(const double h[36], const double g[6], double twist[6]) {
     double value[6], vector[36];
-    reg_eigen(6, h, value, vector);
+    geom_eigen(6, h, value, vector);
     if (!(value[5] > 0)) return false;
     memset(twist, 0, 6 * sizeof *twist);
     for (int k = 0; k < 6; ++k) {
@@ -184,12 +185,13 @@ static bool solve(const double h[36], const double g[6], double twist[6]) {
     return true;
 }
 
-void reg_pairs_fit(const reg_pairs *s, const reg_pose *pose, double far, atn_transform_kind kind, reg_pairs_step *out) {
+void reg_pairs_fit(const reg_pairs *s, const geom_pose *pose, double far, atn_transform_kind kind,
+                   reg_pairs_step *out) {
     double since = atn_clock_seconds();
     atn_robust robust = s->p->settings->robust;
     double scale = robust == ATN_ROBUST_NONE ? 1 : s->scale, h[36] = {0}, g[6] = {0}, squares = 0, weight = 0;
     double limit2 = fmin(s->limit2, far * far); /* what a pair that does not count is taken for */
-    reg_moments m = {0};
+    geom_moments m = {0};
     *out = (reg_pairs_step){.next = *pose};
     for (size_t r = 0; r < s->source->padded; ++r) {
         double y[3], way[3], normal[3], j[6], w = (double)s->source->weight[r];
@@ -209,13 +211,13 @@ void reg_pairs_fit(const reg_pairs *s, const reg_pose *pose, double far, atn_tra
         add_square(h, w, j);
         for (int i = 0; i < 6; ++i) g[i] += w * dot(normal, way) * j[i];
     }
-    reg_pose by = REG_IDENTITY;
+    geom_pose by = GEOM_IDENTITY;
     double twist[6];
     if (!s->plane)
-        out->fits = reg_fit(&m, kind, &by);
+        out->fits = geom_fit(&m, kind, &by);
     else if ((out->fits = weight > 0 && solve(h, g, twist)))
-        by = reg_pose_exp(twist);
-    if (out->fits) out->next = reg_pose_compose(&by, pose);
+        by = geom_pose_exp(twist);
+    if (out->fits) out->next = geom_pose_compose(&by, pose);
     out->rmse = weight > 0 ? sqrt(squares / weight) : 0;
     reg_timed(&s->p->engine, REG_FIT, since);
 }

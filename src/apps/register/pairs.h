@@ -25,9 +25,9 @@ typedef struct reg_pairs {
 
 /* What the pairs ask for. */
 typedef struct reg_pairs_step {
-    reg_pose next; /* where the source should be */
-    bool fits;     /* false: the pairs do not tell */
-    double cost;   /* what steps make smaller; pairs that do not count add what the farthest ones would */
+    geom_pose next; /* where the source should be */
+    bool fits;      /* false: the pairs do not tell */
+    double cost;    /* what steps make smaller; pairs that do not count add what the farthest ones would */
     double rmse;
 } reg_pairs_step;
 
@@ -36,11 +36,11 @@ atn_status reg_pairs_open(reg_problem *p, bool plane, reg_pairs *out);
 void reg_pairs_close(reg_pairs *pairs); /* zeroed ones are fine */
 
 /* The nearest target point within `reach` of each source point at `pose`. */
-atn_status reg_pairs_find(reg_pairs *pairs, reg_side *source, const reg_pose *pose, double reach);
+atn_status reg_pairs_find(reg_pairs *pairs, reg_side *source, const geom_pose *pose, double reach);
 
 /* The best map for the pairs found at `pose`; planes: one Gauss-Newton step. Points without a partner cost what pairs
  * `far` apart do. */
-void reg_pairs_fit(const reg_pairs *pairs, const reg_pose *pose, double far, atn_transform_kind kind,
+void reg_pairs_fit(const reg_pairs *pairs, const geom_pose *pose, double far, atn_transform_kind kind,
                    reg_pairs_step *out);
 
 #endif

@@ -3,13 +3,16 @@
  * the less apart the longer it goes on. */
 #include "apps/register/polish.h"
 
+#include "geom/eigen.h"
+
 #include <math.h>
 
-static const double NARROWER = 0.6; /* of how far they may be apart, from step to step */
-static const double COARSE = 4;     /* a level's source is used while pairs may be that many of its edges apart */
-static const double CALM = 0.1;     /* motion, in spacings, from which on nothing else changes */
-static const double ASTRAY = 16;    /* times as far as pairs may be apart to begin with: it ran away */
-static const double DONE = 1e-3;    /* motion, in spacings, that ends it */
+static const double NARROWER = 0.6;               /* of how far they may be apart, from step to step */
+static const double NARROWEST = 0.3, MOTIONS = 3; /* less, down to that, where it is so many of the last motion */
+static const double COARSE = 4;  /* a level's source is used while pairs may be that many of its edges apart */
+static const double CALM = 0.1;  /* motion, in spacings, from which on nothing else changes */
+static const double ASTRAY = 16; /* times as far as pairs may be apart to begin with: it ran away */
+static const double DONE = 3e-3; /* motion, in spacings, that ends it */
 static const double LAST_REACH = 1.25, LAST_DONE = 5e-3; /* the same for the last steps, over points of cells */
 enum { STEPS = 50, HALF = STEPS / 2, LAST_STEPS = 12 };
 enum { FEWEST = 2000 }; /* points of a source that stand for all */
@@ -23,7 +26,7 @@ static reg_side *rows_for(const reg_polish_state *s, double reach) {
 
 static atn_status steps(reg_polish_state *s, double reach) {
     reg_problem *p = s->p;
-    reg_pose pose = p->pose;
+    geom_pose pose = p->pose;
     double began = reach;
     for (int k = 0; (k < STEPS || s->whole) && (s->quiet || p->iterations < p->settings->most_iterations); ++k) {
         double inverse[36], twist[6];
@@ -32,12 +35,12 @@ static atn_status steps(reg_polish_state *s, double reach) {
         if (status != ATN_OK) return status;
         p->iterations += !s->quiet;
         s->lost = !(s->weight > 0);
-        if (!reg_invert_symmetric(6, s->h, inverse)) return ATN_OK;
+        if (!geom_invert_symmetric(6, s->h, inverse)) return ATN_OK;
         for (int i = 0; i < 6; ++i) {
             twist[i] = 0;
             for (int j = 0; j < 6; ++j) twist[i] += inverse[6 * i + j] * s->g[j];
         }
-        reg_pose by = reg_pose_exp(twist), next = reg_pose_compose(&by, &pose);
+        geom_pose by = geom_pose_exp(twist), next = geom_pose_compose(&by, &pose);
         double motion = reg_motion(p, &pose, &next);
         if (!s->whole && reg_motion(p, &p->pose, &next) > ASTRAY * began) return ATN_OK; /* as if nothing had been */
         if (!s->quiet)
@@ -58,7 +61,7 @@ static atn_status steps(reg_polish_state *s, double reach) {
             p->share = s->fits / s->surface->level->weight;
             return ATN_OK;
         }
-        if (!s->settled) reach = fmax(NARROWER * reach, least);
+        if (!s->settled) reach = fmax(fmin(NARROWER * reach, fmax(NARROWEST * reach, MOTIONS * motion)), least);
     }
     return ATN_OK;
 }
@@ -82,17 +85,17 @@ atn_status reg_polish(reg_problem *p, const reg_surface *surface, double reach) 
 static atn_status last_steps(reg_polish_state *s, double reach) {
     static const double LONGER = 1.5;
     reg_problem *p = s->p;
-    reg_pose pose = p->pose;
+    geom_pose pose = p->pose;
     for (int k = 0; k < LAST_STEPS; ++k) {
         double inverse[36], twist[6];
         atn_status status = reg_polish_step(s, &pose, reach);
         if (status != ATN_OK) return status;
-        if (!reg_invert_symmetric(6, s->h, inverse)) return ATN_OK;
+        if (!geom_invert_symmetric(6, s->h, inverse)) return ATN_OK;
         for (int i = 0; i < 6; ++i) {
             twist[i] = 0;
             for (int j = 0; j < 6; ++j) twist[i] += LONGER * inverse[6 * i + j] * s->g[j];
         }
-        reg_pose by = reg_pose_exp(twist), next = reg_pose_compose(&by, &pose);
+        geom_pose by = geom_pose_exp(twist), next = geom_pose_compose(&by, &pose);
         double motion = reg_motion(p, &pose, &next);
         if (reg_motion(p, &p->pose, &next) > reach) return ATN_OK; /* as if nothing had been */
         pose = next;
@@ -135,8 +138,8 @@ atn_status reg_polish_whole(reg_problem *p, const reg_surface *surface, double r
     return status;
 }
 
-atn_status reg_polish_aside(reg_problem *p, const reg_surface *surface, double reach, reg_pose *out, bool *converged) {
-    reg_pose pose = p->pose;
+atn_status reg_polish_aside(reg_problem *p, const reg_surface *surface, double reach, geom_pose *out, bool *converged) {
+    geom_pose pose = p->pose;
     double far = p->far, share = p->share, evaluated = p->engine.evaluated;
     bool before = p->converged;
     p->converged = false;

@@ -36,12 +36,12 @@ void reg_polish_close(reg_polish_state *s); /* zeroed ones are fine */
 
 /* The nearest target point within `reach` of each source point at `pose`, with its W and q; scale2 unless settled; h =
  * sum of J^T W J, g = sum of J^T W d, weighed; the other sums. */
-atn_status reg_polish_step(reg_polish_state *s, const reg_pose *pose, double reach);
+atn_status reg_polish_step(reg_polish_state *s, const geom_pose *pose, double reach);
 
 /* What the pairs of the last step added to g, `per` neighbours in a column: where their source points are, in the mean
  * of those that count, J^T W d times the weight of each, and that weight, 0: none counts. Of reg_sum_type; owned by the
  * caller. */
 enum { REG_POLISH_TERM = 10 };
-atn_status reg_polish_terms(reg_polish_state *s, const reg_pose *pose, size_t per, atn_array **out);
+atn_status reg_polish_terms(reg_polish_state *s, const geom_pose *pose, size_t per, atn_array **out);
 
 #endif

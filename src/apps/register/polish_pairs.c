@@ -5,7 +5,7 @@
  * programs/polish_*.atn; sums and some of the distances are all that comes back. */
 #include "apps/register/polish.h"
 
-#include "apps/register/nth.h"
+#include "geom/nth.h"
 
 #include "num/array.h"
 
@@ -32,39 +32,30 @@ static void bind_points(const reg_polish_state *s, reg_binding bound[POINTS]) {
 }
 
 /* Only the points that shapes were made for have them. */
-static atn_status weigh(const reg_polish_state *s, const reg_pose *pose, double reach) {
-    reg_engine *e = &s->p->engine;
-    atn_kernel *kernel;
+static atn_status weigh(const reg_polish_state *s, const geom_pose *pose, double reach) {
     bool both = s->source == s->all;
+    reg_given given[] = {{"reach2", reach * reach}, {"both", both}};
     reg_binding bound[POINTS + 3];
-    atn_status status = reg_engine_kernel(e, REG_WEIGHTS, &kernel);
-    if (status == ATN_OK) status = reg_engine_pose(kernel, pose);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "reach2", reach * reach, 0);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "both", both, 0);
-    if (status != ATN_OK) return status;
     bind_points(s, bound);
     bound[POINTS] = (reg_binding){"distance2", s->source->sum[0]};
     bound[POINTS + 1] = (reg_binding){"source", both ? s->surface->source : s->surface->target};
     bound[POINTS + 2] = (reg_binding){"target", s->surface->target};
-    return reg_engine_run(e, REG_WEIGHTS, bound, COUNT(bound));
+    return reg_engine_run_given(&s->p->engine, REG_WEIGHTS, pose, given, COUNT(given), bound, COUNT(bound));
 }
 
 /* The median of some thousand of them. */
 static atn_status find_scale(reg_polish_state *s) {
-    reg_engine *e = &s->p->engine;
-    atn_kernel *kernel;
     double q[SOME], least = 1e-5 * s->surface->spacing;
     size_t every = s->source->padded / SOME | 1, taken = 0; /* odd: no place of a block is left out */
     if (every * SOME < s->source->padded) every += 2;
-    atn_status status = reg_engine_kernel(e, REG_SAMPLE, &kernel);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "every", (double)every, 0);
+    reg_given given[] = {{"every", (double)every}};
     reg_binding bound[] = {{"pair", s->source->pair}, {"some", s->some}};
-    if (status == ATN_OK) status = reg_engine_run(e, REG_SAMPLE, bound, COUNT(bound));
+    atn_status status = reg_engine_run_given(&s->p->engine, REG_SAMPLE, NULL, given, COUNT(given), bound, COUNT(bound));
     if (status == ATN_OK) status = reg_array_get(s->some, SOME, q);
     if (status != ATN_OK) return status;
     for (size_t k = 0; k < SOME; ++k)
         if (q[k] < INFINITY) q[taken++] = q[k];
-    s->scale2 = fmax(taken ? 2.2 * reg_nth(q, taken, taken / 2) : 0, least * least); /* 1.4826 squared */
+    s->scale2 = fmax(taken ? 2.2 * geom_nth(q, taken, taken / 2) : 0, least * least); /* 1.4826 squared */
     return ATN_OK;
 }
 
@@ -80,31 +71,24 @@ static void take_sums(reg_polish_state *s, const double total[TOTALS]) {
     s->same = total[31];
 }
 
-static atn_status add_up(reg_polish_state *s, const reg_pose *pose) {
-    reg_engine *e = &s->p->engine;
-    atn_kernel *kernel;
+static atn_status add_up(reg_polish_state *s, const geom_pose *pose) {
     const void *total;
     double fits = FITS * s->surface->spacing, same = REG_POLISH_SAME * s->surface->spacing;
+    reg_given given[] = {{"limit", limit_of(s)}, {"fits2", fits * fits}, {"same2", same * same}};
     reg_binding bound[POINTS + 2];
-    atn_status status = reg_engine_kernel(e, REG_SUMS, &kernel);
-    if (status == ATN_OK) status = reg_engine_pose(kernel, pose);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "limit", limit_of(s), 0);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "fits2", fits * fits, 0);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "same2", same * same, 0);
-    if (status != ATN_OK) return status;
     bind_points(s, bound);
     bound[POINTS] = (reg_binding){"distance2", s->source->sum[0]};
     bound[POINTS + 1] = (reg_binding){"total", s->total};
-    status = reg_engine_run(e, REG_SUMS, bound, COUNT(bound));
+    atn_status status = reg_engine_run_given(&s->p->engine, REG_SUMS, pose, given, COUNT(given), bound, COUNT(bound));
     if (status == ATN_OK) status = atn_array_map_read(s->total, &total);
     if (status == ATN_OK) take_sums(s, total);
     return status;
 }
 
-atn_status reg_polish_step(reg_polish_state *s, const reg_pose *pose, double reach) {
+atn_status reg_polish_step(reg_polish_state *s, const geom_pose *pose, double reach) {
     reg_engine *e = &s->p->engine;
     atn_status status = reg_place(e, s->source, pose);
-    if (status == ATN_OK) status = reg_place(e, s->target, &REG_IDENTITY);
+    if (status == ATN_OK) status = reg_place(e, s->target, &GEOM_IDENTITY);
     if (status == ATN_OK) status = reg_partners(e, s->source, s->target, reach, s->slack);
     if (status == ATN_OK) status = reg_side_pairs(s->source);
     if (status == ATN_OK) status = weigh(s, pose, reach);
@@ -112,21 +96,16 @@ atn_status reg_polish_step(reg_polish_state *s, const reg_pose *pose, double rea
     return status == ATN_OK ? add_up(s, pose) : status;
 }
 
-atn_status reg_polish_terms(reg_polish_state *s, const reg_pose *pose, size_t per, atn_array **out) {
+atn_status reg_polish_terms(reg_polish_state *s, const geom_pose *pose, size_t per, atn_array **out) {
     reg_engine *e = &s->p->engine;
-    atn_kernel *kernel;
+    reg_given given[] = {{"limit", limit_of(s)}, {"per", (double)per}};
     reg_binding bound[POINTS + 1];
     *out = NULL;
-    atn_status status = reg_engine_kernel(e, REG_TERMS, &kernel);
-    if (status == ATN_OK) status = reg_engine_pose(kernel, pose);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "limit", limit_of(s), 0);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "per", (double)per, 0);
-    if (status == ATN_OK)
-        status = atn_array_create_matrix(e->device, reg_sum_type(e->type),
-                                         (int64_t)((s->source->padded + per - 1) / per), REG_POLISH_TERM, 0, out);
+    atn_status status = atn_array_create_matrix(e->device, reg_sum_type(e->type), REG_POLISH_TERM,
+                                                (int64_t)((s->source->padded + per - 1) / per), 0, out);
     bind_points(s, bound);
     bound[POINTS] = (reg_binding){"term", *out};
-    if (status == ATN_OK) status = reg_engine_run(e, REG_TERMS, bound, COUNT(bound));
+    if (status == ATN_OK) status = reg_engine_run_given(e, REG_TERMS, pose, given, COUNT(given), bound, COUNT(bound));
     return status;
 }
 

@@ -4,6 +4,9 @@
 #define ATN_APPS_REGISTER_PROBLEM_H
 
 #include "apps/register/ordered_side.h"
+#include "geom/fit.h"
+
+#include "base/aside.h"
 
 enum { REG_MOST_LEVELS = 12 };
 enum { REG_SAMPLED = 120000 };
@@ -49,7 +52,7 @@ typedef struct reg_problem {
     double source_spacing;
     reg_level level[REG_MOST_LEVELS]; /* the coarsest first; the last has all points */
     int32_t levels;
-    reg_pose pose;           /* source frame to target frame: the start, then the result */
+    geom_pose pose;          /* source frame to target frame: the start, then the result */
     bool polished;           /* EM-ICP ends with steps of its own kind */
     bool surveyed;           /* a covariance is wanted, */
     const char *withheld;    /* and cannot be told for this reason; or NULL */
@@ -67,15 +70,21 @@ typedef struct reg_problem {
     int32_t parts;      /* the source is worked on in so many */
     bool converged;
     double noise;            /* of both clouds across their surfaces, in units */
-    struct reg_scene *scene; /* made when first looked at; owned */
-    struct fitness *fitness; /* likewise */
-    reg_pose rival;          /* another pose that fits clearly better, */
-    bool beaten;             /* where there is one */
-    double value;            /* of the answer, for comparing it with others */
+    struct reg_scene *scene; /* owned, like the next; beside.h says when they are there */
+    struct fitness *fitness;
+    atn_aside scene_aside, fitness_aside;
+    atn_status scene_status, fitness_status;
+    geom_pose rival; /* another pose that fits clearly better, */
+    bool beaten;     /* where there is one */
+    double value;    /* of the answer, for comparing it with others */
     char reason[200];
     size_t held; /* bytes before it began */
     atn_register_result *result;
 } reg_problem;
+
+/* Settings as the caller gave them; a start without what rounding left in it. */
+atn_status reg_check(const atn_ctx *ctx, const atn_register_settings *settings);
+void reg_straighten(atn_register_settings *settings);
 
 /* Copies of both clouds, in order, and their frames. */
 atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings);
@@ -83,13 +92,13 @@ atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings
 atn_status reg_take_rows(reg_problem *p);
 /* Is it worth preparing points on the device? It is where that is not the host, for methods that ask the host for few
  * of many points. */
-bool reg_goes_to_device(const reg_engine *engine, const atn_register_settings *settings, size_t source, size_t target);
+bool reg_goes_to_device(atn_device *device, const atn_register_settings *settings, size_t source, size_t target);
 
 /* The spacings, and points merged where there are many more than elsewhere within them. */
 atn_status reg_levels_begin(reg_problem *p);
 
 /* Once for all runs: all points, and where the method wants it (`pyramid`) coarser levels, each with cubes twice as
- * large. */
+ * large. Called before any method. */
 atn_status reg_levels_make(reg_problem *p, bool pyramid);
 void reg_levels_free(reg_problem *p);
 
@@ -106,7 +115,7 @@ atn_status reg_plan_memory(reg_problem *p);
 reg_level *reg_level_for(reg_problem *p, double length);
 
 /* The largest way between where two poses send a source point. */
-double reg_motion(const reg_problem *p, const reg_pose *a, const reg_pose *b);
+double reg_motion(const reg_problem *p, const geom_pose *a, const geom_pose *b);
 
 /* Says why it ended where that is not said yet: lost, nothing near the source could be found; or still moving. */
 void reg_ended(reg_problem *p, bool lost);
@@ -116,7 +125,7 @@ atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motio
 
 /* reg_estep and reg_mstep in one, free of underflow: the outlier class is 2^-far2, INFINITY: there is none. */
 atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, double far2, double unit,
-                            reg_moments *out);
+                            geom_moments *out);
 
 void reg_spread_of(const cloud_points *points, const double origin[3], reg_spread *out);
 
@@ -151,8 +160,8 @@ atn_status reg_measure(reg_problem *p, atn_register_result *r);
 atn_status reg_judge(reg_problem *p, atn_register_result *r);
 
 /* The caller's 4 x 4 of a pose inside, and back. */
-void reg_to_inside(const reg_problem *p, const double t[16], reg_pose *out);
-void reg_to_outside(const reg_problem *p, const reg_pose *pose, double t[16]);
+void reg_to_inside(const reg_problem *p, const double t[16], geom_pose *out);
+void reg_to_outside(const reg_problem *p, const geom_pose *pose, double t[16]);
 
 /* A method: from p->pose on to the best pose it finds. */
 typedef atn_status reg_method(reg_problem *p);

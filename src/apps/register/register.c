@@ -1,9 +1,13 @@
 /* The public call: checks, frames without units, the method, and what is said about the result. */
-#include "apps/register/fitness.h"
+#include "apps/register/beside.h"
+#include "apps/register/rescue.h"
 #include "apps/register/search.h"
+#include "apps/register/where.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/sized.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -24,112 +28,6 @@ static const struct {
     [ATN_REGISTER_CPD] = {reg_cpd, "cpd", 0, 0.1, 200},
     [ATN_REGISTER_GICP] = {reg_gicp, "gicp", 0, 1, 200},
 };
-enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
-
-/* ---- settings ---- */
-
-/* What is nearest to a 3 x 3 matrix among the maps of a kind; false where there is none. */
-static bool nearest_map(const double start[16], atn_transform_kind kind, reg_pose *out) {
-    reg_moments m = {.weight = 1, .spread = {1, 0, 0, 1, 0, 1}};
-    for (int i = 0; i < 9; ++i) m.cross[i] = start[i / 3 * 4 + i % 3];
-    return reg_fit(&m, kind, out);
-}
-
-/* A start that has an inverse and is of the kind that is asked for, but for the digits that a file leaves out. */
-static atn_status check_start(const atn_ctx *ctx, const atn_register_settings *s) {
-    static const double ROUNDED = 1e-3;
-    reg_pose start, nearest;
-    for (int i = 0; i < 9; ++i) start.a[i] = s->start[i / 3 * 4 + i % 3];
-    double size = reg_pose_scale(&start), apart = 0;
-    if (!(size > 1e-5 * reg_pose_stretch(&start)) || !isfinite(size))
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: the start maps space onto a plane, a line or a point");
-    if (s->transform == ATN_TRANSFORM_AFFINE) return ATN_OK;
-    bool any = nearest_map(s->start, s->transform, &nearest);
-    for (int i = 0; i < 9 && any; ++i) apart = fmax(apart, fabs(start.a[i] - nearest.a[i]) / size);
-    if (any && apart <= ROUNDED) return ATN_OK;
-    if (s->transform == ATN_TRANSFORM_SIMILARITY)
-        return atn_fail(ctx, ATN_ERR_INPUT,
-                        "register: the start shears or mirrors; of the transforms only affine does");
-    return atn_fail(ctx, ATN_ERR_INPUT,
-                    "register: the start scales, shears or mirrors (by %.3g in volume), a rigid transform does not; "
-                    "similarity scales, affine does all",
-                    size * size * size);
-}
-
-/* Without what rounding left in it. */
-static void straighten(atn_register_settings *s) {
-    reg_pose nearest;
-    if (s->transform == ATN_TRANSFORM_AFFINE || !nearest_map(s->start, s->transform, &nearest)) return;
-    for (int i = 0; i < 9; ++i) s->start[i / 3 * 4 + i % 3] = nearest.a[i];
-}
-
-static atn_status check(const atn_ctx *ctx, const atn_register_settings *s) {
-    if ((int)s->method < 0 || (int)s->method >= N_METHODS)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: there is no method %d", (int)s->method);
-    if ((int)s->transform < 0 || s->transform > ATN_TRANSFORM_AFFINE || (int)s->init < 0 || s->init > ATN_START_AUTO ||
-        (int)s->robust < 0 || s->robust > ATN_ROBUST_CAUCHY)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: a transform, start or robust kernel that there is not");
-    if (s->precision != 0 && s->precision != 16 && s->precision != 32 && s->precision != 64)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: a precision of %d; there are 16, 32 and 64", s->precision);
-    const double lengths[] = {s->sigma_start, s->sigma_end, s->outlier_distance, s->error_bound, s->robust_scale};
-    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; ++k)
-        if (!(lengths[k] >= 0) || (isinf(lengths[k]) && k != 2))
-            return atn_fail(ctx, ATN_ERR_INPUT, "register: a length or bound of %g; they are numbers above 0",
-                            lengths[k]);
-    if (s->sigma_start > 0 && s->sigma_end > s->sigma_start)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: sigma ends at %g above its start %g", s->sigma_end,
-                        s->sigma_start);
-    if (!(s->sigma_factor >= 0) || s->sigma_factor >= 1)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: a factor of %g; it is between 0 and 1", s->sigma_factor);
-    if (!(s->trim >= 0) || s->trim >= 1)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: %g of the pairs cannot be left out; 0 to below 1 can", s->trim);
-    if (s->error_bound >= 1)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: an error bound of %g; it is below 1", s->error_bound);
-    if (s->most_iterations < 0)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: %d iterations at most; it is a number above 0",
-                        s->most_iterations);
-    for (int k = 0; k < 16 && s->init == ATN_START_GIVEN; ++k)
-        if (!isfinite(s->start[k]) || (k >= 12 && fabs(s->start[k] - (k == 15)) > 1e-9))
-            return atn_fail(ctx, ATN_ERR_INPUT, "register: the start is no map of points: 4 x 4, the last row 0 0 0 1");
-    return s->init == ATN_START_GIVEN ? check_start(ctx, s) : ATN_OK;
-}
-
-/* ---- frames ---- */
-
-void reg_to_inside(const reg_problem *p, const double t[16], reg_pose *out) {
-    reg_pose pose;
-    for (int i = 0; i < 3; ++i) {
-        memcpy(pose.a + 3 * i, t + 4 * i, 3 * sizeof *t);
-        pose.b[i] = t[4 * i + 3];
-    }
-    double at[3];
-    reg_pose_apply(&pose, p->source_origin, at);
-    for (int i = 0; i < 3; ++i) pose.b[i] = (at[i] - p->target_origin[i]) / p->unit;
-    *out = pose;
-}
-
-void reg_to_outside(const reg_problem *p, const reg_pose *pose, double t[16]) {
-    double turned[3];
-    reg_pose linear = *pose;
-    memset(linear.b, 0, sizeof linear.b);
-    reg_pose_apply(&linear, p->source_origin, turned);
-    for (int i = 0; i < 3; ++i) {
-        memcpy(t + 4 * i, pose->a + 3 * i, 3 * sizeof *t);
-        t[4 * i + 3] = p->target_origin[i] + p->unit * pose->b[i] - turned[i];
-        t[12 + i] = 0;
-    }
-    t[15] = 1;
-}
-
-bool reg_is_polished(const atn_register_settings *s) {
-    if (s->method == ATN_REGISTER_GICP) return true;
-    return s->method == ATN_REGISTER_EM_ICP && s->transform == ATN_TRANSFORM_RIGID && !s->compat && !s->no_polish &&
-           !(s->sigma_end > 0);
-}
-
-bool reg_is_surveyed(const atn_register_settings *s) {
-    return !s->no_covariance && !s->compat && s->transform == ATN_TRANSFORM_RIGID;
-}
 
 static const double START[] = {/* of the unit: how far a start may be from the answer */
                                [ATN_START_IDENTITY] = 0.12,
@@ -161,27 +59,13 @@ static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
     if (status == ATN_OK) status = reg_levels_begin(p);
     if (status != ATN_OK) return status;
     fill_in(settings, p);
-    if (settings->init == ATN_START_GIVEN) straighten(settings);
+    if (settings->init == ATN_START_GIVEN) reg_straighten(settings);
     static const double IDENTITY[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
     reg_to_inside(p, settings->init == ATN_START_GIVEN ? settings->start : IDENTITY, &p->pose);
     return ATN_OK;
 }
 
 /* ---- the result ---- */
-
-atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, size_t source, size_t target) {
-    p->dense_pairs += (double)p->source_count * (double)p->target_count;
-    if (!p->settings->watch) return ATN_OK;
-    atn_register_step step = {.iteration = p->iterations,
-                              .sigma = sigma * p->unit,
-                              .rmse = rmse * p->unit,
-                              .motion = motion * p->unit,
-                              .pairs = (int64_t)p->engine.pairs,
-                              .source = source,
-                              .target = target};
-    if (p->settings->watch(p->settings->watch_user, &step)) return ATN_OK;
-    return atn_fail(p->engine.ctx, ATN_ERR_CANCELLED, "register: stopped after %d iterations", p->iterations);
-}
 
 static atn_status note_profile(const reg_problem *p, atn_register_result *r) {
     const reg_engine *e = &p->engine;
@@ -232,7 +116,7 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     if (status != ATN_OK) return status;
     if (!r->has_covariance) snprintf(r->covariance_reason, sizeof r->covariance_reason, "%s", withheld(p, r));
     reg_to_outside(p, &p->pose, r->transform);
-    r->scale = s->transform == ATN_TRANSFORM_SIMILARITY ? reg_pose_scale(&p->pose) : 1;
+    r->scale = s->transform == ATN_TRANSFORM_SIMILARITY ? geom_pose_scale(&p->pose) : 1;
     r->iterations = p->iterations;
     r->pairs = p->dense_pairs;
     r->evaluated_pairs = p->engine.evaluated;
@@ -255,7 +139,7 @@ static const double NEAR = 0.3;                              /* of sigma_start: 
 
 /* What a run of the method left behind, with its verdict. */
 typedef struct answer {
-    reg_pose pose;
+    geom_pose pose;
     double far, sigma, outlier2, value;
     bool converged;
     char reason[sizeof((reg_problem *)0)->reason];
@@ -319,7 +203,7 @@ static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings
     bool scaled = settings->transform != ATN_TRANSFORM_RIGID;
     reg_span span = reg_begin(&p->engine);
     double at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
-    atn_status status = reg_scene_make(&p->source, &p->target, scaled, &p->scene);
+    atn_status status = reg_scene_ready(p);
     double score = 0, before = -1;
     *fits = false;
     for (int k = 0; k < fits_most && status == ATN_OK && !scaled && p->open_iterations && !*fits; ++k) {
@@ -337,7 +221,7 @@ static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings
 static atn_status run_from_anywhere(reg_problem *p, atn_register_settings *settings) {
     bool tried;
     reg_start start;
-    reg_pose found;
+    geom_pose found;
     atn_status status = fit_where_they_lie(p, settings, 1, &tried);
     if (status == ATN_OK && tried) status = run(p, settings);
     if (status != ATN_OK || (tried && p->result->verdict == ATN_VERDICT_TRUSTED)) return status;
@@ -374,6 +258,24 @@ static atn_status register_from_start(reg_problem *p, atn_register_settings *set
     return settings->init == ATN_START_IDENTITY ? run_from_identity(p, settings) : run(p, settings);
 }
 
+/* Coarser levels too, unless all pairs are asked for, or ICP is told how far apart they may be. */
+static bool wants_pyramid(const reg_problem *p) {
+    const atn_register_settings *s = p->settings;
+    bool icp = s->method == ATN_REGISTER_ICP || s->method == ATN_REGISTER_ICP_PLANE;
+    return !s->dense && !s->compat && (!icp || p->open_far);
+}
+
+/* All that is there before the first step. */
+static atn_status prepare(reg_problem *p, atn_register_settings *settings) {
+    atn_status status = set_up(p, settings);
+    if (status == ATN_OK) status = reg_plan_memory(p);
+    if (status != ATN_OK) return status;
+    reg_scene_begin(p);
+    status = reg_engine_build_ahead(&p->engine, false);
+    if (status == ATN_OK) status = reg_levels_make(p, wants_pyramid(p));
+    return status == ATN_OK ? reg_fitness_begin(p) : status;
+}
+
 /* What is registered: two clouds, or rows of two arrays. */
 typedef struct given_pair {
     const atn_cloud *source, *target;
@@ -401,15 +303,11 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     p->haste = 1;
     reg_engine_reset(engine, &settings);
     p->engine = *engine;
-    atn_status status = set_up(p, &settings);
-    if (status == ATN_OK) status = reg_plan_memory(p);
-    if (status == ATN_OK) status = reg_engine_build_ahead(&p->engine, false);
+    atn_status status = prepare(p, &settings);
     if (status == ATN_OK) status = register_from_start(p, &settings);
     if (status == ATN_OK) status = finish(p, since, out);
+    reg_beside_free(p);
     reg_levels_free(p);
-    reg_scene_free(p->scene);
-    if (p->fitness) fitness_free(p->fitness);
-    atn_free(ctx, p->fitness);
     reg_ordered_free(&p->source_ordered);
     reg_ordered_free(&p->target_ordered);
     cloud_points_free(&p->source);
@@ -425,19 +323,68 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
 }
 
 static atn_status open_engine(atn_device *device, const atn_register_settings *settings, reg_engine *engine) {
-    atn_status status = check(atn_device_ctx(device), settings);
+    atn_status status = reg_check(atn_device_ctx(device), settings);
     *engine = (reg_engine){0};
     return status == ATN_OK ? reg_engine_open(device, settings, engine) : status;
 }
 
+/* What the caller gave, and room for what he gets. */
+static atn_status take(const atn_ctx *ctx, const atn_register_settings *given, const atn_register_result *out,
+                       atn_register_settings *settings) {
+    atn_status status = ATN_CHECK_OUT(ctx, atn_register_result, out);
+    return status == ATN_OK ? ATN_TAKE(ctx, atn_register_settings, given, settings) : status;
+}
+
+/* An engine where the work is done: on the device that was asked for, its host, or the one that it has taken where that
+ * was lost. */
+typedef struct workplace {
+    reg_where where;
+    reg_engine engine;
+    atn_device *own; /* NULL: nothing was lost */
+} workplace;
+
+/* `most`: points of the larger cloud. */
+static atn_status enter(atn_device *device, const atn_register_settings *settings, size_t most, workplace *w) {
+    *w = (workplace){.where = reg_where_begin(device, settings, most)};
+    return open_engine(w->where.device, settings, &w->engine);
+}
+
+static void leave(workplace *w) {
+    reg_engine_close(&w->engine);
+    atn_device_close(w->own);
+    reg_where_end(&w->where);
+}
+
+static atn_status register_clouds(workplace *w, const given_pair *pair, const atn_register_settings *settings,
+                                  atn_register_result *out) {
+    atn_status status = register_pair(&w->engine, pair, settings, out);
+    if (status != ATN_ERR_LOST || w->own) return status;
+    status = reg_open_host(w->engine.device, &w->own);
+    reg_engine_close(&w->engine);
+    w->engine = (reg_engine){0};
+    if (status == ATN_OK) status = open_engine(w->own, settings, &w->engine);
+    return status == ATN_OK ? register_pair(&w->engine, pair, settings, out) : status;
+}
+
+static atn_status register_two(atn_device *device, const atn_cloud *source, const atn_cloud *target,
+                               const atn_register_settings *settings, atn_register_result *out) {
+    size_t most = cloud_count(source) > cloud_count(target) ? cloud_count(source) : cloud_count(target);
+    workplace here;
+    atn_status status = enter(device, settings, most, &here);
+    if (status == ATN_OK) status = register_clouds(&here, &(given_pair){source, target, NULL, NULL}, settings, out);
+    leave(&here);
+    return status;
+}
+
 atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
                         const atn_register_settings *given, atn_register_result *out) {
-    atn_register_settings settings = given ? *given : (atn_register_settings){0};
-    reg_engine engine;
-    *out = (atn_register_result){0};
-    atn_status status = open_engine(device, &settings, &engine);
-    if (status == ATN_OK) status = register_pair(&engine, &(given_pair){source, target, NULL, NULL}, &settings, out);
-    reg_engine_close(&engine);
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_register_settings settings;
+    atn_register_result all = {0};
+    atn_status status = take(ctx, given, out, &settings);
+    if (status != ATN_OK) return status;
+    status = register_two(device, source, target, &settings, &all);
+    ATN_GIVE(ctx, atn_register_result, &all, out);
     return status;
 }
 
@@ -445,46 +392,41 @@ atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_c
 
 static atn_status check_rows(atn_device *device, const atn_array *rows, const char *which) {
     const atn_ctx *ctx = atn_device_ctx(device);
-    atn_array_info info = atn_array_get_info(rows);
     if (atn_array_device(rows) != device)
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s lies on another device", which);
-    if (info.rank != 2 || info.size[0] != 3 || (info.type != ATN_SP && info.type != ATN_DP))
+    if (rows->rank != 2 || rows->size[0] != 3 || (rows->type != ATN_SP && rows->type != ATN_DP))
         return atn_fail(ctx, ATN_ERR_INPUT,
                         "register: the %s is no matrix of 32-bit or 64-bit numbers, three in a row for each point",
                         which);
-    if (info.size[1] == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
-    if (info.size[1] > INT32_MAX)
+    if (rows->size[1] == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
+    if (rows->size[1] > INT32_MAX)
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %d points", which, INT32_MAX);
     return ATN_OK;
 }
 
 /* A copy for the host. */
 static atn_status cloud_of(atn_ctx *ctx, atn_array *rows, atn_cloud **out) {
-    atn_array_info info = atn_array_get_info(rows);
-    size_t numbers = 3 * (size_t)info.size[1];
-    bool wide = info.type == ATN_DP;
+    size_t numbers = 3 * (size_t)rows->size[1];
+    bool wide = rows->type == ATN_DP;
     double *positions = atn_alloc(ctx, numbers * sizeof *positions);
     float *single = wide ? NULL : atn_alloc(ctx, numbers * sizeof *single);
     *out = NULL;
     atn_status status = positions && (wide || single) ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = atn_array_get(rows, wide ? (void *)positions : single, 0);
     for (size_t k = 0; k < numbers && single && status == ATN_OK; ++k) positions[k] = (double)single[k];
-    if (status == ATN_OK) status = atn_cloud_create(ctx, (size_t)info.size[1], positions, NULL, out);
+    if (status == ATN_OK) status = atn_cloud_create(ctx, (size_t)rows->size[1], positions, NULL, out);
     atn_free(ctx, positions);
     atn_free(ctx, single);
     return status;
 }
 
-static atn_status register_copies(reg_engine *engine, atn_array *source, atn_array *target,
+static atn_status register_copies(atn_device *device, atn_array *source, atn_array *target,
                                   const atn_register_settings *settings, atn_register_result *out) {
-    atn_ctx *ctx = (atn_ctx *)(uintptr_t)engine->ctx;
-    given_pair pair = {0};
+    atn_ctx *ctx = atn_device_ctx(device);
     atn_cloud *from = NULL, *to = NULL;
     atn_status status = cloud_of(ctx, source, &from);
     if (status == ATN_OK) status = cloud_of(ctx, target, &to);
-    pair.source = from;
-    pair.target = to;
-    if (status == ATN_OK) status = register_pair(engine, &pair, settings, out);
+    if (status == ATN_OK) status = register_two(device, from, to, settings, out);
     atn_cloud_free(from);
     atn_cloud_free(to);
     return status;
@@ -492,33 +434,67 @@ static atn_status register_copies(reg_engine *engine, atn_array *source, atn_arr
 
 atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array *target,
                                const atn_register_settings *given, atn_register_result *out) {
-    atn_register_settings settings = given ? *given : (atn_register_settings){0};
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_register_settings settings;
+    atn_register_result all = {0};
     reg_engine engine = {0};
-    *out = (atn_register_result){0};
-    atn_status status = check_rows(device, source, "source");
+    atn_status status = take(ctx, given, out, &settings);
+    if (status == ATN_OK) status = check_rows(device, source, "source");
     if (status == ATN_OK) status = check_rows(device, target, "target");
     if (status == ATN_OK && settings.match_species)
-        status =
-            atn_fail(atn_device_ctx(device), ATN_ERR_INPUT, "register: species are to match, but arrays have none");
+        status = atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but arrays have none");
     if (status == ATN_OK) status = open_engine(device, &settings, &engine);
     if (status != ATN_OK) return status;
-    size_t counts[2] = {(size_t)atn_array_get_info(source).size[1], (size_t)atn_array_get_info(target).size[1]};
-    if (reg_goes_to_device(&engine, &settings, counts[0], counts[1]))
-        status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, out);
-    else
-        status = register_copies(&engine, source, target, &settings, out);
+    size_t counts[2] = {(size_t)source->size[1], (size_t)target->size[1]};
+    bool there = reg_goes_to_device(device, &settings, counts[0], counts[1]);
+    if (there) status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, &all);
     reg_engine_close(&engine);
+    if (!there) status = register_copies(device, source, target, &settings, &all);
+    ATN_GIVE(ctx, atn_register_result, &all, out);
     return status;
+}
+
+/* Pairs lie as far from each other as the caller's header has it. */
+static atn_register_pair *pair_at(atn_register_pair *pairs, size_t bytes, size_t k) {
+    return (atn_register_pair *)((char *)pairs + k * bytes);
+}
+
+static atn_status check_pairs(const atn_ctx *ctx, atn_register_pair *pairs, size_t bytes, size_t count) {
+    atn_status status = ATN_CHECK_OUT(ctx, atn_register_pair, pairs);
+    if (status == ATN_OK && bytes < offsetof(atn_register_pair, result) + sizeof(size_t))
+        return atn_fail(ctx, ATN_ERR_INPUT, "atn_register_pair: %zu bytes have no room for a result", bytes);
+    for (size_t k = 1; k < count && status == ATN_OK; ++k)
+        if (pair_at(pairs, bytes, k)->size != pairs->size)
+            return atn_fail(ctx, ATN_ERR_INPUT, "atn_register_pair: number %zu has a size of %zu bytes, the first %zu",
+                            k, pair_at(pairs, bytes, k)->size, pairs->size);
+    return status;
+}
+
+/* Points of the largest cloud. */
+static size_t most_points(atn_register_pair *pairs, size_t bytes, size_t count) {
+    size_t most = 0;
+    for (size_t k = 0; k < count; ++k) {
+        size_t source = cloud_count(pair_at(pairs, bytes, k)->source),
+               target = cloud_count(pair_at(pairs, bytes, k)->target);
+        most = source > most ? source : most;
+        most = target > most ? target : most;
+    }
+    return most;
 }
 
 atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
                               const atn_register_settings *given) {
     const atn_ctx *ctx = atn_device_ctx(device);
-    atn_register_settings settings = given ? *given : (atn_register_settings){0};
-    reg_engine engine;
-    atn_status status = open_engine(device, &settings, &engine);
+    size_t bytes = count && pairs->size ? pairs->size : sizeof *pairs;
+    atn_register_settings settings;
+    workplace here = {.own = NULL};
+    atn_status status = ATN_TAKE(ctx, atn_register_settings, given, &settings);
+    if (status == ATN_OK && count) status = check_pairs(ctx, pairs, bytes, count);
+    if (status != ATN_OK) return status;
+    status = enter(device, &settings, most_points(pairs, bytes, count), &here);
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
-        atn_register_pair *pair = &pairs[k];
+        atn_register_pair *pair = pair_at(pairs, bytes, k);
+        atn_register_result result = {0};
         atn_register_settings own = settings;
         if (pair->init != ATN_START_DEFAULT) own.init = pair->init;
         if (pair->start) {
@@ -526,14 +502,15 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
             memcpy(own.start, pair->start, sizeof own.start);
         }
         pair->message[0] = '\0';
-        pair->status = check(ctx, &own);
+        pair->status = reg_check(ctx, &own);
         if (pair->status == ATN_OK)
-            pair->status =
-                register_pair(&engine, &(given_pair){pair->source, pair->target, NULL, NULL}, &own, &pair->result);
+            pair->status = register_clouds(&here, &(given_pair){pair->source, pair->target, NULL, NULL}, &own, &result);
+        result.size = bytes - offsetof(atn_register_pair, result);
+        memcpy(&pair->result, &result, result.size);
         if (pair->status != ATN_OK) snprintf(pair->message, sizeof pair->message, "%s", atn_ctx_message(ctx));
         if (settings.done) settings.done(settings.done_user, k);
         if (pair->status == ATN_ERR_CANCELLED || pair->status == ATN_ERR_LOST) status = pair->status;
     }
-    reg_engine_close(&engine);
+    leave(&here);
     return status;
 }

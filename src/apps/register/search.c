@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,15 +31,6 @@ static bool same(const search_pose *a, const search_pose *b) {
     double d2 = 0;
     for (int k = 0; k < 3; ++k) d2 += (a->shift[k] - b->shift[k]) * (a->shift[k] - b->shift[k]);
     return d2 < SAME_SHIFT * SAME_SHIFT && search_pose_angle(a, b) < SAME_TURN;
-}
-
-void search_sort(search_pose *pose, size_t count) {
-    for (size_t i = 1; i < count; ++i) {
-        search_pose moving = pose[i];
-        size_t k = i;
-        for (; k > 0 && pose[k - 1].score < moving.score; --k) pose[k] = pose[k - 1];
-        pose[k] = moving;
-    }
 }
 
 /* Poses that are looked at by all cores, each by one. */
@@ -147,7 +139,7 @@ static bool is_line(const search_surface *s) {
     for (size_t k = 0; k < s->count; ++k)
         for (int a = 0, c = 0; a < 3; ++a)
             for (int b = a; b < 3; ++b) m[c++] += (double)s->at[a][k] * s->at[b][k];
-    search_least_direction(m, values, direction);
+    geom_least_direction(m, values, direction);
     return s->count < 3 || !(values[1] > 1e-6 * values[2]);
 }
 
@@ -194,12 +186,16 @@ typedef struct edges {
     const cloud_points *points[2];
     double edge[2];
     atn_status status[2];
+    const reg_meanwhile *other; /* pieces that come after these two; NULL: none */
 } edges;
 
 static void find_edge(void *user, int64_t from, int64_t to, int32_t worker) {
     edges *t = user;
-    (void)worker;
-    for (int64_t k = from; k < to; ++k) t->status[k] = search_edge(t->points[k], FEW, &t->edge[k]);
+    for (int64_t k = from; k < to; ++k)
+        if (k < 2)
+            t->status[k] = search_edge(t->points[k], FEW, &t->edge[k]);
+        else
+            t->other->part(t->other->user, k - 2, k - 1, worker);
 }
 
 /* The same cubes for both where the scale is known: FEW points of the one, not over MANY of the other. */
@@ -209,6 +205,11 @@ static void share_edge(double edge[2]) {
 }
 
 atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_scene **out) {
+    return reg_scene_make_beside(source, target, scaled, NULL, out);
+}
+
+atn_status reg_scene_make_beside(const cloud_points *source, const cloud_points *target, bool scaled,
+                                 const reg_meanwhile *other, reg_scene **out) {
     *out = NULL;
     if (source->count == 0 || target->count == 0)
         return atn_fail(source->ctx, ATN_ERR_INPUT, "register: the %s has no points; a start needs some in both clouds",
@@ -216,8 +217,8 @@ atn_status reg_scene_make(const cloud_points *source, const cloud_points *target
     reg_scene *s = atn_zalloc(source->ctx, sizeof *s);
     if (!s) return ATN_ERR_MEMORY;
     *s = (reg_scene){.ctx = source->ctx, .source = source, .target = target, .scaled = scaled, .blank = true};
-    edges both = {.points = {source, target}};
-    atn_parallel_pieces(2, find_edge, &both);
+    edges both = {.points = {source, target}, .other = other};
+    atn_parallel_pieces(2 + (other ? other->pieces : 0), find_edge, &both);
     atn_status status = both.status[0] != ATN_OK ? both.status[0] : both.status[1];
     if (status == ATN_OK && both.edge[0] > 0 && both.edge[1] > 0) {
         if (!scaled) share_edge(both.edge);

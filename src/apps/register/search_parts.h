@@ -32,8 +32,6 @@ typedef struct search_moments {
 void search_moments_add(search_moments *moments, double weight, const double y[3], const double x[3]);
 /* Horn's quaternion. False where the pairs do not say; the pose stays as it was then. */
 bool search_moments_fit(const search_moments *moments, bool scaled, search_pose *pose);
-/* The eigenvector of the smallest eigenvalue of a symmetric matrix (upper half: xx xy xz yy yz zz); values ascend. */
-void search_least_direction(const double matrix[6], double values[3], double direction[3]);
 
 /* ---- search_thin.c: one point for each cube ---- */
 /* The side of cubes that leave about `most` points, or 0.6 of all where there are few. 0: all are at one place. */

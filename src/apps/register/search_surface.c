@@ -6,6 +6,7 @@
 #include "base/lanes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 
@@ -94,7 +95,7 @@ static void find_normal(const surroundings *t, size_t i, const uint16_t *near, s
     for (int a = 0, c = 0; a < 3; ++a)
         for (int b = a; b < 3; ++b, ++c)
             m[c] = (double)sum.m[c] - (double)sum.d[a] * (double)sum.d[b] / (double)sum.near;
-    search_least_direction(m, values, normal);
+    geom_least_direction(m, values, normal);
     if (values[1] < 1e-3 * values[2] || values[0] > 0.7 * values[1]) return; /* a line, or a lump */
     for (int a = 0; a < 3; ++a) s->normal[a][i] = (float)normal[a];
 }

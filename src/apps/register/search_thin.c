@@ -2,15 +2,15 @@
  * table, stretch by stretch of the cloud by all cores, and put together in the order of the stretches. */
 #include "apps/register/search_parts.h"
 
-#include "apps/register/nth.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "geom/nth.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLED_FOR_EDGE = 12000, SAMPLED = 120000, STRETCH = 4096 };
+enum { SAMPLED_FOR_EDGE = 12000, SAMPLED = 120000, STRETCH = 1024 };
 
 /* ---- cubes ---- */
 
@@ -106,7 +106,7 @@ static atn_status least_points(const table *t, double *out) {
         ++points;
         seen += points * cubes[points];
     }
-    *out = REG_SPARSE * (double)points;
+    *out = GEOM_SPARSE * (double)points;
     atn_free(t->ctx, cubes);
     return ATN_OK;
 }

@@ -17,7 +17,7 @@ static atn_status find_nearest(reg_engine *e, reg_side *rows, reg_side *columns,
     for (int axis = 0; axis < 3; ++axis) { /* beyond that all are within reach */
         double low = fmin(rows->bounds.low[axis], columns->bounds.low[axis]);
         double high = fmax(rows->bounds.high[axis], columns->bounds.high[axis]);
-        extent += (high - low) * reg_pose_stretch(&columns->placed);
+        extent += (high - low) * geom_pose_stretch(&columns->placed);
     }
     for (double reach = FIRST;; reach *= WIDER) {
         atn_status status = reg_nearest(e, rows, columns, reach < extent ? reach : INFINITY, distance2, index);
@@ -34,13 +34,13 @@ static double limit(double shift, int32_t index, atn_type type) {
 
 /* What mstep and spread do, with an outlier class 2^(shift - far2) of each row's own. */
 static atn_status gather(const reg_side *rows, const double *shift, double far2, double unit, double *number,
-                         reg_moments *m) {
+                         geom_moments *m) {
     static const int SPREAD[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
     atn_array *arrays[7] = {rows->sum[0],   rows->sum[1],   rows->sum[2],  rows->sum[3],
                             rows->moved[0], rows->moved[1], rows->moved[2]};
     size_t n = rows->padded;
     atn_status status = ATN_OK;
-    *m = (reg_moments){0};
+    *m = (geom_moments){0};
     for (size_t a = 0; a < 7 && status == ATN_OK; ++a) status = reg_array_get(arrays[a], n, number + a * n);
     for (size_t r = 0; r < n && status == ATN_OK; ++r) {
         double w = (double)rows->weight[r], a = number[r], outlier = exp2(shift[r] - far2), x[3], y[3];
@@ -64,7 +64,7 @@ static atn_status gather(const reg_side *rows, const double *shift, double far2,
 }
 
 atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, double far2, double unit,
-                            reg_moments *out) {
+                            geom_moments *out) {
     size_t n = rows->padded;
     atn_status fetched = reg_side_fetch(rows);
     if (fetched != ATN_OK) return fetched;

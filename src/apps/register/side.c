@@ -2,12 +2,12 @@
  * full. */
 #include "apps/register/ordered_side.h"
 
-#include "apps/register/nth.h"
-
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"
 #include "eval/number.h"
+#include "geom/nth.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -59,9 +59,9 @@ static atn_status put_by_turns(atn_device *device, atn_array *array, size_t coun
 }
 
 atn_status reg_array_put(atn_array *array, size_t count, const double *from) {
-    copying c = {.type = atn_array_get_info(array).type, .numbers = (double *)(uintptr_t)from};
+    copying c = {.type = array->type, .numbers = (double *)(uintptr_t)from};
     atn_device *device = array->storage->device;
-    bool whole = atn_array_get_info(array).size[0] == (int64_t)count;
+    bool whole = array->size[0] == (int64_t)count;
     if (whole && !atn_device_get_info(device)->unified) return put_by_turns(device, array, count, &c);
     atn_status status = atn_array_map_write(array, &c.array);
     if (status == ATN_OK) atn_parallel((int64_t)count, LEAST, put_some, &c);
@@ -70,7 +70,7 @@ atn_status reg_array_put(atn_array *array, size_t count, const double *from) {
 
 atn_status reg_array_get(atn_array *array, size_t count, double *to) {
     const void *from;
-    copying c = {.type = atn_array_get_info(array).type, .numbers = to};
+    copying c = {.type = array->type, .numbers = to};
     atn_status status = atn_array_map_read(array, &from);
     c.array = (void *)(uintptr_t)from;
     if (status == ATN_OK) atn_parallel((int64_t)count, LEAST, get_some, &c);
@@ -209,7 +209,7 @@ static atn_status add_weights(reg_side *s, const atn_ctx *ctx) {
 static void cut(reg_side *s, const cloud_points *p, const double origin[3], double unit) {
     cutting c = {s, p, origin, unit};
     size_t placed = p->species ? place_species(&c) : p->count;
-    if (!p->species) atn_parallel((int64_t)p->count, LEAST, place_some, &c);
+    if (!p->species) atn_parallel((int64_t)p->count, LEAST / 8, place_some, &c);
     fill_up(s, placed);
 }
 
@@ -262,7 +262,7 @@ static double usual_radius(const reg_side *s) {
     double some[MOST];
     size_t count = s->blocks < MOST ? s->blocks : MOST;
     for (size_t k = 0; k < count; ++k) some[k] = s->radius[s->blocks * k / count];
-    return count ? reg_nth(some, count, count / 2) : 0;
+    return count ? geom_nth(some, count, count / 2) : 0;
 }
 
 void reg_side_join(reg_side *s) {
@@ -288,7 +288,7 @@ static atn_status vector(reg_side *s, atn_array **out) {
 }
 
 static atn_status rows_of(const reg_side *s, atn_array *array, atn_array **out) {
-    return atn_array_view_matrix(array, (int64_t)s->block, (int64_t)s->blocks, out);
+    return atn_array_view_matrix(array, (int64_t)s->blocks, (int64_t)s->block, out);
 }
 
 typedef struct weighing {
@@ -314,7 +314,7 @@ static void copy_weights(void *user, int64_t from, int64_t to, int32_t worker) {
 
 static atn_status weigh(const reg_side *s, const double *factor, double *number) {
     weighing t = {s, factor, number};
-    atn_parallel((int64_t)s->padded, LEAST, weigh_some, &t);
+    atn_parallel((int64_t)s->padded, LEAST / 16, weigh_some, &t); /* logarithms */
     return reg_array_put(s->log_weight, s->padded, number);
 }
 
@@ -491,13 +491,8 @@ static void look_at_some(void *user, int64_t from, int64_t to, int32_t worker) {
                                                   t->s->padded % t->samples * (size_t)k / t->samples);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double reg_side_median(double *square, size_t n) {
-    qsort(square, n, sizeof *square, ascending);
+    qsort(square, n, sizeof *square, atn_ascending_double);
     while (n && !isfinite(square[n - 1])) --n;
     return n ? (sqrt(square[(n - 1) / 2]) + sqrt(square[n / 2])) / 2 : 0;
 }
@@ -556,7 +551,7 @@ atn_status reg_side_unpark(reg_side *s) {
 
 atn_status reg_side_pairs(reg_side *s) {
     if (s->pair) return ATN_OK;
-    return atn_array_create_matrix(s->device, reg_sum_type(s->type), (int64_t)s->padded, REG_PAIR_ROWS, 0, &s->pair);
+    return atn_array_create_matrix(s->device, reg_sum_type(s->type), REG_PAIR_ROWS, (int64_t)s->padded, 0, &s->pair);
 }
 
 atn_status reg_side_weigh(reg_side *s, const double *factor, double *number) {
@@ -577,7 +572,7 @@ void reg_side_free(reg_side *s) {
 }
 
 atn_status reg_array_fit(atn_device *device, atn_type type, size_t count, atn_array **array) {
-    if (*array && atn_array_get_info(*array).size[0] == (int64_t)count) return ATN_OK;
+    if (*array && (*array)->size[0] == (int64_t)count) return ATN_OK;
     atn_array_free(*array);
     return atn_array_create_vector(device, type, (int64_t)count, array);
 }
@@ -585,10 +580,10 @@ atn_status reg_array_fit(atn_device *device, atn_type type, size_t count, atn_ar
 atn_status reg_side_solid(const reg_side *s, const atn_ctx *ctx, double *least, size_t *count) {
     enum { SOME = 4096 };
     size_t step = s->padded / SOME + 1, n = 0;
-    reg_weighed *list = atn_alloc(ctx, (s->padded / step + 1) * sizeof *list);
+    geom_weighed *list = atn_alloc(ctx, (s->padded / step + 1) * sizeof *list);
     if (!list) return ATN_ERR_MEMORY;
-    for (size_t r = 0; r < s->padded; r += step) list[n++] = (reg_weighed){(double)s->weight[r], (double)s->weight[r]};
-    *least = REG_SPARSE * reg_weighed_median(list, n);
+    for (size_t r = 0; r < s->padded; r += step) list[n++] = (geom_weighed){(double)s->weight[r], (double)s->weight[r]};
+    *least = GEOM_SPARSE * geom_weighed_median(list, n);
     *count = 0;
     for (size_t r = 0; r < s->padded; ++r) *count += s->weight[r] > 0 && (double)s->weight[r] >= *least;
     atn_free(ctx, list);

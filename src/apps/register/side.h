@@ -3,9 +3,9 @@
 #ifndef ATN_APPS_REGISTER_SIDE_H
 #define ATN_APPS_REGISTER_SIDE_H
 
-#include "apps/register/pose.h"
 #include "cloud/points.h"
 #include "device/device.h"
+#include "geom/pose.h"
 
 #include <attune/array.h>
 
@@ -88,7 +88,7 @@ typedef struct reg_side {
         *partner_rows; /* the same as matrices, a row for each block */
     atn_array
         *cover[REG_COVERS]; /* what lists of near blocks are made from on the device, once they are (near_device.c) */
-    reg_pose placed;        /* what `moved` holds */
+    geom_pose placed;       /* what `moved` holds */
     bool is_placed;
 } reg_side;
 

@@ -33,8 +33,8 @@ void reg_soft_close(reg_soft *s) {
     *s = (reg_soft){0};
 }
 
-atn_status reg_soft_place(reg_soft *s, reg_level *level, const reg_pose *pose, double k) {
-    reg_pose source = reg_pose_scaled(pose, k), target = reg_pose_scaled(&REG_IDENTITY, k);
+atn_status reg_soft_place(reg_soft *s, reg_level *level, const geom_pose *pose, double k) {
+    geom_pose source = geom_pose_scaled(pose, k), target = geom_pose_scaled(&GEOM_IDENTITY, k);
     atn_status status = reg_place(&s->p->engine, &level->source, &source);
     return status == ATN_OK ? reg_place(&s->p->engine, &level->target, &target) : status;
 }

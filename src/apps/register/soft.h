@@ -25,7 +25,7 @@ atn_status reg_soft_open(reg_problem *p, reg_soft *out);
 void reg_soft_close(reg_soft *soft); /* zeroed ones are fine */
 
 /* Both clouds as E-steps want them: scaled by k, the source moved. */
-atn_status reg_soft_place(reg_soft *soft, reg_level *level, const reg_pose *pose, double k);
+atn_status reg_soft_place(reg_soft *soft, reg_level *level, const geom_pose *pose, double k);
 
 /* How far pairs must be apart, scaled, so that all that are left out of a point's sums weigh at most error_bound times
  * its outlier class. */

@@ -46,13 +46,13 @@ static atn_status step(softassign *s, double sigma) {
         status = reg_soft_turn(&s->soft, target, source, reach, 1);
         if (status == ATN_OK) status = reg_soft_turn(&s->soft, source, target, reach, outlier);
     }
-    reg_moments m;
+    geom_moments m;
     if (status == ATN_OK) status = reg_mstep(&p->engine, source, outlier, k, &m);
     if (status != ATN_OK) return status;
-    reg_pose by;
-    s->lost = !reg_fit(&m, sigma > FREE_SCALE ? ATN_TRANSFORM_RIGID : settings->transform, &by);
+    geom_pose by;
+    s->lost = !geom_fit(&m, sigma > FREE_SCALE ? ATN_TRANSFORM_RIGID : settings->transform, &by);
     if (s->lost) return ATN_OK;
-    reg_pose next = reg_pose_compose(&by, &p->pose);
+    geom_pose next = geom_pose_compose(&by, &p->pose);
     s->motion = reg_motion(p, &p->pose, &next);
     p->pose = next;
     p->sigma = sigma;
@@ -91,8 +91,7 @@ static atn_status anneal(softassign *s) {
 
 atn_status reg_softassign(reg_problem *p) {
     softassign s = {.p = p};
-    atn_status status = reg_levels_make(p, !p->settings->dense);
-    if (status == ATN_OK) status = reg_soft_open(p, &s.soft);
+    atn_status status = reg_soft_open(p, &s.soft);
     if (status == ATN_OK) status = anneal(&s);
     for (int32_t k = 0; k < p->levels && status == ATN_OK; ++k) status = reg_soft_reset(&s.soft, &p->level[k]);
     if (status == ATN_OK) reg_ended(p, s.lost);

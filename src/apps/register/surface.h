@@ -39,7 +39,7 @@ atn_status reg_polish_end(reg_problem *p, const reg_surface *surface);
 atn_status reg_polish_whole(reg_problem *p, const reg_surface *surface, double reach, bool *lost);
 
 /* Where these steps would end: p stays as it is, and nobody is told of iterations. */
-atn_status reg_polish_aside(reg_problem *p, const reg_surface *surface, double reach, reg_pose *out, bool *converged);
+atn_status reg_polish_aside(reg_problem *p, const reg_surface *surface, double reach, geom_pose *out, bool *converged);
 
 /* p->result->covariance of p->pose, where the polish ended; has_covariance stays false where it cannot be told. */
 atn_status reg_covariance(reg_problem *p, const reg_surface *surface);

@@ -76,14 +76,14 @@ static atn_status sort_points(reg_problem *p, const cloud_points *source, const 
     return status;
 }
 
-bool reg_goes_to_device(const reg_engine *e, const atn_register_settings *s, size_t source, size_t target) {
+bool reg_goes_to_device(atn_device *device, const atn_register_settings *s, size_t source, size_t target) {
     enum { FEWEST = 32768, BYTES = 160 }; /* points of the smaller cloud; a point's at most while it is sorted */
     bool method = (s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP) && !s->compat;
     size_t fewer = source < target ? source : target;
-    double free = (double)atn_device_free_bytes(e->device);
+    double free = (double)atn_device_free_bytes(device);
     if (s->most_bytes) free = fmin(free, (double)s->most_bytes);
-    return method && !s->match_species && e->type != ATN_HP && fewer >= FEWEST &&
-           BYTES * ((double)source + (double)target) < free / 2 && e->remote;
+    return method && !s->match_species && s->precision != 16 && fewer >= FEWEST &&
+           BYTES * ((double)source + (double)target) < free / 2 && reg_is_remote(device);
 }
 
 static atn_status sort_on_device(reg_problem *p, const cloud_points *some, const reg_lying *lies, double like,
@@ -156,7 +156,7 @@ atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings
     atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &source);
     if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &target);
     reg_end(&p->engine, REG_READ, span);
-    if (status == ATN_OK && reg_goes_to_device(&p->engine, settings, source.count, target.count)) {
+    if (status == ATN_OK && reg_goes_to_device(p->engine.device, settings, source.count, target.count)) {
         status = reg_engine_build_ahead(&p->engine, true);
         if (status == ATN_OK) status = send(p, &source, &target);
         if (status == ATN_OK) status = take_on_device(p, &source, &target, &done);

@@ -1,9 +1,8 @@
 /* The verdict: trusted, doubtful or refused, with its reason. It rests on how the clouds agree at their own resolution,
  * held against chance, on what slides, and on the best other pose. */
+#include "apps/register/beside.h"
 #include "apps/register/judge.h"
 #include "apps/register/search.h"
-
-#include "base/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,12 +15,14 @@ static const double MISFIT_ALONE = 0.36, NONE_NEAR = 0.1; /* a little more is fo
 static const double PLANAR = 0.97; /* share of normals along three directions: walls and floors */
 static const double FREE = 0.96;   /* share of what is over these that lies at them: all there is */
 static const double MOSTLY_PLANAR = 0.9, MOSTLY_FREE = 0.92; /* where a little else meets */
-static const double DETAIL = 0.7;    /* share of what is no wall that must be there too, where walls and floors meet */
+static const double NONE_OVER = 0.98;                        /* share of it that hardly anything else leaves room for */
+static const double DETAIL = 0.75;   /* share of what is no wall that must be there too, where walls and floors meet */
 static const double FURNISHED = 0.8; /* share of it that makes up for points over walls and floors */
 static const double SURELY = 0.9;    /* agreement that needs no yardstick, unless walls and floors make it */
 static const double MIRRORED = 0.85; /* value of the mirrored source that makes a doubt: where walls and floors meet, */
 static const double MIRRORED_WEAK = 0.6;   /* where agreement is less than sure, */
-static const double BOTH = 1;              /* value of it and of the runner-up together, where walls and floors meet, */
+static const double MIRRORED_OVER = 0.6;   /* where walls and floors meet, and more than FREE allows is over them, */
+static const double BOTH = 1;              /* and value of it and of the runner-up together there, */
 static const double MIRRORED_BLIND = 1;    /* where there is no surface */
 static const double LEAST = 0.03;          /* overlap that tells anything */
 static const double RIVALLED = 0.5;        /* value of the runner-up from which on the answer does not stand out, */
@@ -31,10 +32,11 @@ static const double CLOSE = 0.8; /* value of the runner-up that makes a doubt of
 static const double LARGER = 20, FAR_LARGER = 200,
                     SMALLER = 1e-3;   /* the source beside the target: hardly the same unit */
 static const double AHEAD = 5;        /* deviations that scores of nearest points are above all others, mirrored too, */
-static const double NEARLY_AHEAD = 3; /* or which only a doubt remains for */
+static const double AHEAD_ALONE = 7;  /* where no planes tell anything, */
+static const double NEARLY_AHEAD = 3; /* where those few that there are agree surely; else only a doubt remains */
 static const double LEAST_SCORE = 0.15; /* mean score that tells anything */
 static const double BLIND = 0.01;       /* what a score counts beside the value that planes give */
-enum { FEWEST = 12, FEW = 100 };        /* samples on a surface that say something; fewer may be there by chance */
+enum { FEWEST = 12, FEW = 100 };        /* planes on a surface that say something; fewer may be there by chance */
 
 const char *atn_verdict_name(atn_verdict verdict) {
     static const char *const NAMES[] = {"refused", "doubtful", "trusted"};
@@ -50,7 +52,8 @@ static void say(atn_register_result *r, atn_verdict verdict, const char *why) {
 static bool only_walls(const fitness_seen *seen) {
     double detail = judge_detail(seen);
     if (seen->planar > PLANAR && seen->free < FREE && detail < FURNISHED) return true;
-    return seen->planar > MOSTLY_PLANAR && (seen->free < MOSTLY_FREE || (seen->missing > 1 && detail < DETAIL));
+    if (seen->planar <= MOSTLY_PLANAR) return false;
+    return seen->free < MOSTLY_FREE || (seen->free < NONE_OVER && seen->missing > 1 && detail < DETAIL);
 }
 
 /* Noise that hides planes of few neighbours in both clouds is all that keeps the right pose's surfaces apart. */
@@ -129,14 +132,21 @@ static bool is_blind(const reg_problem *p, const fitness_seen *seen) {
 static atn_status hold_against_chance(reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
     double as_well;
     bool walls = seen->planar >= MOSTLY_PLANAR, weak = seen->precision < SURELY;
-    if (r->verdict != ATN_VERDICT_TRUSTED || seen->identical || (!weak && !walls && seen->fits >= FEW)) return ATN_OK;
+    bool many = fitness_planes(p->fitness, seen->fits) >= FEW;
+    if (r->verdict != ATN_VERDICT_TRUSTED || seen->identical || (!weak && !walls && many)) return ATN_OK;
     atn_status status = judge_mirror(p, seen, &as_well);
-    bool both = walls && as_well + r->runner_up > BOTH;
-    if (status != ATN_OK || (as_well < (weak ? MIRRORED_WEAK : MIRRORED) && !both)) return status;
+    bool over = walls && seen->free < FREE && (as_well > MIRRORED_OVER || as_well + r->runner_up > BOTH);
+    if (status != ATN_OK || (as_well < (weak ? MIRRORED_WEAK : MIRRORED) && !over)) return status;
     r->verdict = ATN_VERDICT_DOUBTFUL;
     snprintf(r->reason, sizeof r->reason, "the mirrored source, which is another thing, fits %.0f %% as well",
              100 * as_well);
     return ATN_OK;
+}
+
+/* How far ahead nearest points must be: the less, the more surely the few planes agree that meet. */
+static double least_ahead(const fitness *f, const fitness_seen *seen) {
+    if (f->solid || seen->near < FEWEST || seen->precision < AGREES) return AHEAD_ALONE;
+    return seen->precision < SURELY ? AHEAD : NEARLY_AHEAD;
 }
 
 /* Nearest points tell whether the answer stands out from other poses. */
@@ -152,7 +162,8 @@ static atn_status judge_by_points(reg_problem *p, const fitness_seen *seen, atn_
         return ATN_OK;
     }
     atn_status status = judge_rivals_by_points(p, &scores, r, &ahead);
-    bool stands_out = ahead >= AHEAD && scores.mean > LEAST_SCORE;
+    double least = least_ahead(p->fitness, seen);
+    bool stands_out = ahead >= least && scores.mean > LEAST_SCORE;
     if (status == ATN_OK && stands_out) status = judge_mirror_by_points(p, seen, &scores, &mirrored, &by_chance);
     if (!p->fitness->solid) mirrored = 0; /* of hardly any planes */
     if (!p->fitness->solid && seen->near >= FEWEST && seen->precision < CHANCE)
@@ -163,7 +174,7 @@ static atn_status judge_by_points(reg_problem *p, const fitness_seen *seen, atn_
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason, "of the points beside the other surface only %.0f %% lie on it",
                  100 * seen->precision);
-    } else if (stands_out && (by_chance < AHEAD || mirrored > MIRRORED_BLIND))
+    } else if (stands_out && (by_chance < least || mirrored > MIRRORED_BLIND))
         say(r, ATN_VERDICT_DOUBTFUL, "there is no surface to compare, and the mirrored source fits about as well");
     else if (stands_out)
         say(r, ATN_VERDICT_TRUSTED, "points lie nearer to each other than in any other pose");
@@ -197,15 +208,6 @@ static atn_status judge(reg_problem *p, atn_register_result *r) {
     return hold_against_chance(p, &seen, r);
 }
 
-static atn_status look_closely(reg_problem *p) {
-    if (p->fitness) return ATN_OK;
-    p->fitness = atn_zalloc(p->engine.ctx, sizeof *p->fitness);
-    if (!p->fitness) return ATN_ERR_MEMORY;
-    atn_status status = fitness_make(p, p->fitness);
-    p->noise = hypot(p->fitness->side[0].noise, p->fitness->side[1].noise);
-    return status;
-}
-
 /* But for points far away from all others. */
 static double size_of(const cloud_points *points, double radius) {
     double middle[3], usual = reg_usual_radius(points, middle);
@@ -215,7 +217,7 @@ static double size_of(const cloud_points *points, double radius) {
 atn_status reg_judge(reg_problem *p, atn_register_result *r) {
     double target = size_of(&p->target, p->target_spread.radius);
     double larger = size_of(&p->source, p->source_spread.radius) / (target > 0 ? target : p->unit);
-    larger *= reg_pose_scale(&p->pose);
+    larger *= geom_pose_scale(&p->pose);
     reg_span span = reg_begin(&p->engine);
     atn_status status = ATN_OK;
     r->n_alternatives = r->n_sliding = 0;
@@ -225,7 +227,7 @@ atn_status reg_judge(reg_problem *p, atn_register_result *r) {
     r->reason[0] = '\0';
     p->beaten = false;
     if (!judge_degenerate(p, r->reason, sizeof r->reason)) {
-        status = look_closely(p);
+        status = reg_fitness_ready(p);
         if (status == ATN_OK) status = judge(p, r);
         if (r->verdict == ATN_VERDICT_TRUSTED && !p->converged) r->verdict = ATN_VERDICT_DOUBTFUL;
         bool known = *r->reason && r->verdict == ATN_VERDICT_REFUSED && p->settings->init == ATN_START_AUTO;

@@ -57,7 +57,7 @@ void unwrap_arrays_return(atn_unwrap *u) {
 
 /* Memory of the caller's itself where the device reads it, else a copy in `own`. */
 static atn_status take_host(atn_unwrap *u, atn_type type, const void *data, int which, atn_array **now) {
-    atn_status status = atn_array_create_around(u->device, type, u->width, u->height, data, &u->around[which]);
+    atn_status status = atn_array_create_around(u->device, type, u->height, u->width, data, &u->around[which]);
     if (status != ATN_OK || !u->around[which]) return status == ATN_OK ? atn_array_put(*now, data, 0) : status;
     *now = u->around[which];
     return ATN_OK;
@@ -122,7 +122,7 @@ static double number(const void *from, atn_type type, int64_t k) {
 
 static atn_status refuse_quality(atn_unwrap *u) {
     const void *quality;
-    int64_t pitch = atn_array_get_info(u->quality).pitch;
+    int64_t pitch = u->quality->pitch;
     atn_status status = atn_array_map_read(u->quality, &quality);
     for (int64_t k = 0; k < u->pixels && status == ATN_OK; ++k) {
         double value = number(quality, u->type, k / u->width * pitch + k % u->width);
@@ -151,7 +151,7 @@ static atn_status join_quality(atn_unwrap *u) {
 }
 
 atn_status unwrap_arrays_take(atn_unwrap *u, const unwrap_arrays *given, const void *phase,
-                              const atn_unwrap_settings *s) {
+                              const atn_unwrap_solve_settings *s) {
     u->own = (unwrap_arrays){u->psi, u->out, u->mask, u->quality};
     u->least = s->quality || given->quality ? 2 : 1;
     u->psi = given->psi ? given->psi : u->own.psi;

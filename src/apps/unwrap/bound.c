@@ -3,14 +3,14 @@
 
 #include "num/array.h"
 
-atn_kernel_options unwrap_described(atn_type type) {
+atn_kernel_settings unwrap_described(atn_type type) {
     static const char *const NAMES[2][2] = {{"USED_FLOAT=SP", NULL}, {"USED_FLOAT=DP", NULL}};
-    return (atn_kernel_options){.defines = NAMES[type == ATN_DP]};
+    return (atn_kernel_settings){.defines = NAMES[type == ATN_DP]};
 }
 
 atn_status unwrap_op_make(atn_device *device, atn_type type, unwrap_op *op, const char *kernel,
                           const void *const *pairs) {
-    atn_kernel_options options = unwrap_described(type);
+    atn_kernel_settings options = unwrap_described(type);
     atn_status status = atn_kernel_create(device, kernel, &options, &op->kernel);
     for (; status == ATN_OK && *pairs; pairs += 2) {
         union {
@@ -30,7 +30,7 @@ void unwrap_op_free(unwrap_op *op) {
 
 atn_status unwrap_array_make(atn_device *device, atn_type type, int64_t columns, int64_t rows, atn_array **out) {
     if (*out) return ATN_OK;
-    return rows ? atn_array_create_matrix(device, type, columns, rows, 0, out)
+    return rows ? atn_array_create_matrix(device, type, rows, columns, 0, out)
                 : atn_array_create_vector(device, type, columns, out);
 }
 

@@ -14,7 +14,7 @@ atn_status unwrap_op_make(atn_device *device, atn_type type, unwrap_op *op, cons
 void unwrap_op_free(unwrap_op *op);
 
 /* What the description of a kernel or program is told of the phase's type. */
-atn_kernel_options unwrap_described(atn_type type);
+atn_kernel_settings unwrap_described(atn_type type);
 
 /* A vector where there are no rows; nothing happens where *out is there. */
 atn_status unwrap_array_make(atn_device *device, atn_type type, int64_t columns, int64_t rows, atn_array **out);

@@ -151,7 +151,7 @@ atn_status unwrap_inverse(atn_device *device, int64_t width, int64_t height, con
     d.x = atn_alloc(ctx, n * sizeof *d.x);
     atn_status status = d.factor && d.part && d.mean && d.x ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK && !*out)
-        status = atn_array_create_volume(device, weights->type, UNWRAP_SIDE * height, width, height, 0, out);
+        status = atn_array_create_volume(device, weights->type, height, width, UNWRAP_SIDE * height, 0, out);
     if (status == ATN_OK) status = atn_array_map_write(*out, &to);
     if (status == ATN_OK) {
         assemble(&d, weights);

@@ -101,7 +101,7 @@ atn_status unwrap_plane_of(atn_unwrap *u, bool tilt, double plane[3]) {
     return ATN_OK;
 }
 
-atn_status unwrap_finish(atn_unwrap *u, const atn_unwrap_settings *s, atn_unwrap_result *result) {
+atn_status unwrap_finish(atn_unwrap *u, const atn_unwrap_solve_settings *s, atn_unwrap_result *result) {
     double off = 0, plane[3] = {0};
     atn_status status = find_angle(u, &off);
     if (status == ATN_OK) status = write_out(u, off, s->congruent, plane);

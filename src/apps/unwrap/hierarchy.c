@@ -58,8 +58,8 @@ static atn_status open_answer(atn_device *device, atn_type type, int64_t width, 
     int64_t columns = (START + even(width) + FRAME + START - 1) / START * START, rows = even(height) + 2 * FRAME;
     atn_status status = unwrap_array_make(device, type, columns, rows, &g->memory);
     if (status == ATN_OK)
-        status = atn_array_view_block(g->memory, START - FRAME, 0, even(width) + 2 * FRAME, rows, &g->framed);
-    return status == ATN_OK ? atn_array_view_block(g->memory, START, FRAME, width, height, &g->answer) : status;
+        status = atn_array_view_block(g->memory, 0, START - FRAME, rows, even(width) + 2 * FRAME, &g->framed);
+    return status == ATN_OK ? atn_array_view_block(g->memory, FRAME, START, height, width, &g->answer) : status;
 }
 
 atn_status unwrap_grid_open(atn_device *device, atn_type type, int64_t width, int64_t height, unwrap_grid *g) {

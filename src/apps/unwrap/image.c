@@ -1,14 +1,14 @@
 /* Programs over the arrays of a frame. */
 #include "apps/unwrap/image.h"
 
-#include "num/program.h"
+#include "plan/program.h"
 
 #include <assert.h>
 
 atn_status unwrap_program_bind(unwrap_program *p, const unwrap_image *image, const char *name,
                                const void *const *pairs) {
     static const char *const DEFINES[2][2] = {{"USED_FLOAT=SP", NULL}, {"USED_FLOAT=DP", NULL}};
-    atn_kernel_options options = {.defines = DEFINES[image->type == ATN_DP]};
+    atn_kernel_settings options = {.defines = DEFINES[image->type == ATN_DP]};
     atn_status status = p->program ? ATN_OK : atn_program_create(image->device, name, &options, &p->program);
     if (status == ATN_OK) atn_program_trust(p->program);
     for (int k = 0; status == ATN_OK && pairs[2 * k]; ++k) {

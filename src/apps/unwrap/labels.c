@@ -7,7 +7,7 @@ static atn_status open_labels(unwrap_labels *l, const unwrap_image *image) {
     int64_t w = image->width, h = image->height;
     l->stride = w / 32 * 32 + 48;
     atn_status status = ATN_OK;
-    if (!l->of) status = atn_array_create_matrix(image->device, ATN_INT32, w, h, 0, &l->of);
+    if (!l->of) status = atn_array_create_matrix(image->device, ATN_INT32, h, w, 0, &l->of);
     if (status == ATN_OK && !l->root)
         status = atn_array_create_vector(image->device, ATN_INT32, l->stride * h, &l->root);
     if (status == ATN_OK && !l->runs) status = atn_array_create_vector(image->device, ATN_INT32, h, &l->runs);

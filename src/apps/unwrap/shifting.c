@@ -5,7 +5,10 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "base/sized.h"
 #include "num/array.h"
+
+#include <attune/kernel.h>
 
 #include <float.h>
 #include <math.h>
@@ -17,7 +20,7 @@ static const double SINGULAR = 1e-6; /* least pivot, relative to the number of f
 
 struct atn_phase {
     const atn_ctx *ctx;
-    atn_phase_options options; /* with its defaults; angle: NULL */
+    atn_phase_settings options; /* with its defaults; angle: NULL */
     int64_t pixels;
     atn_array *frames, *sine, *cosine, *phase, *modulation;
     atn_array *image; /* the phase as a matrix */
@@ -67,7 +70,7 @@ static atn_status weights(const atn_ctx *ctx, int32_t steps, const double *angle
 }
 
 static atn_status check(const atn_ctx *ctx, int64_t width, int64_t height, atn_phase *p) {
-    atn_phase_options *o = &p->options;
+    atn_phase_settings *o = &p->options;
     if (o->bits == 0) o->bits = 32;
     if (o->steps == 0) o->steps = 4;
     if (o->most == 0) o->most = INFINITY;
@@ -112,18 +115,18 @@ static atn_status put_weights(atn_phase *p, const double *angle) {
 
 static atn_status make_arrays(atn_phase *p, atn_device *device, int64_t width, int64_t height) {
     atn_type type = p->options.bits == 64 ? ATN_DP : ATN_SP;
-    atn_status status = atn_array_create_matrix(device, type, p->pixels, p->options.steps, 0, &p->frames);
+    atn_status status = atn_array_create_matrix(device, type, p->options.steps, p->pixels, 0, &p->frames);
     if (status == ATN_OK) status = atn_array_create_vector(device, type, p->options.steps, &p->sine);
     if (status == ATN_OK) status = atn_array_create_vector(device, type, p->options.steps, &p->cosine);
     if (status == ATN_OK) status = atn_array_create_vector(device, type, p->pixels, &p->phase);
     if (status == ATN_OK) status = atn_array_create_vector(device, type, p->pixels, &p->modulation);
-    if (status == ATN_OK) status = atn_array_view_matrix(p->phase, width, height, &p->image);
+    if (status == ATN_OK) status = atn_array_view_matrix(p->phase, height, width, &p->image);
     return status;
 }
 
 static atn_status make_kernel(atn_phase *p, atn_device *device) {
     const char *const defines[] = {p->options.bits == 64 ? "USED_FLOAT=DP" : "USED_FLOAT=SP", NULL};
-    const atn_kernel_options options = {.defines = defines};
+    const atn_kernel_settings options = {.defines = defines};
     const struct {
         const char *name;
         atn_array *array;
@@ -140,17 +143,20 @@ static atn_status make_kernel(atn_phase *p, atn_device *device) {
     return status;
 }
 
-atn_status atn_phase_create(atn_device *device, int64_t width, int64_t height, const atn_phase_options *options,
+atn_status atn_phase_create(atn_device *device, int64_t width, int64_t height, const atn_phase_settings *given,
                             atn_phase **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
+    atn_phase_settings settings;
     *out = NULL;
+    atn_status status = ATN_TAKE(ctx, atn_phase_settings, given, &settings);
+    if (status != ATN_OK) return status;
     atn_phase *p = atn_zalloc(ctx, sizeof *p);
     if (!p) return ATN_ERR_MEMORY;
     p->ctx = ctx;
-    if (options) p->options = *options;
+    p->options = settings;
     const double *angle = p->options.angle;
     p->options.angle = NULL; /* the caller's */
-    atn_status status = check(ctx, width, height, p);
+    status = check(ctx, width, height, p);
     if (status == ATN_OK) status = make_arrays(p, device, width, height);
     if (status == ATN_OK) status = put_weights(p, angle);
     if (status == ATN_OK) status = make_kernel(p, device);

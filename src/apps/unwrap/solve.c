@@ -5,7 +5,7 @@
 #include "apps/unwrap/direct.h"
 #include "apps/unwrap/smooth.h"
 #include "base/memory.h"
-#include "num/program.h"
+#include "plan/program.h"
 
 #include <math.h>
 #include <string.h>
@@ -106,7 +106,7 @@ typedef struct named_number {
 /* The first time it is made; arrays and numbers may be others each time. Lists end with a name that is NULL. */
 static atn_status run(const unwrap_solver *s, const char *name, const named_array *arrays, const named_number *numbers,
                       atn_program **program) {
-    const atn_kernel_options options = unwrap_described(s->how.type);
+    const atn_kernel_settings options = unwrap_described(s->how.type);
     atn_status status = ATN_OK;
     if (!*program) {
         status = atn_program_create(s->device, name, &options, program);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "space/device_given.h"
 #include "space/shipped.h"
 
@@ -23,7 +24,7 @@ typedef struct search {
     const atn_ctx *ctx;
     atn_device *device;
     int64_t width, height;
-    const atn_unwrap_tune_options *options;
+    const atn_unwrap_tune_settings *options;
     int32_t bits;
     double *truth;
     void *phase, *out;
@@ -70,9 +71,9 @@ static double error_of(const search *s) {
 /* The least of some frames; the first ones plan, and keep launches. */
 static atn_status measure(const search *s, const unwrap_knobs *knobs, double *seconds, double *error) {
     atn_unwrap *u;
-    atn_unwrap_result result;
+    atn_unwrap_result result = {0};
     *seconds = INFINITY;
-    atn_unwrap_options options = {.bits = s->bits, .method = ATN_UNWRAP_METHOD_MULTIGRID};
+    atn_unwrap_settings options = {.bits = s->bits, .method = ATN_UNWRAP_METHOD_MULTIGRID};
     atn_status status = unwrap_open(s->device, s->width, s->height, &options, knobs, &u);
     for (int k = 0; k < WARM + FRAMES && status == ATN_OK; ++k) {
         double since = atn_clock_seconds();
@@ -225,13 +226,15 @@ static atn_status run(search *s) {
     return status;
 }
 
-atn_status atn_unwrap_tune(atn_device *device, int64_t width, int64_t height, const atn_unwrap_tune_options *options,
+atn_status atn_unwrap_tune(atn_device *device, int64_t width, int64_t height, const atn_unwrap_tune_settings *given,
                            atn_unwrap_tuned *out) {
-    static const atn_unwrap_tune_options NONE;
     const atn_ctx *ctx = atn_device_ctx(device);
-    *out = (atn_unwrap_tuned){0};
-    if (!options) options = &NONE;
-    int32_t bits = options->bits ? options->bits : 32;
+    atn_unwrap_tune_settings settings;
+    atn_unwrap_tuned tuned = {.size = sizeof tuned};
+    atn_status status = ATN_TAKE(ctx, atn_unwrap_tune_settings, given, &settings);
+    if (status == ATN_OK) status = ATN_GIVE(ctx, atn_unwrap_tuned, &tuned, out);
+    if (status != ATN_OK) return status;
+    int32_t bits = settings.bits ? settings.bits : 32;
     if (width < 8 || height < 8 || width > 32768 || height > 32768 || (bits != 32 && bits != 64))
         return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: knobs are measured at 8 to 32768 pixels a side, in 32 or 64 bits");
     search *s = atn_zalloc(ctx, sizeof *s);
@@ -241,11 +244,12 @@ atn_status atn_unwrap_tune(atn_device *device, int64_t width, int64_t height, co
     s->width = width;
     s->height = height;
     s->bits = bits;
-    s->options = options;
+    s->options = &settings;
     s->key = unwrap_knobs_key(atn_device_get_info(device), width, height, bits);
-    s->until = options->seconds > 0 ? atn_clock_seconds() + options->seconds : 0;
-    s->tuned = out;
-    atn_status status = run(s);
+    s->until = settings.seconds > 0 ? atn_clock_seconds() + settings.seconds : 0;
+    s->tuned = &tuned;
+    status = run(s);
+    ATN_GIVE(ctx, atn_unwrap_tuned, &tuned, out);
     atn_free(ctx, s);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/size.h"
+#include "base/sized.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ static atn_status check_size(const atn_ctx *ctx, int64_t width, int64_t height) 
     return ATN_OK;
 }
 
-static atn_status check_options(const atn_ctx *ctx, const atn_unwrap_options *o) {
+static atn_status check_options(const atn_ctx *ctx, const atn_unwrap_settings *o) {
     if (o->bits != 0 && o->bits != 32 && o->bits != 64)
         return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: %d bits; 32 or 64", o->bits);
     if ((int)o->method < 0 || o->method > ATN_UNWRAP_METHOD_CG || (int)o->cycle < 0 || o->cycle > ATN_UNWRAP_CYCLE_W ||
@@ -42,7 +43,7 @@ static atn_status check_options(const atn_ctx *ctx, const atn_unwrap_options *o)
 
 /* What the caller leaves open the knobs fill. Weights have sweeps of their own, which were found by measurement. */
 static void fill_options(atn_unwrap *u, const unwrap_knobs *knobs) {
-    atn_unwrap_options *o = &u->options;
+    atn_unwrap_settings *o = &u->options;
     if (!o->cycle) o->cycle = (atn_unwrap_cycle)knobs->cycle;
     if (!o->smoother) o->smoother = (atn_unwrap_smoother)knobs->smoother;
     if (!o->coarsest) o->coarsest = knobs->coarsest;
@@ -65,7 +66,7 @@ static atn_status open_frame(atn_unwrap *u) {
 }
 
 static atn_status open_solver(atn_unwrap *u) {
-    const atn_unwrap_options *o = &u->options;
+    const atn_unwrap_settings *o = &u->options;
     unwrap_solver_options how = {.type = u->type,
                                  .width = u->width,
                                  .height = u->height,
@@ -79,7 +80,7 @@ static atn_status open_solver(atn_unwrap *u) {
     return unwrap_solver_open(u->device, &how, &u->solver);
 }
 
-atn_status unwrap_open(atn_device *device, int64_t width, int64_t height, const atn_unwrap_options *options,
+atn_status unwrap_open(atn_device *device, int64_t width, int64_t height, const atn_unwrap_settings *options,
                        const unwrap_knobs *knobs, atn_unwrap **out) {
     atn_ctx *ctx = atn_device_ctx(device);
     *out = NULL;
@@ -114,9 +115,12 @@ atn_status unwrap_open(atn_device *device, int64_t width, int64_t height, const 
     return ATN_OK;
 }
 
-atn_status atn_unwrap_create(atn_device *device, int64_t width, int64_t height, const atn_unwrap_options *options,
+atn_status atn_unwrap_create(atn_device *device, int64_t width, int64_t height, const atn_unwrap_settings *given,
                              atn_unwrap **out) {
-    return unwrap_open(device, width, height, options, NULL, out);
+    atn_unwrap_settings settings;
+    *out = NULL;
+    atn_status status = ATN_TAKE(atn_device_ctx(device), atn_unwrap_settings, given, &settings);
+    return status == ATN_OK ? unwrap_open(device, width, height, &settings, NULL, out) : status;
 }
 
 void atn_unwrap_free(atn_unwrap *u) {
@@ -149,7 +153,7 @@ const char *atn_unwrap_explain(atn_unwrap *u) {
 
 /* ---- a frame ---- */
 
-static atn_status check_settings(const atn_unwrap *u, const atn_unwrap_settings *s) {
+static atn_status check_settings(const atn_unwrap *u, const atn_unwrap_solve_settings *s) {
     if ((int)s->weights < 0 || s->weights > ATN_UNWRAP_WEIGHTS_ONCE || (int)s->remove < 0 ||
         s->remove > ATN_UNWRAP_REMOVE_TILT)
         return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: there are no such weights, or nothing like that to remove");
@@ -160,7 +164,7 @@ static atn_status check_settings(const atn_unwrap *u, const atn_unwrap_settings 
 }
 
 typedef struct frame {
-    const atn_unwrap_settings *settings; /* defaults filled in */
+    const atn_unwrap_solve_settings *settings; /* defaults filled in */
     double tolerance;
     int32_t most;
     bool torn; /* the wrapped differences do not add up around every corner and hole */
@@ -205,7 +209,7 @@ static atn_status survey(atn_unwrap *u, frame *f, atn_unwrap_result *result) {
 /* What the caller leaves open: without residues plain least squares has no reason to fail. Where the wrapped
  * differences add up around every corner and hole, the phase with the turns that lie between neighbours fits all of
  * them: it is the answer of least squares, whatever the weights. */
-static atn_status choose(atn_unwrap *u, atn_unwrap_settings *s, frame *f, atn_unwrap_result *result) {
+static atn_status choose(atn_unwrap *u, atn_unwrap_solve_settings *s, frame *f, atn_unwrap_result *result) {
     bool holes = u->least > 1 || result->valid < u->pixels;
     atn_status status = ATN_OK;
     if (s->unwrapped) return ATN_OK;
@@ -314,7 +318,7 @@ static void report_surface(const unwrap_labels *l, atn_unwrap_result *result) {
 
 /* Where there are holes or cuts: each island has its own angle and piston. */
 static atn_status finish_islands(atn_unwrap *u, const frame *f, atn_unwrap_result *result) {
-    const atn_unwrap_settings *s = f->settings;
+    const atn_unwrap_solve_settings *s = f->settings;
     unwrap_image image = image_of(u);
     unwrap_shape shape = {
         .u = f->known ? f->known_as : unwrap_answer(u), .known = f->known, .congruent = f->known || s->congruent};
@@ -335,7 +339,7 @@ static atn_status finish_islands(atn_unwrap *u, const frame *f, atn_unwrap_resul
 }
 
 /* What was written when the frame was looked at; once more where a plane is to be taken off. */
-static atn_status finish_followed(atn_unwrap *u, const atn_unwrap_settings *s, atn_unwrap_result *result) {
+static atn_status finish_followed(atn_unwrap *u, const atn_unwrap_solve_settings *s, atn_unwrap_result *result) {
     const unwrap_follow *f = &u->follow;
     unwrap_image image = image_of(u);
     double plane[3];
@@ -349,7 +353,7 @@ static atn_status finish_followed(atn_unwrap *u, const atn_unwrap_settings *s, a
 
 /* The shortest cuts, or a solution. */
 static atn_status find_answer(atn_unwrap *u, frame *f, atn_unwrap_result *result) {
-    const atn_unwrap_settings *s = f->settings;
+    const atn_unwrap_solve_settings *s = f->settings;
     double ready = atn_clock_seconds();
     atn_status status = ATN_OK;
     if (f->many && s->congruent) {
@@ -368,7 +372,7 @@ static atn_status find_answer(atn_unwrap *u, frame *f, atn_unwrap_result *result
 }
 
 /* psi is there; out is filled. */
-static atn_status unwrap_frame(atn_unwrap *u, atn_unwrap_settings *s, atn_unwrap_result *result) {
+static atn_status unwrap_frame(atn_unwrap *u, atn_unwrap_solve_settings *s, atn_unwrap_result *result) {
     frame f = {.settings = s, .known = s->unwrapped, .known_as = u->psi};
     double start = atn_clock_seconds();
     f.tolerance = s->tolerance > 0                        ? s->tolerance
@@ -402,8 +406,8 @@ static atn_status unwrap_frame(atn_unwrap *u, atn_unwrap_settings *s, atn_unwrap
 }
 
 static atn_status solve_frame(atn_unwrap *u, const unwrap_arrays *given, const void *phase,
-                              const atn_unwrap_settings *settings, void *out, atn_unwrap_result *result) {
-    atn_unwrap_settings s = *settings;
+                              const atn_unwrap_solve_settings *settings, void *out, atn_unwrap_result *result) {
+    atn_unwrap_solve_settings s = *settings;
     atn_status status = unwrap_arrays_take(u, given, phase, &s);
     if (status == ATN_OK) status = unwrap_frame(u, &s, result);
     if (status == ATN_OK && out) status = atn_array_get(u->out, out, 0);
@@ -411,22 +415,25 @@ static atn_status solve_frame(atn_unwrap *u, const unwrap_arrays *given, const v
     return status;
 }
 
-static atn_unwrap_settings settings_of(const atn_unwrap_settings *given) {
-    return given ? *given : (atn_unwrap_settings){0};
+/* What the caller gave, and room for what he gets. */
+static atn_status take(const atn_unwrap *u, const atn_unwrap_solve_settings *given, const atn_unwrap_result *result,
+                       atn_unwrap_solve_settings *settings) {
+    atn_status status = ATN_CHECK_OUT(u->ctx, atn_unwrap_result, result);
+    return status == ATN_OK ? ATN_TAKE(u->ctx, atn_unwrap_solve_settings, given, settings) : status;
 }
 
 static atn_status check_array(const atn_unwrap *u, const atn_array *array, atn_type type, const char *what) {
     if (!array) return ATN_OK;
-    atn_array_info info = atn_array_get_info(array);
     if (atn_array_device(array) != u->device)
         return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: the %s is on another device", what);
-    if (info.rank == 2 && info.type == type && info.size[0] == u->width && info.size[1] == u->height) return ATN_OK;
+    if (array->rank == 2 && array->type == type && array->size[0] == u->width && array->size[1] == u->height)
+        return ATN_OK;
     return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: the %s is %lld x %lld of %s; %lld x %lld of %s is wanted", what,
-                    (long long)info.size[0], (long long)info.size[1], atn_type_name(info.type), (long long)u->width,
-                    (long long)u->height, atn_type_name(type));
+                    (long long)array->size[0], (long long)array->size[1], atn_type_name(array->type),
+                    (long long)u->width, (long long)u->height, atn_type_name(type));
 }
 
-static atn_status check_arrays(const atn_unwrap *u, const unwrap_arrays *a, const atn_unwrap_settings *s) {
+static atn_status check_arrays(const atn_unwrap *u, const unwrap_arrays *a, const atn_unwrap_solve_settings *s) {
     if ((a->mask && s->mask) || (a->quality && s->quality))
         return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: a mask, or qualities, twice: in host memory and as an array");
     atn_status status = check_array(u, a->psi, u->type, "phase");
@@ -435,23 +442,23 @@ static atn_status check_arrays(const atn_unwrap *u, const unwrap_arrays *a, cons
     return status == ATN_OK ? check_array(u, a->quality, u->type, "quality") : status;
 }
 
-atn_status atn_unwrap_solve(atn_unwrap *u, const void *phase, const atn_unwrap_settings *settings, void *out,
+atn_status atn_unwrap_solve(atn_unwrap *u, const void *phase, const atn_unwrap_solve_settings *settings, void *out,
                             atn_unwrap_result *result) {
-    atn_unwrap_settings s = settings_of(settings);
-    unwrap_arrays given = {.mask = s.mask_array, .quality = s.quality_array};
+    atn_unwrap_solve_settings s;
+    atn_unwrap_result all = {0};
     double start = atn_clock_seconds();
-    *result = (atn_unwrap_result){0};
-    atn_status status = check_settings(u, &s);
+    atn_status status = take(u, settings, result, &s);
+    if (status != ATN_OK) return status;
+    unwrap_arrays given = {.mask = s.mask_array, .quality = s.quality_array};
+    status = check_settings(u, &s);
     if (status == ATN_OK) status = check_arrays(u, &given, &s);
-    if (status == ATN_OK) status = solve_frame(u, &given, phase, &s, out, result);
-    result->seconds = atn_clock_seconds() - start;
+    if (status == ATN_OK) status = solve_frame(u, &given, phase, &s, out, &all);
+    all.seconds = atn_clock_seconds() - start;
+    ATN_GIVE(u->ctx, atn_unwrap_result, &all, result);
     return status;
 }
 
-static bool has_gaps(const atn_array *array) {
-    atn_array_info info = atn_array_get_info(array);
-    return info.pitch != info.size[0];
-}
+static bool has_gaps(const atn_array *array) { return array->pitch != array->size[0]; }
 
 static void *row_at(void *first, const atn_array *array, int64_t row) {
     return (char *)first + (size_t)(row * array->pitch) * atn_type_bytes(array->type);
@@ -493,13 +500,15 @@ static atn_status close_gaps(atn_unwrap *u, atn_array *own, atn_array **array) {
     return status;
 }
 
-atn_status atn_unwrap_solve_array(atn_unwrap *u, atn_array *phase, const atn_unwrap_settings *settings, atn_array *out,
-                                  atn_unwrap_result *result) {
-    atn_unwrap_settings s = settings_of(settings);
-    unwrap_arrays given = {phase, out, s.mask_array, s.quality_array};
+atn_status atn_unwrap_solve_array(atn_unwrap *u, atn_array *phase, const atn_unwrap_solve_settings *settings,
+                                  atn_array *out, atn_unwrap_result *result) {
+    atn_unwrap_solve_settings s;
+    atn_unwrap_result all = {0};
     double start = atn_clock_seconds();
-    *result = (atn_unwrap_result){0};
-    atn_status status = check_settings(u, &s);
+    atn_status status = take(u, settings, result, &s);
+    if (status != ATN_OK) return status;
+    unwrap_arrays given = {phase, out, s.mask_array, s.quality_array};
+    status = check_settings(u, &s);
     if (status == ATN_OK) status = check_arrays(u, &given, &s);
     if (status == ATN_OK) status = close_gaps(u, u->psi, &given.psi);
     if (status == ATN_OK && given.mask && has_gaps(given.mask)) {
@@ -512,8 +521,9 @@ atn_status atn_unwrap_solve_array(atn_unwrap *u, atn_array *phase, const atn_unw
         if (status == ATN_OK) status = close_gaps(u, u->quality, &given.quality);
     }
     if (status == ATN_OK && (has_gaps(out) || atn_array_overlaps(phase, out))) given.out = u->out;
-    if (status == ATN_OK) status = solve_frame(u, &given, NULL, &s, NULL, result);
+    if (status == ATN_OK) status = solve_frame(u, &given, NULL, &s, NULL, &all);
     if (status == ATN_OK && given.out != out) status = copy_array(u, given.out, out);
-    result->seconds = atn_clock_seconds() - start;
+    all.seconds = atn_clock_seconds() - start;
+    ATN_GIVE(u->ctx, atn_unwrap_result, &all, result);
     return status;
 }

@@ -26,7 +26,7 @@ struct atn_unwrap {
     atn_ctx *ctx;
     int64_t width, height, pixels;
     atn_type type;
-    atn_unwrap_options options;    /* defaults filled in, but for sweeps */
+    atn_unwrap_settings options;   /* defaults filled in, but for sweeps */
     char explained[400], from[64]; /* where the knobs are from */
     unwrap_solver *solver;
     int32_t before[2], after[2]; /* sweeps, without and with weights */
@@ -58,22 +58,22 @@ struct atn_unwrap {
 #define unwrap_array(u, type, columns, rows, out) unwrap_array_make((u)->device, type, columns, rows, out)
 
 /* unwrap.c: as atn_unwrap_create; knobs for what the options leave open, NULL: as they are known. */
-atn_status unwrap_open(atn_device *device, int64_t width, int64_t height, const atn_unwrap_options *options,
+atn_status unwrap_open(atn_device *device, int64_t width, int64_t height, const atn_unwrap_settings *options,
                        const unwrap_knobs *knobs, atn_unwrap **out);
 
 /* weights.c: grade of pixels, weights of edges (bend 0: not from the last answer), coarse grids. */
-atn_status unwrap_grade(atn_unwrap *u, const atn_unwrap_settings *s);
+atn_status unwrap_grade(atn_unwrap *u, const atn_unwrap_solve_settings *s);
 atn_status unwrap_edges(atn_unwrap *u, double bend);
 unwrap_system unwrap_weights_system(const atn_unwrap *u);
 
 /* arrays.c: the arrays of a frame, and back to ours. given: NULL for what comes from the host. */
 atn_status unwrap_arrays_take(atn_unwrap *u, const unwrap_arrays *given, const void *phase,
-                              const atn_unwrap_settings *s);
+                              const atn_unwrap_solve_settings *s);
 atn_status unwrap_arrays_quality(atn_unwrap *u); /* ones, where there are none */
 void unwrap_arrays_return(atn_unwrap *u);
 
 /* finish.c: what the caller gets where all pixels hang together; how what was written fits; the plane through it. */
-atn_status unwrap_finish(atn_unwrap *u, const atn_unwrap_settings *s, atn_unwrap_result *result);
+atn_status unwrap_finish(atn_unwrap *u, const atn_unwrap_solve_settings *s, atn_unwrap_result *result);
 atn_status unwrap_report(atn_unwrap *u, bool congruent, atn_unwrap_result *result);
 atn_status unwrap_plane_of(atn_unwrap *u, bool tilt, double plane[3]);
 atn_array *unwrap_answer(const atn_unwrap *u); /* weights.c */

@@ -14,11 +14,11 @@ static atn_status open_arrays(atn_unwrap *u) {
     for (size_t k = 0; k < sizeof packed / sizeof *packed && status == ATN_OK; ++k)
         status = unwrap_array(u, u->type, u->width, u->height, packed[k]);
     for (size_t k = 0; k < sizeof apart / sizeof *apart && status == ATN_OK; ++k)
-        if (!*apart[k]) status = atn_array_create_matrix(u->device, u->type, u->width, u->height, pitch, apart[k]);
+        if (!*apart[k]) status = atn_array_create_matrix(u->device, u->type, u->height, u->width, pitch, apart[k]);
     return status;
 }
 
-atn_status unwrap_grade(atn_unwrap *u, const atn_unwrap_settings *s) {
+atn_status unwrap_grade(atn_unwrap *u, const atn_unwrap_solve_settings *s) {
     unwrap_op *op = &u->ops.grading;
     bool once = s->weights == ATN_UNWRAP_WEIGHTS_ONCE;
     bool residues = once || s->weights == ATN_UNWRAP_WEIGHTS_RESIDUES;

@@ -3,6 +3,7 @@
 
 #include "apps/align/graph.h"
 #include "base/random.h"
+#include "geom/eigen.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,26 +12,26 @@ enum { NODES = 24, MOST_LINKS = 200 };
 static const double TURN = 0.002, SHIFT = 0.004; /* deviations of a link along each axis */
 
 typedef struct made {
-    reg_pose truth[NODES], pose[NODES];
+    geom_pose truth[NODES], pose[NODES];
     graph_link link[MOST_LINKS];
     graph g;
     atn_random random;
 } made;
 
-static reg_pose any_pose(atn_random *random, double turn, double shift) {
+static geom_pose any_pose(atn_random *random, double turn, double shift) {
     double twist[6];
     for (int k = 0; k < 6; ++k) twist[k] = (k < 3 ? turn : shift) * atn_random_normal(random);
-    return reg_pose_exp(twist);
+    return geom_pose_exp(twist);
 }
 
 /* Measured from the truth, with noise from the left. */
 static void add_link(made *m, size_t source, size_t target, double noise) {
     graph_link *l = &m->g.link[m->g.links++];
-    reg_pose back, error = any_pose(&m->random, noise * TURN, noise * SHIFT);
+    geom_pose back, error = any_pose(&m->random, noise * TURN, noise * SHIFT);
     *l = (graph_link){.source = source, .target = target};
-    reg_pose_invert(&m->truth[target], &back);
-    l->measured = reg_pose_compose(&back, &m->truth[source]);
-    l->measured = reg_pose_compose(&error, &l->measured);
+    geom_pose_invert(&m->truth[target], &back);
+    l->measured = geom_pose_compose(&back, &m->truth[source]);
+    l->measured = geom_pose_compose(&error, &l->measured);
     for (int k = 0; k < 6; ++k) l->information[7 * k] = 1 / (k < 3 ? TURN * TURN : SHIFT * SHIFT);
 }
 
@@ -38,7 +39,7 @@ static void begin(made *m, atn_ctx *ctx, uint64_t seed) {
     memset(m, 0, sizeof *m);
     atn_random_seed(&m->random, seed);
     m->g = (graph){.ctx = ctx, .nodes = NODES, .pose = m->pose, .link = m->link, .anchor = 0};
-    m->truth[0] = m->pose[0] = REG_IDENTITY;
+    m->truth[0] = m->pose[0] = GEOM_IDENTITY;
     for (size_t k = 1; k < NODES; ++k) m->truth[k] = any_pose(&m->random, 1, 2);
 }
 
@@ -46,16 +47,16 @@ static void begin(made *m, atn_ctx *ctx, uint64_t seed) {
 static void start_along_chain(made *m) {
     for (size_t k = 1; k < NODES; ++k) {
         const graph_link *l = &m->link[k - 1];
-        m->pose[k] = reg_pose_compose(&m->pose[l->target], &l->measured);
+        m->pose[k] = geom_pose_compose(&m->pose[l->target], &l->measured);
     }
 }
 
 static double error_of(const made *m, size_t node, double twist[6]) {
-    reg_pose back, off;
+    geom_pose back, off;
     double sum = 0;
-    reg_pose_invert(&m->truth[node], &back);
-    off = reg_pose_compose(&m->pose[node], &back);
-    reg_pose_log(&off, twist);
+    geom_pose_invert(&m->truth[node], &back);
+    off = geom_pose_compose(&m->pose[node], &back);
+    geom_pose_log(&off, twist);
     for (int k = 0; k < 3; ++k) sum += twist[k] * twist[k];
     return sqrt(sum);
 }
@@ -79,7 +80,7 @@ static void averages(void **state) {
         for (size_t k = 0; k < m.g.links; ++k) assert_true(m.link[k].weight > 0.2);
         kit_ok(ctx, graph_covariance(&m.g, NODES - 1, covariance));
         error_of(&m, NODES - 1, twist);
-        assert_true(reg_invert_symmetric(6, covariance, inverse));
+        assert_true(geom_invert_symmetric(6, covariance, inverse));
         for (int i = 0; i < 6; ++i)
             for (int k = 0; k < 6; ++k) chi2 += twist[i] * inverse[6 * i + k] * twist[k];
     }
@@ -122,8 +123,8 @@ static void closes_a_chain(void **state) {
     add_link(&m, NODES - 1, 0, 0);
     start_along_chain(&m);
     for (size_t k = 1; k < NODES; ++k) {
-        reg_pose off = any_pose(&m.random, 0.05, 0.05);
-        m.pose[k] = reg_pose_compose(&off, &m.pose[k]);
+        geom_pose off = any_pose(&m.random, 0.05, 0.05);
+        m.pose[k] = geom_pose_compose(&off, &m.pose[k]);
     }
     kit_ok(ctx, graph_optimise(&m.g));
     for (size_t k = 0; k < NODES; ++k) assert_true(error_of(&m, k, twist) < 1e-7);

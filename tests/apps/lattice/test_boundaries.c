@@ -2,8 +2,8 @@
  * the frame are found as they are, atoms of the grains next to it are no background. */
 #include "testkit.h"
 
+#include "apps/lattice/atoms.h"
 #include "apps/lattice/parts.h"
-#include "apps/sample/atoms.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static atn_lattice_info tell(atn_sample_atoms_settings s, double *right) {
     atn_atoms all = {.count = ATOMS, .own = ATOMS, .position = {axis[0], axis[1], axis[2]}};
     kit_ok(ctx, atn_lattice_create(device, NULL, &lattice));
     kit_ok(ctx, atn_lattice_match(lattice, &all, 1, atom));
-    atn_lattice_info info = atn_lattice_get_info(lattice);
+    atn_lattice_info info = atn_lattice_info_of(lattice);
     atn_lattice_free(lattice);
     *right = 0;
     for (size_t k = 0; k < ATOMS; ++k) *right += atom[k].structure == label[k];

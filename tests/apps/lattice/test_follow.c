@@ -2,8 +2,8 @@
  * tried: that of the nearest sure atom, or of the nearest one with another lattice; never one of the same pass. */
 #include "testkit.h"
 
+#include "apps/lattice/atoms.h"
 #include "apps/lattice/parts.h"
-#include "apps/sample/atoms.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static double apart(const lattice_slot *s, const float *a, const float *b) {
     for (int c = 0; c < 4; ++c) p[c] = c ? -(double)a[c] : (double)a[0], q[c] = c ? -(double)b[c] : (double)b[0];
     for (int32_t k = 0; k < s->symmetries; ++k) {
         double dot = 0;
-        lattice_quaternion_multiply(s->symmetry[k], p, r);
+        geom_quaternion_multiply(s->symmetry[k], p, r);
         for (int c = 0; c < 4; ++c) dot += r[c] * q[c];
         least = fmin(least, 114.59155902616465 * acos(fmin(fabs(dot), 1)));
     }

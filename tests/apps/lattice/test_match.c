@@ -34,7 +34,7 @@ static void grow(const char *name, double constant, double reach, const double q
     double m[9];
     snprintf(model.name, sizeof model.name, "%s", name);
     atn_random_seed(&random, 11);
-    lattice_quaternion_matrix(q, m);
+    geom_quaternion_matrix(q, m);
     kit_ok(ctx, lattice_points_make(ctx, &model, constant, reach, &p));
     f.count = 0;
     for (size_t k = 0; k < p.count && f.count < MOST; ++k) {
@@ -52,7 +52,7 @@ static atn_lattice_info match(const atn_lattice_settings *settings) {
     atn_atoms atoms = atoms_of();
     kit_ok(ctx, atn_lattice_create(device, settings, &lattice));
     kit_ok(ctx, atn_lattice_match(lattice, &atoms, 1, f.atom));
-    atn_lattice_info info = atn_lattice_get_info(lattice);
+    atn_lattice_info info = atn_lattice_info_of(lattice);
     atn_lattice_free(lattice);
     return info;
 }
@@ -70,8 +70,8 @@ static double apart(const float a[4], const double b[4], const char *name) {
     for (int32_t k = 0; k < n; ++k)
         for (int half = 0; half < (name[0] == 'h' ? 2 : 1); ++half) { /* layers of hcp are half a turn apart */
             double r[4], dot = 0, about[4] = {half ? 0 : 1, 0, 0, half}, s[4];
-            lattice_quaternion_multiply(symmetry[k], about, s);
-            lattice_quaternion_multiply(b, s, r);
+            geom_quaternion_multiply(symmetry[k], about, s);
+            geom_quaternion_multiply(b, s, r);
             for (int c = 0; c < 4; ++c) dot += r[c] * (double)a[c];
             best = fmax(best, fabs(dot));
         }
@@ -288,7 +288,7 @@ static void sets_and_models(void **state) {
         assert_int_equal(out[k].structure, 1);
         assert_true(out[k].matched > 0.9F && out[k].rmsd < 0.1F);
     }
-    assert_true(fabs(atn_lattice_get_info(lattice).neighbours - 4) < 1e-9); /* the row that repeats is left out */
+    assert_true(fabs(atn_lattice_info_of(lattice).neighbours - 4) < 1e-9); /* the row that repeats is left out */
     atn_lattice_free(lattice);
 }
 

@@ -2,7 +2,7 @@
  * from each frame; seed 77 was looked at when the range of powers was chosen. */
 #include "testkit.h"
 
-#include "apps/sample/atoms.h"
+#include "apps/lattice/atoms.h"
 
 #include <attune/lattice.h>
 
@@ -47,7 +47,7 @@ static atn_lattice_info match(const atn_lattice_settings *settings) {
     atn_atoms atoms = {.count = ATOMS, .own = ATOMS, .position = {f.axis[0], f.axis[1], f.axis[2]}};
     kit_ok(ctx, atn_lattice_create(device, settings, &lattice));
     kit_ok(ctx, atn_lattice_match(lattice, &atoms, 1, f.atom));
-    atn_lattice_info info = atn_lattice_get_info(lattice);
+    atn_lattice_info info = atn_lattice_info_of(lattice);
     atn_lattice_free(lattice);
     return info;
 }

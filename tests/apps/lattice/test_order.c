@@ -61,7 +61,7 @@ static atn_status match(const char *const *names, double constant, bool species)
     atn_status status = atn_lattice_match(lattice, &atoms, 1, f.atom);
     if (status == ATN_OK)
         for (int32_t m = 0; m < settings.models; ++m)
-            assert_int_equal(atn_lattice_get_info(lattice).structure[m], m + 1);
+            assert_int_equal(atn_lattice_info_of(lattice).structure[m], m + 1);
     atn_lattice_free(lattice);
     return status;
 }

@@ -98,7 +98,7 @@ static void turns_cover(void **state) {
             for (int32_t t = 0; t < turns.count; ++t)
                 for (int32_t s = 0; s < n; ++s) {
                     double r[4], dot = 0;
-                    lattice_quaternion_multiply(symmetry[s], turns.quaternion[t], r);
+                    geom_quaternion_multiply(symmetry[s], turns.quaternion[t], r);
                     for (int c = 0; c < 4; ++c) dot += r[c] * q[c];
                     best = fmax(best, fabs(dot) / sqrt(length));
                 }

@@ -39,7 +39,7 @@ static void make(made *out, double noise, double missing, uint64_t seed) {
         out->start[s] = n;
         for (int k = 0; k < 4; ++k) q[k] = atn_random_normal(&random), length += q[k] * q[k];
         for (int k = 0; k < 4; ++k) q[k] /= sqrt(length);
-        lattice_quaternion_matrix(q, m);
+        geom_quaternion_matrix(q, m);
         for (int a = 0; a < 3; ++a) centre[a] = noise * atn_random_normal(&random), out->axis[a][n] = 0;
         ++n;
         for (size_t k = 0; k < p->count && n - out->start[s] < ROOM; ++k) {
@@ -87,7 +87,7 @@ static void settings_are_found(void **state) {
         const double *const position[3] = {told.axis[0], told.axis[1], told.axis[2]};
         kit_ok(ctx, atn_lattice_create(device, NULL, &lattice));
         kit_ok(ctx, atn_lattice_match_sets(lattice, SETS, told.start, position, 1, atom));
-        atn_lattice_info info = atn_lattice_get_info(lattice);
+        atn_lattice_info info = atn_lattice_info_of(lattice);
         atn_lattice_free(lattice);
         for (size_t s = 0; s < SETS; ++s) right += atom[s].structure == (int32_t)(s % 3) + 1;
         if (right + SETS / 50 < right_by_number()) /* two deviations of either */
@@ -97,6 +97,24 @@ static void settings_are_found(void **state) {
             fail_msg("noise %.3f not %.3f, efficiency %.3f not %.3f, cut-off %.3f", info.noise, noise, info.efficiency,
                      1 - missing, info.cutoff);
     }
+}
+
+/* No background is a wish, too: 0 stands for "found" unless it is said to be meant. */
+static void no_strangers_can_be_asked_for(void **state) {
+    (void)state;
+    static atn_lattice_atom atom[SETS];
+    make(&told, 0.25, 0.5, 7);
+    const double *const position[3] = {told.axis[0], told.axis[1], told.axis[2]};
+    for (int meant = 0; meant < 2; ++meant)
+        for (size_t sets = 30; sets <= 60; sets += 30) { /* too few to find anything from, and enough */
+            atn_lattice *lattice;
+            atn_lattice_settings settings = {.size = sizeof settings, .has_strangers = meant};
+            kit_ok(ctx, atn_lattice_create(device, &settings, &lattice));
+            kit_ok(ctx, atn_lattice_match_sets(lattice, sets, told.start, position, 1, atom));
+            double found = atn_lattice_info_of(lattice).strangers;
+            assert_true(meant ? found == 0 : sets > 30 || found > 0);
+            atn_lattice_free(lattice);
+        }
 }
 
 /* The chances of all numbers add up to one, with the mean that efficiency and volume say. */
@@ -132,6 +150,8 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(settings_are_found), cmocka_unit_test(numbers_are_chances)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(settings_are_found),
+                                       cmocka_unit_test(no_strangers_can_be_asked_for),
+                                       cmocka_unit_test(numbers_are_chances)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -12,7 +12,7 @@ atn_device *needle_device(atn_ctx *ctx) {
     return device;
 }
 
-static atn_cloud *make(atn_ctx *ctx, const bevel *b, size_t points, const reg_pose *pose, double noise, bool seen,
+static atn_cloud *make(atn_ctx *ctx, const bevel *b, size_t points, const geom_pose *pose, double noise, bool seen,
                        uint64_t seed) {
     double *position = malloc(3 * points * sizeof *position);
     float *normal = malloc(3 * points * sizeof *normal);
@@ -25,7 +25,7 @@ static atn_cloud *make(atn_ctx *ctx, const bevel *b, size_t points, const reg_po
             bevel_point(b, &random, p, n);
             up = pose->a[3] * n[0] + pose->a[4] * n[1] + pose->a[5] * n[2];
         } while (seen && up < 0.25);
-        reg_pose_apply(pose, p, q);
+        geom_pose_apply(pose, p, q);
         for (size_t axis = 0; axis < 3; ++axis) {
             position[3 * k + axis] = q[axis] + noise * atn_random_normal(&random);
             normal[3 * k + axis] = (float)n[axis];
@@ -38,15 +38,15 @@ static atn_cloud *make(atn_ctx *ctx, const bevel *b, size_t points, const reg_po
 }
 
 atn_cloud *needle_model(atn_ctx *ctx, const bevel *b, size_t points, uint64_t seed) {
-    return make(ctx, b, points, &REG_IDENTITY, 0, false, seed);
+    return make(ctx, b, points, &GEOM_IDENTITY, 0, false, seed);
 }
 
-atn_cloud *needle_scan(atn_ctx *ctx, const bevel *b, size_t points, const reg_pose *truth, double noise,
+atn_cloud *needle_scan(atn_ctx *ctx, const bevel *b, size_t points, const geom_pose *truth, double noise,
                        uint64_t seed) {
     return make(ctx, b, points, truth, noise, true, seed);
 }
 
-reg_pose needle_lay(double tx, double ty, double roll_deg, const double t[3]) {
+geom_pose needle_lay(double tx, double ty, double roll_deg, const double t[3]) {
     double turn = roll_deg * 3.14159265358979323846 / 180, length = sqrt(tx * tx + ty * ty + 1);
     double z[3] = {tx / length, ty / length, 1 / length}, x[3], y[3];
     double along = z[1]; /* y as near to up as can be */
@@ -56,12 +56,12 @@ reg_pose needle_lay(double tx, double ty, double roll_deg, const double t[3]) {
     x[0] = y[1] * z[2] - y[2] * z[1];
     x[1] = y[2] * z[0] - y[0] * z[2];
     x[2] = y[0] * z[1] - y[1] * z[0];
-    reg_pose frame = {{x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]}, {t[0], t[1], t[2]}};
-    reg_pose roll = {{cos(turn), -sin(turn), 0, sin(turn), cos(turn), 0, 0, 0, 1}, {0}};
-    return reg_pose_compose(&frame, &roll);
+    geom_pose frame = {{x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]}, {t[0], t[1], t[2]}};
+    geom_pose roll = {{cos(turn), -sin(turn), 0, sin(turn), cos(turn), 0, 0, 0, 1}, {0}};
+    return geom_pose_compose(&frame, &roll);
 }
 
-void needle_put(const reg_pose *pose, double out[16]) {
+void needle_put(const geom_pose *pose, double out[16]) {
     for (int r = 0; r < 3; ++r) {
         for (int c = 0; c < 3; ++c) out[4 * r + c] = pose->a[3 * r + c];
         out[4 * r + 3] = pose->b[r];
@@ -70,8 +70,8 @@ void needle_put(const reg_pose *pose, double out[16]) {
     out[15] = 1;
 }
 
-reg_pose needle_get(const double transform[16]) {
-    reg_pose out;
+geom_pose needle_get(const double transform[16]) {
+    geom_pose out;
     for (int r = 0; r < 3; ++r) {
         for (int c = 0; c < 3; ++c) out.a[3 * r + c] = transform[4 * r + c];
         out.b[r] = transform[4 * r + 3];

@@ -5,16 +5,17 @@
 #include "testkit.h"
 
 #include "apps/needle/needle.h"
-#include "apps/sample/bevel.h"
+#include "sample/bevel.h"
 
 atn_device *needle_device(atn_ctx *ctx); /* the host */
 atn_cloud *needle_model(atn_ctx *ctx, const bevel *b, size_t points, uint64_t seed);
 /* Seen from above (y), moved by the truth, with noise of that deviation. */
-atn_cloud *needle_scan(atn_ctx *ctx, const bevel *b, size_t points, const reg_pose *truth, double noise, uint64_t seed);
+atn_cloud *needle_scan(atn_ctx *ctx, const bevel *b, size_t points, const geom_pose *truth, double noise,
+                       uint64_t seed);
 /* z along (tx, ty, 1), rolled, at t. */
-reg_pose needle_lay(double tx, double ty, double roll_deg, const double t[3]);
-void needle_put(const reg_pose *pose, double out[16]);
-reg_pose needle_get(const double transform[16]);
+geom_pose needle_lay(double tx, double ty, double roll_deg, const double t[3]);
+void needle_put(const geom_pose *pose, double out[16]);
+geom_pose needle_get(const double transform[16]);
 /* The scan's points as kernels see them, from its centre: all x, then all y, all z. Freed by the caller. */
 float *needle_points_taken(atn_ctx *ctx, const atn_needle *n);
 

@@ -32,7 +32,7 @@ atn_cloud *scan_model(atn_ctx *ctx, const atn_needle_sample *sample) {
 }
 
 atn_volume *scan_cut(atn_ctx *ctx, const atn_needle_sample *sample, int64_t first, int64_t count, int64_t column) {
-    atn_volume_info info = atn_volume_get_info(sample->volume);
+    atn_volume_info info = atn_volume_info_of(sample->volume);
     int64_t shape[3] = {count, info.height, info.width - column};
     unsigned char *data = malloc((size_t)(shape[0] * shape[1] * shape[2])), *to = data;
     atn_volume *out;
@@ -46,7 +46,7 @@ atn_volume *scan_cut(atn_ctx *ctx, const atn_needle_sample *sample, int64_t firs
 }
 
 atn_volume *scan_both(atn_ctx *ctx, const atn_needle_sample *a, const atn_needle_sample *b) {
-    atn_volume_info info = atn_volume_get_info(a->volume);
+    atn_volume_info info = atn_volume_info_of(a->volume);
     int64_t shape[3] = {info.frames, info.height, info.width};
     const unsigned char *x = atn_volume_frame(a->volume, 0), *y = atn_volume_frame(b->volume, 0);
     size_t count = (size_t)info.frames * info.frame_bytes;
@@ -59,18 +59,18 @@ atn_volume *scan_both(atn_ctx *ctx, const atn_needle_sample *a, const atn_needle
 }
 
 double scan_tip_error(const needle_truth *truth, const atn_needle_result *result) {
-    reg_pose pose = needle_get(result->transform);
+    geom_pose pose = needle_get(result->transform);
     double p[3];
-    reg_pose_apply(&pose, truth->tip_model, p);
+    geom_pose_apply(&pose, truth->tip_model, p);
     for (int k = 0; k < 3; ++k) p[k] -= truth->tip_scan[k];
     return sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
 }
 
 double scan_roll_error(const needle_truth *truth, const atn_needle_result *result) {
-    reg_pose pose = needle_get(result->transform), right = needle_get(truth->transform), back, step;
+    geom_pose pose = needle_get(result->transform), right = needle_get(truth->transform), back, step;
     double twist[6];
-    assert_true(reg_pose_invert(&pose, &back));
-    step = reg_pose_compose(&back, &right); /* in the model's frame z is the roll */
-    reg_pose_log(&step, twist);
+    assert_true(geom_pose_invert(&pose, &back));
+    step = geom_pose_compose(&back, &right); /* in the model's frame z is the roll */
+    geom_pose_log(&step, twist);
     return fabs(twist[2]) * 180 / 3.14159265358979323846;
 }

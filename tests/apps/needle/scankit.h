@@ -4,7 +4,7 @@
 
 #include "needlekit.h"
 
-#include "apps/sample/needle.h"
+#include "sample/needle.h"
 
 /* 64 scans of 512 x 256: a second each. */
 atn_needle_sample_settings scan_settings(uint64_t seed);

@@ -80,8 +80,8 @@ static void start_lies_along(void **state) {
     atn_needle_line line = {.point = {1, 2, 3}, .direction = {0.6, 0, 0.8}};
     double start[16], at[3];
     kit_ok(ctx, atn_needle_start(ctx, &line, 0.5, 4, start));
-    reg_pose pose = needle_get(start);
-    reg_pose_apply(&pose, (double[3]){0, 0, 0.5}, at);
+    geom_pose pose = needle_get(start);
+    geom_pose_apply(&pose, (double[3]){0, 0, 0.5}, at);
     assert_true(fabs(at[0] - 1.75) < 1e-12 && fabs(at[1] - 2) < 1e-12 && fabs(at[2] - 4) < 1e-12);
     assert_true(fabs(pose.a[4] - 1) < 1e-12 && fabs(pose.a[2] - 0.6) < 1e-12); /* y is up */
     line = (atn_needle_line){.direction = {1, 0, 0}};

@@ -19,13 +19,13 @@ static atn_cloud *cloud_of(size_t count, const double *position) {
 }
 
 /* The scan as a pose brings it to the model; x y z after x y z. */
-static float *mapped(const atn_needle *n, const reg_pose *pose) {
+static float *mapped(const atn_needle *n, const geom_pose *pose) {
     size_t points = (size_t)n->scan_points;
     float *q = malloc(3 * points * sizeof *q), *scan = needle_points_taken(ctx, n), a[9], b[3], p[3];
-    reg_pose back;
+    geom_pose back;
     double at[3];
-    assert_true(reg_pose_invert(pose, &back));
-    reg_pose_apply(&back, n->scan_centre, at);
+    assert_true(geom_pose_invert(pose, &back));
+    geom_pose_apply(&back, n->scan_centre, at);
     for (int k = 0; k < 9; ++k) a[k] = (float)back.a[k];
     for (int k = 0; k < 3; ++k) b[k] = (float)(at[k] - n->centre[k]);
     for (size_t i = 0; i < points; ++i) {
@@ -37,7 +37,7 @@ static float *mapped(const atn_needle *n, const reg_pose *pose) {
     return q;
 }
 
-static int32_t plain(const atn_needle *n, const reg_pose *pose) {
+static int32_t plain(const atn_needle *n, const geom_pose *pose) {
     bool model = n->options.count == ATN_NEEDLE_COUNT_MODEL;
     size_t points = (size_t)n->scan_points;
     size_t rows = model ? n->model.count : points, columns = model ? points : n->model.count;
@@ -60,15 +60,15 @@ static int32_t plain(const atn_needle *n, const reg_pose *pose) {
 }
 
 /* All forms at these poses. Returns how many matches there were. */
-static int64_t hold(const atn_cloud *model, const atn_cloud *scan, const reg_pose *pose, int64_t poses,
+static int64_t hold(const atn_cloud *model, const atn_cloud *scan, const geom_pose *pose, int64_t poses,
                     double threshold) {
     int64_t matches = 0;
     for (int form = 0; form < 4; ++form) {
-        atn_needle_options options = {
+        atn_needle_settings options = {
             .threshold = threshold, .edge = -1, .brute = form & 1, .count = (atn_needle_count)(form / 2)};
-        atn_needle_settings settings = {
+        atn_needle_match_settings settings = {
             .roll_deg = {0, 0, 1}, .shift = {0, 0, 1}, .rounds = 1, .no_refine = true, .least = 1};
-        atn_needle_result result;
+        atn_needle_result result = {0};
         atn_needle *n;
         const int32_t *count;
         kit_ok(ctx, atn_needle_create(device, model, &options, &n));
@@ -85,10 +85,10 @@ static int64_t hold(const atn_cloud *model, const atn_cloud *scan, const reg_pos
     return matches;
 }
 
-static reg_pose small_pose(uint64_t *seed, double turn, double way) {
+static geom_pose small_pose(uint64_t *seed, double turn, double way) {
     double twist[6];
     for (int k = 0; k < 6; ++k) twist[k] = (2 * kit_uniform(seed) - 1) * (k < 3 ? turn : way);
-    return reg_pose_exp(twist);
+    return geom_pose_exp(twist);
 }
 
 static void random_clouds(void **state) {
@@ -97,7 +97,7 @@ static void random_clouds(void **state) {
     uint64_t seed = 7;
     for (size_t k = 0; k < sizeof SIZES / sizeof *SIZES; ++k) {
         double position[2][3 * 400];
-        reg_pose pose[POSES];
+        geom_pose pose[POSES];
         for (int side = 0; side < 2; ++side)
             for (size_t n = 0; n < 3 * SIZES[k][side]; ++n) position[side][n] = 0.2 * kit_uniform(&seed) + 3 * side;
         for (int n = 0; n < POSES; ++n) {
@@ -134,7 +134,7 @@ static void at_the_threshold(void **state) {
             scan[3 * k + axis] =
                 model[3 * k + axis] + THRESHOLD * (1 + roundings * 0x1p-22) * direction[axis] / sqrt(length);
     }
-    reg_pose pose[POSES] = {REG_IDENTITY};
+    geom_pose pose[POSES] = {GEOM_IDENTITY};
     for (int k = 1; k < POSES; ++k) pose[k] = small_pose(&seed, 1e-6, 1e-7);
     atn_cloud *m = cloud_of(POINTS, model), *s = cloud_of(POINTS, scan);
     int64_t matches = hold(m, s, pose, POSES, THRESHOLD);
@@ -148,8 +148,8 @@ static void zero_and_threshold(void **state) {
     (void)state;
     const double model[6] = {0, 0, 0, 8, 0, 0}, scan[9] = {0, 0, 0, 8, 2, 0, 4, 0, 0};
     atn_cloud *m = cloud_of(2, model), *s = cloud_of(3, scan);
-    assert_int_equal(hold(m, s, &REG_IDENTITY, 1, 2), 4);
-    assert_int_equal(hold(m, s, &REG_IDENTITY, 1, 2.5), 8);
+    assert_int_equal(hold(m, s, &GEOM_IDENTITY, 1, 2), 4);
+    assert_int_equal(hold(m, s, &GEOM_IDENTITY, 1, 2.5), 8);
     atn_cloud_free(m);
     atn_cloud_free(s);
 }
@@ -172,7 +172,7 @@ static void published_sizes(void **state) {
     uint64_t seed = 11;
     for (size_t k = 0; k < sizeof SIZES / sizeof *SIZES; ++k) {
         double *scan = malloc(3 * SIZES[k].scan * sizeof *scan), *model = malloc(3 * SIZES[k].model * sizeof *model);
-        reg_pose pose[POSES];
+        geom_pose pose[POSES];
         kit_ok(ctx, bevel_points(ctx, &parts[0], SIZES[k].scan, -0.05, 3, scan));
         kit_ok(ctx, bevel_points(ctx, &parts[1], SIZES[k].model, -2, 4, model));
         for (int64_t n = 0; n < SIZES[k].poses; ++n) pose[n] = small_pose(&seed, 0.1, 0.02);

@@ -12,7 +12,7 @@ static atn_cloud *model;
 static atn_needle *needle;
 
 static atn_needle_result find(const atn_volume *volume) {
-    atn_needle_result r;
+    atn_needle_result r = {0};
     kit_ok(ctx, atn_needle_find(needle, volume, NULL, NULL, &r));
     return r;
 }
@@ -74,8 +74,8 @@ static void a_start_stands_for_the_search(void **state) {
     (void)state;
     atn_needle_sample_settings s = scan_settings(3);
     atn_needle_sample sample = scan_sample(ctx, &s);
-    atn_needle_settings settings = {.has_start = true, .track = true};
-    atn_needle_result r;
+    atn_needle_match_settings settings = {.has_start = true, .track = true};
+    atn_needle_result r = {0};
     memcpy(settings.start, sample.truth.transform, sizeof settings.start);
     settings.start[3] += 0.01;
     settings.start[11] -= 0.03;
@@ -165,7 +165,7 @@ static void volumes_without_anything(void **state) {
         for (size_t k = 0; k < 12 * 200 * 100; ++k)
             data[k] = (unsigned char)(form % 2 ? 255 : form == 4 ? kit_random(&seed) % 256 : 0);
         kit_ok(ctx, atn_volume_create(ctx, shape, 8, data, SPACING, &volume));
-        atn_needle_result r;
+        atn_needle_result r = {0};
         atn_status status = atn_needle_find(needle, volume, NULL, NULL, &r);
         if (status != ATN_ERR_INPUT) { /* a single pixel is narrower than the needle by far */
             kit_ok(ctx, status);
@@ -194,7 +194,7 @@ static void refusals(void **state) {
     static const double SPACING[3] = {0.027, 0.012, 0.25};
     static const struct {
         atn_needle_view view;
-        atn_needle_settings settings;
+        atn_needle_match_settings settings;
         const char *part;
     } WRONG[] = {
         {.view = {.level = 1}, .part = "a level of 1; it is a share of white"},
@@ -214,7 +214,7 @@ static void refusals(void **state) {
         {.settings = {.has_start = true, .start = {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2}}, .part = "not a rotation"},
     };
     atn_volume *volume, *unknown;
-    atn_needle_result r;
+    atn_needle_result r = {0};
     kit_ok(ctx, atn_volume_create(ctx, SHAPE, 8, NULL, SPACING, &volume));
     for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; ++k)
         kit_fails(ctx, ATN_ERR_INPUT, WRONG[k].part,
@@ -225,7 +225,7 @@ static void refusals(void **state) {
     atn_cloud *metres;
     atn_needle *n;
     kit_ok(ctx, atn_cloud_moved(model, small, &metres));
-    kit_ok(ctx, atn_needle_create(device, metres, &(atn_needle_options){.threshold = 2e-5}, &n));
+    kit_ok(ctx, atn_needle_create(device, metres, &(atn_needle_settings){.threshold = 2e-5}, &n));
     kit_fails(ctx, ATN_ERR_INPUT, "metres beside millimetres", atn_needle_find(n, volume, NULL, NULL, &r));
     atn_needle_free(n);
     atn_cloud_free(metres);
@@ -239,7 +239,7 @@ static void refusals(void **state) {
 static bool fail_at(long n, const char *cache, const atn_cloud *points, const int64_t shape[3], const void *pixels,
                     const double spacing[3]) {
     kit_faults faults = {.fail_at = n};
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     atn_ctx *own = NULL;
     atn_devices *devices = NULL;
     atn_device *host = NULL;
@@ -251,9 +251,9 @@ static bool fail_at(long n, const char *cache, const atn_cloud *points, const in
     if (status == ATN_OK) status = atn_devices_find(own, &devices);
     if (status == ATN_OK) status = atn_device_open(devices, 0, &host);
     if (status == ATN_OK) status = atn_volume_create(own, shape, 8, pixels, spacing, &volume);
-    if (status == ATN_OK) status = atn_needle_create(host, points, &(atn_needle_options){.threshold = 0.08}, &made);
+    if (status == ATN_OK) status = atn_needle_create(host, points, &(atn_needle_settings){.threshold = 0.08}, &made);
     for (int frame = 0; frame < 2 && status == ATN_OK; ++frame)
-        status = atn_needle_find(made, volume, NULL, &(atn_needle_settings){.rounds = 1}, &r);
+        status = atn_needle_find(made, volume, NULL, &(atn_needle_match_settings){.rounds = 1}, &r);
     bool through = n == 0 || faults.count < n;
     if (through != (status == ATN_OK)) fail_msg("allocation %ld: %s", n, atn_status_name(status));
     if (through && (!r.n_rounds || !r.found)) fail_msg("not matched: %s", r.reason);
@@ -279,7 +279,7 @@ static void allocations_fail(void **state) {
     atn_cloud *few;
     kit_ok(ctx, atn_cloud_voxels(model, 0.08, &few));
     for (long n = 0; !fail_at(n, cache, few, s.shape, atn_volume_frame(sample.volume, 0), sample.truth.spacing);)
-        n += n ? stride : 1;
+        n += n ? stride : 1 + kit_day() % stride;
     atn_cloud_free(few);
     kit_remove(cache);
     atn_needle_sample_free(&sample);

@@ -1,6 +1,8 @@
 /* Needles found: poses against the truth, what is not found or not told by the scan, tracking, and what is refused. */
 #include "needlekit.h"
 
+#include "geom/eigen.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@ static atn_needle *needle;
 
 /* The truth, and a start that is off as an axis fit leaves it: tilted a little, shifted back, rolled. */
 typedef struct scene {
-    reg_pose truth, start;
+    geom_pose truth, start;
     atn_cloud *scan;
 } scene;
 
@@ -37,20 +39,20 @@ static scene scene_make(uint64_t seed, const bevel *b) {
     return s;
 }
 
-static double tip_error(const reg_pose *a, const reg_pose *b) {
+static double tip_error(const geom_pose *a, const geom_pose *b) {
     const double tip[3] = {-0.25, 0, 0};
     double p[3], q[3];
-    reg_pose_apply(a, tip, p);
-    reg_pose_apply(b, tip, q);
+    geom_pose_apply(a, tip, p);
+    geom_pose_apply(b, tip, q);
     return sqrt((p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) + (p[2] - q[2]) * (p[2] - q[2]));
 }
 
-static double roll_error(const reg_pose *a, const reg_pose *b) {
-    reg_pose back, step;
+static double roll_error(const geom_pose *a, const geom_pose *b) {
+    geom_pose back, step;
     double twist[6];
-    assert_true(reg_pose_invert(a, &back));
-    step = reg_pose_compose(&back, b); /* in the model's frame z is the roll */
-    reg_pose_log(&step, twist);
+    assert_true(geom_pose_invert(a, &back));
+    step = geom_pose_compose(&back, b); /* in the model's frame z is the roll */
+    geom_pose_log(&step, twist);
     return fabs(twist[2]) * 180 / 3.14159265358979323846;
 }
 
@@ -60,19 +62,19 @@ static void poses_are_found(void **state) {
     double squares = 0, worst = 0, worst_roll = 0;
     for (int k = 0; k < POSES; ++k) {
         scene s = scene_make((uint64_t)k, &NEEDLE);
-        atn_needle_settings settings = {.has_start = true};
-        atn_needle_result r;
+        atn_needle_match_settings settings = {.has_start = true};
+        atn_needle_result r = {0};
         double twist[6], inverse[36], normalised = 0;
         needle_put(&s.start, settings.start);
         kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &r));
-        reg_pose pose = needle_get(r.transform), back;
+        geom_pose pose = needle_get(r.transform), back;
         assert_true(r.found && r.n_rounds == 4 && r.round[0].combinations == 121 && r.round[3].combinations == 441);
         assert_true(r.matches >= r.round[2].matches && r.matches > r.runner_up && r.matches <= r.scan_points);
         assert_true(r.roll_observable && r.has_covariance);
-        assert_true(reg_pose_invert(&pose, &back));
-        back = reg_pose_compose(&s.truth, &back); /* truth = exp(error) pose */
-        reg_pose_log(&back, twist);
-        assert_true(reg_invert_symmetric(6, r.covariance, inverse));
+        assert_true(geom_pose_invert(&pose, &back));
+        back = geom_pose_compose(&s.truth, &back); /* truth = exp(error) pose */
+        geom_pose_log(&back, twist);
+        assert_true(geom_invert_symmetric(6, r.covariance, inverse));
         for (int a = 0; a < 6; ++a)
             for (int b = 0; b < 6; ++b) normalised += twist[a] * inverse[6 * a + b] * twist[b];
         squares += normalised / 6;
@@ -89,11 +91,11 @@ static void poses_are_found(void **state) {
 static void forms_agree(void **state) {
     (void)state;
     scene s = scene_make(3, &NEEDLE);
-    atn_needle_result r[4]; /* coarse, since brute force takes its time */
+    atn_needle_result r[4] = {0}; /* coarse, since brute force takes its time */
     for (int form = 0; form < 4; ++form) {
-        atn_needle_options options = {
+        atn_needle_settings options = {
             .threshold = 0.06, .edge = 0.06, .brute = form & 1, .count = (atn_needle_count)(form / 2)};
-        atn_needle_settings settings = {.has_start = true, .rounds = 2, .least = 0.01};
+        atn_needle_match_settings settings = {.has_start = true, .rounds = 2, .least = 0.01};
         atn_needle *n;
         needle_put(&s.start, settings.start);
         kit_ok(ctx, atn_needle_create(device, model, &options, &n));
@@ -108,7 +110,7 @@ static void forms_agree(void **state) {
 }
 
 /* Residuals and rows of all pairs at a pose, in double, and the nearest model point by looking at all. */
-static size_t pairs_of(const atn_needle *n, const reg_pose *pose, double (*row)[8]) {
+static size_t pairs_of(const atn_needle *n, const geom_pose *pose, double (*row)[8]) {
     const double reach = 0.04;
     size_t count = 0, points = (size_t)n->scan_points;
     float *scan = needle_points_taken(ctx, n);
@@ -119,7 +121,7 @@ static size_t pairs_of(const atn_needle *n, const reg_pose *pose, double (*row)[
         for (size_t m = 0; m < n->model.count; ++m) {
             double q[3], x[3], d2 = 0;
             for (int axis = 0; axis < 3; ++axis) q[axis] = n->model.position[axis][m];
-            reg_pose_apply(pose, q, x);
+            geom_pose_apply(pose, q, x);
             for (int axis = 0; axis < 3; ++axis) d2 += (x[axis] - p[axis]) * (x[axis] - p[axis]);
             if (d2 < least) least = d2, at = m, memcpy(best, x, sizeof best);
         }
@@ -149,7 +151,7 @@ static int by_size(const void *a, const void *b) {
 static void hold(double is, double wanted, double within) { assert_true(fabs(is - wanted) <= within); }
 
 /* The sums that come back from the device are those of all pairs, as far as a median between marks lets them. */
-static void hold_equations(atn_needle *n, const reg_pose *pose, size_t at_least, size_t at_most) {
+static void hold_equations(atn_needle *n, const geom_pose *pose, size_t at_least, size_t at_most) {
     double(*row)[8] = malloc((size_t)n->scan_points * sizeof *row), wanted[64] = {0};
     size_t count = pairs_of(n, pose, row);
     needle_sums sums;
@@ -176,7 +178,7 @@ static void equations_are_those_of_all_pairs(void **state) {
     (void)state;
     scene s = scene_make(30, &NEEDLE);
     atn_devices *devices;
-    reg_pose off = s.truth, away = s.truth;
+    geom_pose off = s.truth, away = s.truth;
     off.b[1] += 0.01;
     away.b[1] += 2;
     kit_ok(ctx, atn_devices_find(ctx, &devices));
@@ -201,8 +203,8 @@ static void equations_are_those_of_all_pairs(void **state) {
 static void marginal_and_joint(void **state) {
     (void)state;
     scene s = scene_make(5, &NEEDLE);
-    atn_needle_settings settings = {.has_start = true, .rounds = 1, .no_refine = true};
-    atn_needle_result joint, marginal;
+    atn_needle_match_settings settings = {.has_start = true, .rounds = 1, .no_refine = true};
+    atn_needle_result joint = {0}, marginal = {0};
     needle_put(&s.start, settings.start);
     kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &joint));
     settings.marginal = true;
@@ -216,8 +218,8 @@ static void roll_of_a_rod(void **state) {
     (void)state;
     atn_cloud *rod = needle_model(ctx, &ROD, MODEL_POINTS, 2);
     scene s = scene_make(8, &ROD);
-    atn_needle_settings settings = {.has_start = true};
-    atn_needle_result r;
+    atn_needle_match_settings settings = {.has_start = true};
+    atn_needle_result r = {0};
     atn_needle *n;
     needle_put(&s.start, settings.start);
     kit_ok(ctx, atn_needle_create(device, rod, NULL, &n));
@@ -234,20 +236,20 @@ static void roll_of_a_rod(void **state) {
 static void frames_are_tracked(void **state) {
     (void)state;
     scene s = scene_make(6, &NEEDLE);
-    atn_needle_settings settings = {.has_start = true};
-    atn_needle_result r;
+    atn_needle_match_settings settings = {.has_start = true};
+    atn_needle_result r = {0};
     needle_put(&s.start, settings.start);
     kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &r));
     settings.track = true;
-    reg_pose truth = s.truth;
+    geom_pose truth = s.truth;
     for (int frame = 0; frame < 6; ++frame) {
         double step[6] = {0.002, -0.001, 0.012, 0.004, -0.003, 0.02};
-        reg_pose motion = reg_pose_exp(step);
-        truth = reg_pose_compose(&motion, &truth);
+        geom_pose motion = geom_pose_exp(step);
+        truth = geom_pose_compose(&motion, &truth);
         atn_cloud *scan = needle_scan(ctx, &NEEDLE, SCAN_POINTS, &truth, NOISE, 50 + (uint64_t)frame);
         memcpy(settings.start, r.transform, sizeof r.transform);
         kit_ok(ctx, atn_needle_match(needle, scan, &settings, &r));
-        reg_pose pose = needle_get(r.transform);
+        geom_pose pose = needle_get(r.transform);
         int64_t combinations = 0;
         for (int k = 0; k < r.n_rounds; ++k) combinations += r.round[k].combinations;
         assert_true(r.found && combinations < 200);
@@ -260,8 +262,8 @@ static void frames_are_tracked(void **state) {
 static void what_is_not_there(void **state) {
     (void)state;
     scene s = scene_make(4, &NEEDLE);
-    atn_needle_settings settings = {.has_start = true};
-    atn_needle_result r;
+    atn_needle_match_settings settings = {.has_start = true};
+    atn_needle_result r = {0};
     needle_put(&s.start, settings.start);
     settings.start[3] += 1; /* a millimetre beside it */
     kit_ok(ctx, atn_needle_match(needle, s.scan, &settings, &r));
@@ -274,7 +276,7 @@ static void what_is_not_there(void **state) {
     const double one[3] = {1, 1, 1};
     atn_cloud *single;
     kit_ok(ctx, atn_cloud_create(ctx, 1, one, NULL, &single));
-    settings = (atn_needle_settings){0};
+    settings = (atn_needle_match_settings){0};
     kit_ok(ctx, atn_needle_match(needle, single, &settings, &r));
     assert_true(!r.found && r.scan_points == 1);
     atn_cloud_free(single);
@@ -284,11 +286,11 @@ static void what_is_not_there(void **state) {
 static void refusals(void **state) {
     (void)state;
     scene s = scene_make(4, &NEEDLE);
-    atn_needle_result r;
+    atn_needle_result r = {0};
     atn_needle *n;
     atn_cloud *none, *metres;
     static const struct {
-        atn_needle_settings settings;
+        atn_needle_match_settings settings;
         const char *part;
     } WRONG[] = {
         {{.roll_deg = {-5, 5, 0}}, "roll's step of 0 leads nowhere"},
@@ -314,7 +316,7 @@ static void refusals(void **state) {
     kit_ok(ctx, atn_cloud_create(ctx, 0, NULL, NULL, &none));
     kit_fails(ctx, ATN_ERR_INPUT, "model has no points", atn_needle_create(device, none, NULL, &n));
     kit_fails(ctx, ATN_ERR_INPUT, "scan has no points", atn_needle_match(needle, none, NULL, &r));
-    atn_needle_options options = {.threshold = -1};
+    atn_needle_settings options = {.threshold = -1};
     kit_fails(ctx, ATN_ERR_INPUT, "matches nothing", atn_needle_create(device, model, &options, &n));
     atn_cloud_free(none);
     atn_cloud_free(metres);

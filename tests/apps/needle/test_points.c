@@ -141,7 +141,7 @@ static void points_on(atn_device *device) {
     static const int64_t SIZES[][2] = {{1, 1}, {1, 60}, {7, 3}, {25, 31}, {40, 60}, {3, 40}};
     static const double EDGES[] = {EDGE, -1};
     for (size_t e = 0; e < sizeof EDGES / sizeof *EDGES; ++e) {
-        const atn_needle_options options = {.edge = EDGES[e]};
+        const atn_needle_settings options = {.edge = EDGES[e]};
         atn_needle *n;
         kit_ok(ctx, atn_needle_create(device, model, &options, &n));
         for (size_t k = 0; k < sizeof SIZES / sizeof *SIZES; ++k)
@@ -155,7 +155,7 @@ static void points_on(atn_device *device) {
 
 /* ---- free space ---- */
 
-static needle_view plain_view(const atn_needle *n, const scene *s, const reg_pose *pose) {
+static needle_view plain_view(const atn_needle *n, const scene *s, const geom_pose *pose) {
     size_t step = n->model.count / 1000 + 1;
     needle_view out = {0};
     for (size_t k = 0; k < n->model.count; k += step) {
@@ -165,7 +165,7 @@ static needle_view plain_view(const atn_needle *n, const scene *s, const reg_pos
             m[axis] = n->model.position[axis][k];
             along += pose->a[3 + axis] * (double)normal[axis];
         }
-        reg_pose_apply(pose, m, p);
+        geom_pose_apply(pose, m, p);
         double c = rint(p[0] / SPACING[0]), f = rint(p[2] / SPACING[2]);
         if (along > -0.5 || c < 0 || c >= (double)s->columns || f < 0 || f >= (double)s->scans || !s->seen[(int)f])
             continue;

@@ -53,7 +53,7 @@ static void hold_bits(needle_bright *b, const int64_t shape[3], int32_t bits, in
     }
     kit_ok(ctx, pinned ? atn_volume_create_for(device, shape, bits, data, NULL, &volume)
                        : atn_volume_create(ctx, shape, bits, data, NULL, &volume));
-    atn_volume_info info = atn_volume_get_info(volume);
+    atn_volume_info info = atn_volume_info_of(volume);
     int64_t high = (info.height + 7) / 8, stride = (info.width + 3) / 4 * 4, ones = 0;
     kit_ok(ctx, needle_bright_begin(b, volume));
     collected c = {.mask = malloc((size_t)(info.frames * high * stride)),
@@ -175,13 +175,13 @@ static const float *surface_from(needle_surface *s, const atn_volume_info *info,
     atn_array *words, *median;
     void *to;
     const void *row;
-    kit_ok(ctx, atn_array_create_matrix(s->device, ATN_INT32, wide * bytes, info->frames * high * 8, 0, &words));
+    kit_ok(ctx, atn_array_create_matrix(s->device, ATN_INT32, info->frames * high * 8, wide * bytes, 0, &words));
     kit_ok(ctx, atn_array_map_write(words, &to));
     memset(to, 0, (size_t)(info->frames * high * 8 * wide * 4 * bytes));
     for (int64_t r = 0; r < info->frames * info->height; ++r)
         memcpy((char *)to + (r / info->height * high * 8 + r % info->height) * wide * 4 * bytes,
                (const char *)pixels + r * info->width * bytes, (size_t)(info->width * bytes));
-    kit_ok(ctx, atn_array_create_matrix(s->device, ATN_INT32, wide, info->frames * high, 0, &median));
+    kit_ok(ctx, atn_array_create_matrix(s->device, ATN_INT32, info->frames * high, wide, 0, &median));
     kit_ok(ctx, atn_array_put(median, mask, 0));
     kit_ok(ctx, needle_surface_begin(s, info));
     const needle_batch batch = {0, 0, words, median};

@@ -31,7 +31,7 @@ static void poses_at_random(void **state) {
             model = scan_model(ctx, &sample);
             kit_ok(ctx, atn_needle_create(device, model, NULL, &needle));
         }
-        atn_needle_result r;
+        atn_needle_result r = {0};
         kit_ok(ctx, atn_needle_find(needle, sample.volume, NULL, NULL, &r));
         error[k] = r.found ? scan_tip_error(&sample.truth, &r) : 1;
         double roll = scan_roll_error(&sample.truth, &r);

@@ -10,7 +10,7 @@
 static atn_array *rows_of(kit_host *host, const double *positions, size_t count) {
     atn_array *rows;
     void *to;
-    kit_ok(host->ctx, atn_array_create_matrix(host->device, ATN_SP, 3, (int64_t)count, 0, &rows));
+    kit_ok(host->ctx, atn_array_create_matrix(host->device, ATN_SP, (int64_t)count, 3, 0, &rows));
     kit_ok(host->ctx, atn_array_map_write(rows, &to));
     for (size_t k = 0; k < 3 * count; ++k) ((float *)to)[k] = (float)positions[k];
     return rows;
@@ -34,7 +34,7 @@ static void agrees_with_clouds(void **state) {
         kit_ok(host.ctx, atn_cloud_create(host.ctx, count, positions, NULL, &clouds[k]));
         free(positions);
     }
-    atn_register_result there, here;
+    atn_register_result there = {0}, here = {0};
     kit_ok(host.ctx, atn_register_arrays(host.device, rows[0], rows[1], NULL, &there));
     kit_ok(host.ctx, atn_register(host.device, clouds[0], clouds[1], NULL, &here));
     for (int k = 0; k < 16; ++k) assert_true(there.transform[k] == here.transform[k]);
@@ -50,13 +50,13 @@ static void refuses_what_is_no_array_of_points(void **state) {
     (void)state;
     kit_host host = host_open(), other = host_open();
     const double some[12] = {0, 0, 1, 0, 1, 0, 1, 0, 0, NAN, 0, 0};
-    atn_register_result result;
+    atn_register_result result = {0};
     atn_array *good = rows_of(&host, some, 3), *bad = rows_of(&host, some, 4), *there = rows_of(&other, some, 3);
     atn_array *flat, *wide, *whole, *none;
     kit_ok(host.ctx, atn_array_create_vector(host.device, ATN_SP, 9, &flat));
-    kit_ok(host.ctx, atn_array_create_matrix(host.device, ATN_SP, 4, 3, 0, &wide));
+    kit_ok(host.ctx, atn_array_create_matrix(host.device, ATN_SP, 3, 4, 0, &wide));
     kit_ok(host.ctx, atn_array_create_matrix(host.device, ATN_INT32, 3, 3, 0, &whole));
-    kit_ok(host.ctx, atn_array_create_matrix(host.device, ATN_SP, 3, 0, 0, &none));
+    kit_ok(host.ctx, atn_array_create_matrix(host.device, ATN_SP, 0, 3, 0, &none));
     atn_array *const wrong[] = {flat, wide, whole};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k)
         kit_fails(host.ctx, ATN_ERR_INPUT, "the source is no matrix",

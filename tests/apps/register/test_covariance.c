@@ -19,7 +19,7 @@ static atn_register_result of_shapes(kit_host *host, size_t points, const atn_re
     motion_invert(motion, back);
     atn_cloud *source = shape_make(host->ctx, &(shape){points, 1, 11, 0.003, 0, 0, back});
     atn_cloud *target = shape_make(host->ctx, &(shape){points, 2, 12, 0.003, 0, 0, NULL});
-    atn_register_result result;
+    atn_register_result result = {0};
     kit_ok(host->ctx, atn_register(host->device, source, target, settings, &result));
     atn_cloud_free(source);
     atn_cloud_free(target);
@@ -108,7 +108,7 @@ static void spheres_slide(void **state) {
     }
     for (int m = 0; m < 3; ++m) {
         atn_register_settings settings = {.method = METHODS[m]};
-        atn_register_result r;
+        atn_register_result r = {0};
         kit_ok(host.ctx, atn_register(host.device, cloud[0], cloud[1], &settings, &r));
         if (!r.has_covariance) continue;
         double angle = sqrt(r.covariance[0] + r.covariance[7] + r.covariance[14]);
@@ -132,7 +132,7 @@ static void moves_with_the_frame(void **state) {
     atn_cloud *target = shape_make(host.ctx, &(shape){800, 2, 12, 0.003, 0, 0, motion}), *target_there;
     kit_ok(host.ctx, atn_cloud_moved(source, there, &source_there));
     kit_ok(host.ctx, atn_cloud_moved(target, there, &target_there));
-    atn_register_result a, b;
+    atn_register_result a = {0}, b = {0};
     const atn_register_settings settings = {.reproducible = true};
     kit_ok(host.ctx, atn_register(host.device, source, target, &settings, &a));
     kit_ok(host.ctx, atn_register(host.device, source_there, target_there, &settings, &b));

@@ -189,7 +189,7 @@ static void survives_failing_allocations(void **state) {
     atn_status status = ATN_ERR_MEMORY;
     for (long n = 1; status != ATN_OK; ++n) {
         kit_faults faults = {.fail_at = n};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         atn_ctx *ctx;
         if (atn_ctx_create(&options, &ctx) != ATN_OK) continue; /* it was one of the context's own */
         status = use_all(ctx);

@@ -2,8 +2,9 @@
  * number of threads, a covariance held against what really happens, batches, kinds, weights, and being stopped. */
 #include "regkit.h"
 
-#include "apps/register/pose.h"
-#include "apps/sample/scans.h"
+#include "geom/eigen.h"
+#include "geom/pose.h"
+#include "sample/scans.h"
 
 #include <math.h>
 #include <sched.h>
@@ -18,7 +19,7 @@ static atn_scans scans_of(kit_host *host, size_t size, uint64_t seed, double tur
 }
 
 static atn_register_result found(kit_host *host, const atn_scans *scans, const atn_register_settings *settings) {
-    atn_register_result result;
+    atn_register_result result = {0};
     kit_ok(host->ctx, atn_register(host->device, scans->source, scans->target, settings, &result));
     return result;
 }
@@ -47,7 +48,7 @@ static atn_register_result register_moved(kit_host *host, size_t n, double *targ
     double back[16], *source = malloc(3 * n * sizeof *source);
     uint64_t random = 77;
     atn_cloud *clouds[2];
-    atn_register_result r;
+    atn_register_result r = {0};
     assert_non_null(source);
     motion_make(3, AXIS, 1, SHIFT, wanted);
     motion_invert(wanted, back);
@@ -123,13 +124,13 @@ static void works_in_parts(void **state) {
     atn_register_settings settings = {.init = ATN_START_GIVEN, .no_polish = true};
     memcpy(settings.start, scans.transform, sizeof settings.start);
     atn_register_result whole = found(&host, &scans, &settings);
-    size_t wanted = atn_register_bytes(&settings, 6000, 6000);
+    size_t wanted = atn_register_bytes(host.device, &settings, 6000, 6000);
     settings.most_bytes = wanted - 250000; /* half of what the source has on the device */
     atn_register_result parts = found(&host, &scans, &settings);
     assert_true(parts.converged == whole.converged);
     assert_true(turn_between(whole.transform, parts.transform) < 0.05);
     assert_true(fabs(parts.overlap - whole.overlap) < 0.01);
-    atn_register_result none;
+    atn_register_result none = {0};
     settings.most_bytes = wanted / 4;
     kit_fails(host.ctx, ATN_ERR_MEMORY, "needs",
               atn_register(host.device, scans.source, scans.target, &settings, &none));
@@ -151,7 +152,7 @@ static void repeats_bit_by_bit(void **state) {
     CPU_ZERO(&one);
     CPU_SET(first, &one);
     const atn_register_settings settings = {.init = ATN_START_AUTO, .reproducible = true};
-    atn_register_result r[2];
+    atn_register_result r[2] = {0};
     for (int k = 0; k < 2; ++k) {
         assert_int_equal(sched_setaffinity(0, sizeof one, k ? &before : &one), 0);
         kit_host host = host_open();
@@ -178,7 +179,7 @@ static void covariance_is_honest(void **state) {
         memcpy(settings.start, scans.transform, sizeof settings.start);
         atn_register_result r = found(&host, &scans, &settings);
         if (r.converged && r.has_covariance) {
-            reg_pose truth, mine, back, off;
+            geom_pose truth, mine, back, off;
             for (int i = 0; i < 3; ++i) {
                 memcpy(truth.a + 3 * i, scans.transform + 4 * i, 3 * sizeof(double));
                 memcpy(mine.a + 3 * i, r.transform + 4 * i, 3 * sizeof(double));
@@ -186,10 +187,10 @@ static void covariance_is_honest(void **state) {
                 mine.b[i] = r.transform[4 * i + 3];
             }
             double e[6], inverse[36];
-            assert_true(reg_pose_invert(&mine, &back));
-            off = reg_pose_compose(&truth, &back);
-            reg_pose_log(&off, e);
-            assert_true(reg_invert_symmetric(6, r.covariance, inverse));
+            assert_true(geom_pose_invert(&mine, &back));
+            off = geom_pose_compose(&truth, &back);
+            geom_pose_log(&off, e);
+            assert_true(geom_invert_symmetric(6, r.covariance, inverse));
             double q = 0;
             for (int i = 0; i < 36; ++i) q += e[i / 6] * inverse[i] * e[i % 6];
             sum += q;
@@ -238,7 +239,7 @@ static void stops_when_told(void **state) {
     atn_scans scans = scans_of(&host, 2000, 2, 20);
     int seen = 0;
     const atn_register_settings settings = {.watch = three, .watch_user = &seen};
-    atn_register_result r;
+    atn_register_result r = {0};
     kit_fails(host.ctx, ATN_ERR_CANCELLED, "stopped",
               atn_register(host.device, scans.source, scans.target, &settings, &r));
     assert_int_equal(seen, 3);

@@ -1,6 +1,8 @@
 /* Every method on a ball with bumps: turned, scaled, sheared, noisy, in part only, among strangers, in a distance. */
 #include "regkit.h"
 
+#include "sample/scans.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +28,7 @@ static void one(kit_host *host, const row *r) {
     motion_invert(motion, back);
     atn_cloud *source = shape_make(host->ctx, &(shape){SOURCE, 1, 11, r->noise, r->cut, r->strangers, back});
     atn_cloud *target = shape_make(host->ctx, &(shape){TARGET, 1, 12, r->noise, 0, r->strangers, NULL});
-    atn_register_result result;
+    atn_register_result result = {0};
     kit_ok(host->ctx, atn_register(host->device, source, target, &r->settings, &result));
     double turn = turn_between(result.transform, motion), way = way_between(result.transform, motion, NONE);
     if (!result.converged) fail_msg("%s: %s", r->name, result.reason);
@@ -107,7 +109,7 @@ static void finds_scale_and_shear(void **state) {
         for (size_t k = 0; k < sizeof methods / sizeof *methods; ++k) {
             atn_register_settings settings = {.method = methods[k],
                                               .transform = affine ? ATN_TRANSFORM_AFFINE : ATN_TRANSFORM_SIMILARITY};
-            atn_register_result result;
+            atn_register_result result = {0};
             kit_ok(host.ctx, atn_register(host.device, source, target, &settings, &result));
             double most = 0;
             for (int c = 0; c < 4; ++c) most = fmax(most, way_between(result.transform, motion, corners[c]));
@@ -144,7 +146,7 @@ static void trimming_and_robust_kernels_help(void **state) {
                                               .outlier_distance = 1,
                                               .trim = ways[k].trim,
                                               .robust = ways[k].robust};
-            atn_register_result result;
+            atn_register_result result = {0};
             kit_ok(host.ctx, atn_register(host.device, source, target, &settings, &result));
             double turn = turn_between(result.transform, motion), way = way_between(result.transform, motion, NONE);
             if (k == 0)
@@ -157,11 +159,52 @@ static void trimming_and_robust_kernels_help(void **state) {
     host_close(&host);
 }
 
+/* Two views that share half of what they show: CPD's mixture has to find out how much of the target it is not for. */
+static void cpd_finds_views_that_half_overlap(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    for (uint64_t seed = 1; seed < 5; ++seed) {
+        atn_scans scans;
+        atn_scans_settings made = {.size = 3000, .seed = seed, .noise = 0.002, .overlap = 0.5, .turn_deg = 20};
+        const atn_register_settings settings = {.method = ATN_REGISTER_CPD};
+        atn_register_result result = {0};
+        kit_ok(host.ctx, atn_scans_make(host.ctx, &made, NULL, NULL, &scans));
+        kit_ok(host.ctx, atn_register(host.device, scans.source, scans.target, &settings, &result));
+        double turn = turn_between(result.transform, scans.transform);
+        if (!(turn < (result.verdict == ATN_VERDICT_TRUSTED ? 1 : 2.5)) || result.verdict == ATN_VERDICT_REFUSED)
+            fail_msg("seed %d: %g degrees, %s", (int)seed, turn, result.reason);
+        atn_scans_free(&scans);
+    }
+    host_close(&host);
+}
+
+/* Of each kind of method, on the host: what is foreseen is within a quarter of the peak. */
+static void memory_is_foreseen(void **state) {
+    (void)state;
+    kit_host host = host_open();
+    atn_scans scans;
+    atn_scans_settings made = {.size = 10000, .seed = 5, .noise = 0.002, .overlap = 0.65, .turn_deg = 10};
+    static const atn_register_method methods[] = {ATN_REGISTER_EM_ICP, ATN_REGISTER_ICP, ATN_REGISTER_CPD};
+    kit_ok(host.ctx, atn_scans_make(host.ctx, &made, NULL, NULL, &scans));
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; ++k) {
+        const atn_register_settings settings = {.method = methods[k]};
+        atn_register_result result = {0};
+        kit_ok(host.ctx, atn_register(host.device, scans.source, scans.target, &settings, &result));
+        double share =
+            (double)atn_register_bytes(host.device, &settings, made.size, made.size) / (double)result.peak_bytes;
+        if (!(share > 0.75 && share < 1.25)) fail_msg("method %d: %g of the peak", (int)methods[k], share);
+    }
+    atn_scans_free(&scans);
+    host_close(&host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_motion),
         cmocka_unit_test(finds_scale_and_shear),
         cmocka_unit_test(trimming_and_robust_kernels_help),
+        cmocka_unit_test(cpd_finds_views_that_half_overlap),
+        cmocka_unit_test(memory_is_foreseen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

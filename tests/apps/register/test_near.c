@@ -96,12 +96,12 @@ static unsigned char *listed(maker *m, const reg_near *near) {
     return times;
 }
 
-static void holds_every_pair(maker *m, const reg_near *near, const reg_pose *pose, double reach) {
+static void holds_every_pair(maker *m, const reg_near *near, const geom_pose *pose, double reach) {
     const reg_side *rows = near->rows, *columns = near->columns;
     unsigned char *times = listed(m, near);
     for (size_t r = 0; r < rows->padded; ++r) {
         double at[3] = {rows->position[0][r], rows->position[1][r], rows->position[2][r]}, y[3];
-        reg_pose_apply(pose, at, y);
+        geom_pose_apply(pose, at, y);
         for (size_t c = 0; c < columns->padded; ++c) {
             double x = columns->position[0][c] - y[0], dy = columns->position[1][c] - y[1],
                    z = columns->position[2][c] - y[2];
@@ -119,11 +119,11 @@ static void holds_every_pair(maker *m, const reg_near *near, const reg_pose *pos
 
 static void compare(maker *m, scene rows, scene columns) {
     const double twist[6] = {0.05, -0.02, 0.1, 0.01, 0.02, -0.03}, reaches[] = {0, 0.004, 0.03, 0.2, 2, INFINITY};
-    reg_pose pose = reg_pose_exp(twist);
+    geom_pose pose = geom_pose_exp(twist);
     reg_side row = side_of(m, rows), column = side_of(m, columns);
     reg_near near = {0};
     for (size_t k = 0; k < sizeof reaches / sizeof *reaches; ++k) {
-        kit_ok(m->ctx, reg_near_update(&m->engine, &near, &row, &column, &pose, &REG_IDENTITY, reaches[k], 0));
+        kit_ok(m->ctx, reg_near_update(&m->engine, &near, &row, &column, &pose, &GEOM_IDENTITY, reaches[k], 0));
         holds_every_pair(m, &near, &pose, reaches[k]);
         if (isinf(reaches[k]) && !rows.species) assert_int_equal(near.count, row.blocks * column.blocks);
     }
@@ -159,7 +159,7 @@ static void count_scattered(maker *m) {
     reg_side rows = side_of(m, (scene){.count = 20000, .scattered = 300, .seed = 5});
     reg_near near = {0};
     size_t most = 0;
-    kit_ok(m->ctx, reg_near_update(&m->engine, &near, &rows, &rows, &REG_IDENTITY, &REG_IDENTITY, 0.01, 0));
+    kit_ok(m->ctx, reg_near_update(&m->engine, &near, &rows, &rows, &GEOM_IDENTITY, &GEOM_IDENTITY, 0.01, 0));
     unsigned char *times = listed(m, &near);
     for (size_t b = 0; b < rows.blocks; ++b) {
         size_t here = 0;
@@ -183,18 +183,18 @@ static void use_slack(maker *m) {
     reg_side rows = side_of(m, (scene){.count = 1500, .scattered = 40, .seed = 3}),
              columns = side_of(m, (scene){.count = 1300, .scattered = 30, .seed = 4});
     reg_near near = {0};
-    kit_ok(m->ctx, reg_near_update(&m->engine, &near, &rows, &columns, &REG_IDENTITY, &REG_IDENTITY, reach, slack));
+    kit_ok(m->ctx, reg_near_update(&m->engine, &near, &rows, &columns, &GEOM_IDENTITY, &GEOM_IDENTITY, reach, slack));
     for (int k = 0; k < 7; ++k) {
         double twist[6] = {0};
         if (k < 6) twist[k] = k < 3 ? slack / 2 : 0.99 * slack; /* no point is farther than sqrt(3) from the origin */
-        reg_pose pose = reg_pose_exp(twist);
-        kit_ok(m->ctx, reg_near_update(&m->engine, &near, &rows, &columns, &pose, &REG_IDENTITY, reach, slack));
-        assert_memory_equal(&near.relative, &REG_IDENTITY, sizeof near.relative);
+        geom_pose pose = geom_pose_exp(twist);
+        kit_ok(m->ctx, reg_near_update(&m->engine, &near, &rows, &columns, &pose, &GEOM_IDENTITY, reach, slack));
+        assert_memory_equal(&near.relative, &GEOM_IDENTITY, sizeof near.relative);
         holds_every_pair(m, &near, &pose, reach);
     }
-    reg_pose pose = reg_pose_exp(far);
-    kit_ok(m->ctx, reg_near_update(&m->engine, &near, &rows, &columns, &pose, &REG_IDENTITY, reach, slack));
-    assert_memory_not_equal(&near.relative, &REG_IDENTITY, sizeof near.relative);
+    geom_pose pose = geom_pose_exp(far);
+    kit_ok(m->ctx, reg_near_update(&m->engine, &near, &rows, &columns, &pose, &GEOM_IDENTITY, reach, slack));
+    assert_memory_not_equal(&near.relative, &GEOM_IDENTITY, sizeof near.relative);
     holds_every_pair(m, &near, &pose, reach);
     reg_near_free(&near, m->ctx);
     reg_side_free(&rows);

@@ -210,7 +210,7 @@ static void check_rows(reg_engine *e) {
         reg_ordered o;
         cloud_points got;
         uint64_t seed = 4;
-        kit_ok(e->ctx, atn_array_create_matrix(e->device, wide ? ATN_DP : ATN_SP, 3, MANY, PITCH, &rows));
+        kit_ok(e->ctx, atn_array_create_matrix(e->device, wide ? ATN_DP : ATN_SP, MANY, 3, PITCH, &rows));
         kit_ok(e->ctx, atn_array_map_write(rows, &to));
         for (size_t k = 0; k < PITCH * MANY; ++k) {
             float x = k % PITCH < 3 ? (float)kit_uniform(&seed) : NAN;

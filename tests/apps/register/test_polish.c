@@ -3,6 +3,7 @@
 #include "regkit.h"
 
 #include "apps/register/polish.h"
+#include "geom/eigen.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -42,7 +43,7 @@ static atn_array *shapes_of(kit_host *host, const reg_side *side, uint64_t seed,
     kit_ok(host->ctx,
            atn_array_create_vector(host->device, reg_sum_type(side->type), 6 * (int64_t)side->padded, &whole));
     kit_ok(host->ctx, reg_array_put(whole, 6 * side->padded, rows));
-    kit_ok(host->ctx, atn_array_view_matrix(whole, (int64_t)side->padded, 6, &array));
+    kit_ok(host->ctx, atn_array_view_matrix(whole, 6, (int64_t)side->padded, &array));
     atn_array_free(whole);
     free(rows);
     return array;
@@ -61,7 +62,7 @@ typedef struct plain {
 static void add_pair(const double c[9], const double y[3], const double d[3], double w, double scale2, plain *to) {
     double m[9], inverse[9], q = 0, f[3];
     memcpy(m, c, sizeof m);
-    assert_true(reg_invert_symmetric(3, m, inverse));
+    assert_true(geom_invert_symmetric(3, m, inverse));
     for (int i = 0; i < 3; ++i) {
         f[i] = 0;
         for (int j = 0; j < 3; ++j) f[i] += inverse[3 * i + j] * d[j];
@@ -86,13 +87,13 @@ static void near(double found, double right, double size, const char *what) {
 
 /* Everything over all pairs in reach, by looking at all of them. */
 static void plainly(const reg_side *rows, const reg_side *columns, double source[][6], double target[][6],
-                    const reg_pose *pose, double reach, const reg_polish_state *s, bool both, plain *out) {
+                    const geom_pose *pose, double reach, const reg_polish_state *s, bool both, plain *out) {
     *out = (plain){0};
     for (size_t r = 0; r < rows->padded; ++r) {
         double at[3] = {rows->position[0][r], rows->position[1][r], rows->position[2][r]}, y[3], d[3] = {0};
         double best = INFINITY, c[9], other[9];
         size_t with = 0;
-        reg_pose_apply(pose, at, y);
+        geom_pose_apply(pose, at, y);
         for (size_t k = 0; k < columns->padded; ++k) {
             double d2 = 0;
             for (int i = 0; i < 3; ++i) d2 += pow(columns->position[i][k] - y[i], 2);
@@ -126,13 +127,13 @@ static void compare(const reg_polish_state *s, const plain *right) {
 }
 
 /* Terms of `per` neighbours, REG_POLISH_TERM numbers for each column; freed by the caller. */
-static double *terms_of(kit_host *host, reg_polish_state *s, const reg_pose *pose, size_t per, size_t *columns) {
+static double *terms_of(kit_host *host, reg_polish_state *s, const geom_pose *pose, size_t per, size_t *columns) {
     atn_array *terms;
     *columns = (s->source->padded + per - 1) / per;
     double *out = calloc(*columns * REG_POLISH_TERM, sizeof *out);
     const void *numbers;
     kit_ok(host->ctx, reg_polish_terms(s, pose, per, &terms));
-    assert_int_equal(atn_array_get_info(terms).size[0], *columns);
+    assert_int_equal(atn_array_info_of(terms).shape[1], *columns);
     kit_ok(host->ctx, atn_array_map_read(terms, &numbers));
     for (size_t at = 0; at < *columns * REG_POLISH_TERM; ++at)
         out[at % *columns * REG_POLISH_TERM + at / *columns] = reg_sum_type(s->source->type) == ATN_DP
@@ -144,7 +145,7 @@ static double *terms_of(kit_host *host, reg_polish_state *s, const reg_pose *pos
 
 /* What the pairs add is what the sums are of; neighbours together are what they are alone, at the mean of their places.
  */
-static void compare_terms(kit_host *host, reg_polish_state *s, const reg_pose *pose) {
+static void compare_terms(kit_host *host, reg_polish_state *s, const geom_pose *pose) {
     static const size_t PER[] = {1, 3, 8, 1000};
     size_t rows, columns;
     double *one = terms_of(host, s, pose, 1, &rows), size = 0;
@@ -182,7 +183,7 @@ static void sums_agree(int32_t precision, atn_type type) {
              columns = side_of(&host, type, COLUMNS, 2);
     reg_surface surface = {
         .spacing = 0.1, .source = shapes_of(&host, &rows, 3, source), .target = shapes_of(&host, &columns, 4, target)};
-    reg_pose pose = reg_pose_exp(twist);
+    geom_pose pose = geom_pose_exp(twist);
     kit_ok(host.ctx, reg_engine_open(host.device, &settings, &p->engine));
     for (int both = 0; both < 2; ++both) {
         reg_polish_state s;
@@ -226,7 +227,7 @@ static double plain_shape(const reg_side *side, size_t r, double scale, double r
         for (int i = 0; i < 3; ++i) mean[i] += a * d[i];
     }
     for (int i = 0; i < 9; ++i) square[i] = square[i] / mass - mean[i / 3] / mass * (mean[i % 3] / mass);
-    reg_eigen(3, square, value, vector);
+    geom_eigen(3, square, value, vector);
     for (int k = 0; k < 6; ++k) out[k] = k < 3;
     if (!(value[2] > 1e-9)) return 1;
     double least = fmax(value[0], 0.03 * value[2]);
@@ -254,7 +255,7 @@ static void shapes_agree(int32_t precision, atn_type type) {
     atn_array *about, *ratio;
     double *shapes, *ratios;
     double scale = 6, reach = 4;
-    reg_pose scaled = reg_pose_scaled(&REG_IDENTITY, scale);
+    geom_pose scaled = geom_pose_scaled(&GEOM_IDENTITY, scale);
     kit_ok(host.ctx, reg_engine_open(host.device, &settings, &engine));
     kit_ok(host.ctx, reg_place(&engine, &side, &scaled));
     kit_ok(host.ctx, reg_shapes(&engine, &side, &side, reach, 0.03, &about, &ratio));

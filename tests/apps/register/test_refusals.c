@@ -4,6 +4,7 @@
 #include "regkit.h"
 
 #include "cloud/formats.h"
+#include "device/backend.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static void no_answer(kit_host *host, const char *what, size_t n, const double *
     for (size_t k = 0; k < N_METHODS; ++k)
         for (int init = 0; init < 2; ++init) {
             atn_register_settings settings = {.method = METHODS[k], .outlier_distance = init ? 0.5 : 0};
-            atn_register_result result;
+            atn_register_result result = {0};
             atn_status status = atn_register(host->device, from, target, &settings, &result);
             if (status != ATN_OK && !atn_ctx_message(host->ctx)[0]) fail_msg("%s: no sentence", what);
             if (status == ATN_OK && (result.converged || !result.reason[0]))
@@ -71,7 +72,7 @@ static void far_clouds_are_found_or_not_but_not_wrong(void **state) {
     atn_cloud *target = shape_make(host.ctx, &(shape){300, 4, 42, 0, 0, 0, NULL});
     for (size_t k = 0; k < N_METHODS; ++k) {
         atn_register_settings settings = {.method = METHODS[k]};
-        atn_register_result result;
+        atn_register_result result = {0};
         kit_ok(host.ctx, atn_register(host.device, from, target, &settings, &result));
         assert_true(result.reason[0]);
         const double centre[3] = {-shift[0], 0, 0};
@@ -88,7 +89,7 @@ static void refuses_scale_along_normals(void **state) {
     atn_cloud *cloud = shape_make(host.ctx, &(shape){50, 4, 41, 0, 0, 0, NULL});
     for (int kind = 1; kind < 3; ++kind) {
         atn_register_settings settings = {.method = ATN_REGISTER_ICP_PLANE, .transform = (atn_transform_kind)kind};
-        atn_register_result result;
+        atn_register_result result = {0};
         kit_fails(host.ctx, ATN_ERR_INPUT, "icp-plane is rigid",
                   atn_register(host.device, cloud, cloud, &settings, &result));
         settings.method = ATN_REGISTER_GICP;
@@ -133,10 +134,10 @@ static void weights_and_kinds_count(void **state) {
         for (int j = 0; j < 4; ++j) across[i] += back[i / 4 * 4 + j] * other[4 * j + i % 4];
     }
     for (size_t k = 0; k < N_METHODS; ++k) {
-        atn_register_result result;
+        atn_register_result result = {0};
         atn_cloud *from = two_shapes(&host, back, other, false),
                   *target = shape_make(host.ctx, &(shape){500, 6, 63, 0.005, 0, 0, NULL});
-        assert_true(atn_cloud_get_info(from).weights && atn_cloud_get_info(from).species);
+        assert_true(atn_cloud_info_of(from).weights && atn_cloud_info_of(from).species);
         atn_register_settings settings = {.method = METHODS[k]};
         kit_ok(host.ctx, atn_register(host.device, from, target, &settings, &result));
         if (!result.converged || turn_between(result.transform, motion) > 0.7)
@@ -176,7 +177,7 @@ static void stops_when_told_to(void **state) {
     for (size_t k = 0; k < N_METHODS; ++k) {
         watched w = {.stop_at = 3};
         atn_register_settings settings = {.method = METHODS[k], .watch = watch, .watch_user = &w};
-        atn_register_result result;
+        atn_register_result result = {0};
         kit_fails(host.ctx, ATN_ERR_CANCELLED, "stopped after 3 iterations",
                   atn_register(host.device, from, target, &settings, &result));
         assert_int_equal(w.seen, 3);
@@ -199,7 +200,7 @@ static void every_allocation_fails_once(void **state) {
     motion_invert(motion, back);
     for (size_t k = 0; k < N_METHODS; ++k) {
         kit_faults faults = {.fail_at = 0};
-        atn_options options = kit_fault_options(&faults);
+        atn_ctx_settings options = kit_fault_options(&faults);
         char *dir = kit_tempdir();
         options.cache_dir = dir;
         atn_ctx *ctx;
@@ -214,7 +215,7 @@ static void every_allocation_fails_once(void **state) {
         atn_cloud *target = shape_make(ctx, &(shape){70, 4, 42, 0.01, 0, 0, NULL});
         atn_register_settings settings = {
             .method = METHODS[k], .most_iterations = 2, .trim = 0.1, .robust = ATN_ROBUST_HUBER};
-        atn_register_result result;
+        atn_register_result result = {0};
         atn_status status = ATN_ERR_MEMORY;
         long step = 1;
         for (long n = 1; status != ATN_OK; n += step) {
@@ -254,7 +255,7 @@ static void a_start_is_what_it_should_be(void **state) {
         for (int kind = 0; kind < 3; ++kind) {
             atn_register_settings settings = {
                 .transform = (atn_transform_kind)kind, .init = ATN_START_GIVEN, .start = {[15] = 1}};
-            atn_register_result result;
+            atn_register_result result = {0};
             for (int i = 0; i < 9; ++i) settings.start[i / 3 * 4 + i % 3] = STARTS[k].start[i];
             atn_status status = atn_register(host.device, cloud, cloud, &settings, &result);
             if (STARTS[k].why[kind]) {
@@ -292,7 +293,7 @@ static void copies_of_points_are_no_density(void **state) {
     }
     for (size_t k = 0; k < N_METHODS; ++k) {
         atn_register_settings settings = {.method = METHODS[k]};
-        atn_register_result result;
+        atn_register_result result = {0};
         kit_ok(host.ctx, atn_register(host.device, cloud[0], cloud[1], &settings, &result));
         if (!result.converged || turn_between(result.transform, motion) > 1 || result.overlap < 0.8)
             fail_msg("method %d: %g degrees, overlap %g, %s", (int)METHODS[k], turn_between(result.transform, motion),
@@ -320,7 +321,7 @@ static void reasons_name_the_cause(void **state) {
     for (size_t c = 0; c < sizeof CASES / sizeof *CASES; ++c)
         for (size_t k = 0; k < N_METHODS; ++k) {
             atn_register_settings settings = {.method = METHODS[k]};
-            atn_register_result result;
+            atn_register_result result = {0};
             for (size_t i = 0; i < 3 * n; ++i) q[i] = p[i] * CASES[c].scale * (i / 3 == 7 ? CASES[c].alone : 1);
             kit_ok(host.ctx, atn_cloud_create(host.ctx, n, q, NULL, &from));
             kit_ok(host.ctx, atn_register(host.device, from, target, &settings, &result));
@@ -335,7 +336,7 @@ static void reasons_name_the_cause(void **state) {
     atn_cloud_free(from);
     for (size_t k = 0; k < N_METHODS; ++k) { /* six points of a thing: all of it is far from them */
         atn_register_settings settings = {.method = METHODS[k]};
-        atn_register_result result;
+        atn_register_result result = {0};
         kit_ok(host.ctx, atn_cloud_create(host.ctx, 6, p, NULL, &from));
         kit_ok(host.ctx, atn_register(host.device, target, from, &settings, &result));
         assert_true(!result.converged || result.rmse < 0.45);
@@ -346,13 +347,67 @@ static void reasons_name_the_cause(void **state) {
     host_close(&host);
 }
 
+/* A device that is lost after some steps. */
+typedef struct losing {
+    atn_device *device;
+    int32_t after; /* iterations */
+} losing;
+
+static bool lose_it(void *user, const atn_register_step *step) {
+    const losing *l = user;
+    if (step->iteration == l->after) (void)atn_device_lose(l->device, "unplugged");
+    return true;
+}
+
+/* The host takes over, from the start, and it is said once; the pairs after it stay there. */
+static void goes_on_without_its_device(void **state) {
+    (void)state;
+    kit_log log = {0};
+    atn_ctx *ctx;
+    kit_ok(NULL, atn_ctx_create(&(atn_ctx_settings){.log = kit_log_line, .log_user = &log}, &ctx));
+    double motion[16], back[16];
+    motion_make(10, AXIS, 1, SHIFT, motion);
+    motion_invert(motion, back);
+    atn_cloud *from = shape_make(ctx, &(shape){800, 1, 11, 0.005, 0, 0, back});
+    atn_cloud *target = shape_make(ctx, &(shape){900, 1, 12, 0.005, 0, 0, NULL});
+    for (int batch = 0; batch < 2; ++batch) {
+        atn_devices *devices;
+        losing l = {.after = 2};
+        int32_t index;
+        kit_ok(ctx, atn_devices_find(ctx, &devices));
+        kit_ok(ctx, atn_devices_pick(devices, "host", &index));
+        kit_ok(ctx, atn_device_open(devices, index, &l.device));
+        const atn_register_settings settings = {.watch = lose_it, .watch_user = &l};
+        atn_register_pair pairs[3] = {
+            {.source = from, .target = target}, {.source = from, .target = target}, {.source = target, .target = from}};
+        int before = log.warnings;
+        if (batch)
+            kit_ok(ctx, atn_register_batch(l.device, 3, pairs, &settings));
+        else
+            kit_ok(ctx, atn_register(l.device, from, target, &settings, &pairs[0].result));
+        for (int k = 0; k < (batch ? 3 : 1); ++k) {
+            kit_ok(ctx, pairs[k].status);
+            assert_true(pairs[k].result.converged);
+            assert_true(turn_between(pairs[k].result.transform, k == 2 ? back : motion) < 0.5);
+        }
+        assert_int_equal(log.warnings, before + 1);
+        assert_non_null(strstr(log.last, "lost"));
+        assert_non_null(strstr(log.last, "the host"));
+        atn_device_close(l.device);
+        atn_devices_free(devices);
+    }
+    atn_cloud_free(from);
+    atn_cloud_free(target);
+    atn_ctx_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_nothing_to_no_question),  cmocka_unit_test(far_clouds_are_found_or_not_but_not_wrong),
         cmocka_unit_test(refuses_scale_along_normals),     cmocka_unit_test(a_start_is_what_it_should_be),
         cmocka_unit_test(copies_of_points_are_no_density), cmocka_unit_test(reasons_name_the_cause),
         cmocka_unit_test(weights_and_kinds_count),         cmocka_unit_test(stops_when_told_to),
-        cmocka_unit_test(every_allocation_fails_once),
+        cmocka_unit_test(every_allocation_fails_once),     cmocka_unit_test(goes_on_without_its_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

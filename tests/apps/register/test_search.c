@@ -296,7 +296,7 @@ static void test_memory(void **state) {
     (void)state;
     kit_faults faults = {0};
     char *dir = kit_tempdir();
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     options.cache_dir = dir;
     atn_ctx *faulty;
     assert_int_equal(atn_ctx_create(&options, &faulty), ATN_OK);

@@ -3,6 +3,7 @@
 #include "regkit.h"
 
 #include "apps/register/problem.h"
+#include "geom/fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,8 +25,8 @@ static reg_side side_of(kit_host *host, size_t count, double away, uint64_t seed
 }
 
 /* The same sums, the largest term of each row taken out first. */
-static reg_moments plainly(const reg_side *rows, const reg_side *columns, double k, double far2) {
-    reg_moments m = {0};
+static geom_moments plainly(const reg_side *rows, const reg_side *columns, double k, double far2) {
+    geom_moments m = {0};
     for (size_t r = 0; r < rows->padded; ++r) {
         double nearest = INFINITY, sum = 0, x[3] = {0}, y[3], w = (double)rows->weight[r];
         if (!(w > 0)) continue;
@@ -71,10 +72,10 @@ static void agrees_with_plain_loops(void **state) {
             reg_engine engine;
             kit_ok(host.ctx, reg_engine_open(host.device, &settings, &engine));
             reg_side rows = side_of(&host, ROWS, 2, 3), columns = side_of(&host, COLUMNS, 0, 5);
-            reg_pose pose = reg_pose_scaled(&REG_IDENTITY, scale[s]);
+            geom_pose pose = geom_pose_scaled(&GEOM_IDENTITY, scale[s]);
             kit_ok(host.ctx, reg_place(&engine, &rows, &pose));
             kit_ok(host.ctx, reg_place(&engine, &columns, &pose));
-            reg_moments found, right = plainly(&rows, &columns, scale[s], far2[f]);
+            geom_moments found, right = plainly(&rows, &columns, scale[s], far2[f]);
             kit_ok(host.ctx, reg_step_shifted(&engine, &rows, &columns, far2[f], scale[s], &found));
             near(found.weight, right.weight, "weight");
             near(found.likelihood, right.likelihood, "likelihood");
@@ -108,7 +109,7 @@ static void counts_everything_without_outliers(void **state) {
     kit_ok(host.ctx, atn_cloud_create(host.ctx, POINTS, target, NULL, &b));
     atn_register_settings settings = {
         .sigma_start = 0.02, .sigma_end = 0.01, .no_polish = true, .no_covariance = true, .most_iterations = 5};
-    atn_register_result with, without;
+    atn_register_result with = {0}, without = {0};
     kit_ok(host.ctx, atn_register(host.device, a, b, &settings, &with));
     settings.outlier_distance = INFINITY;
     kit_ok(host.ctx, atn_register(host.device, a, b, &settings, &without));

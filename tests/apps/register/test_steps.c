@@ -1,7 +1,8 @@
 /* One step of Softassign and of coherent point drift against the plain way: the whole matrix, in double. */
 #include "regkit.h"
 
-#include "apps/register/pose.h"
+#include "geom/fit.h"
+#include "geom/pose.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,9 +51,9 @@ static void scene_free(scene *s) {
 }
 
 /* The fit for the matrix, about nothing special. */
-static reg_pose fit(const scene *s, atn_transform_kind kind) {
-    reg_moments m = {0};
-    reg_pose pose;
+static geom_pose fit(const scene *s, atn_transform_kind kind) {
+    geom_moments m = {0};
+    geom_pose pose;
     for (size_t i = 0; i < s->rows; ++i)
         for (size_t j = 0; j < s->columns; ++j) {
             const double *y = s->y + 3 * i, *x = s->x + 3 * j;
@@ -66,14 +67,14 @@ static reg_pose fit(const scene *s, atn_transform_kind kind) {
                 for (int b = a; b < 3; ++b) m.spread[place++] += l * y[a] * y[b];
             }
         }
-    assert_true(reg_fit(&m, kind, &pose));
+    assert_true(geom_fit(&m, kind, &pose));
     return pose;
 }
 
 /* Ours, of one iteration. */
 static atn_register_result ours(kit_host *host, const scene *s, const atn_register_settings *settings) {
     atn_cloud *source, *target;
-    atn_register_result result;
+    atn_register_result result = {0};
     kit_ok(host->ctx, atn_cloud_create(host->ctx, s->rows, s->y, NULL, &source));
     kit_ok(host->ctx, atn_cloud_create(host->ctx, s->columns, s->x, NULL, &target));
     atn_register_settings here = *settings;
@@ -87,7 +88,7 @@ static atn_register_result ours(kit_host *host, const scene *s, const atn_regist
     return result;
 }
 
-static void same(const reg_pose *pose, const double t[16], double unit, double tolerance) {
+static void same(const geom_pose *pose, const double t[16], double unit, double tolerance) {
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j)
             if (!(fabs(pose->a[3 * i + j] - t[4 * i + j]) <= tolerance))
@@ -98,7 +99,7 @@ static void same(const reg_pose *pose, const double t[16], double unit, double t
 }
 
 /* sigma^2 from all pairs, P, the fit, sigma^2 under it. */
-static void drift(const scene *s, double share, reg_pose *pose, double *sigma) {
+static void drift(const scene *s, double share, geom_pose *pose, double *sigma) {
     double sigma2 = 0, sum = 0, weight = 0, m = (double)s->rows, n = (double)s->columns;
     for (size_t i = 0; i < s->rows; ++i)
         for (size_t j = 0; j < s->columns; ++j) sigma2 += distance2(s->y + 3 * i, s->x + 3 * j) / (3 * m * n);
@@ -113,7 +114,7 @@ static void drift(const scene *s, double share, reg_pose *pose, double *sigma) {
     *pose = fit(s, ATN_TRANSFORM_RIGID);
     for (size_t i = 0; i < s->rows; ++i) {
         double y[3];
-        reg_pose_apply(pose, s->y + 3 * i, y);
+        geom_pose_apply(pose, s->y + 3 * i, y);
         for (size_t j = 0; j < s->columns; ++j) {
             sum += s->p[i][j] * distance2(y, s->x + 3 * j);
             weight += s->p[i][j];
@@ -128,7 +129,7 @@ static void drift_is_the_plain_one(void **state) {
     for (int k = 0; k < 6; ++k) {
         double unit = k / 2 == 0 ? 1 : k / 2 == 1 ? 1e-4 : 3e5;
         scene s = scene_make(unit);
-        reg_pose pose;
+        geom_pose pose;
         double sigma;
         atn_register_settings settings = {.method = ATN_REGISTER_CPD,
                                           .most_iterations = 1,
@@ -146,7 +147,7 @@ static void drift_is_the_plain_one(void **state) {
 }
 
 /* Slack row and column are kept as they would be in a matrix with one more of each. */
-static void assign(const scene *s, double t, double alpha, reg_pose *pose) {
+static void assign(const scene *s, double t, double alpha, geom_pose *pose) {
     double row[ROWS], column[COLUMNS];
     for (size_t i = 0; i < s->rows; ++i) row[i] = 1;
     for (size_t j = 0; j < s->columns; ++j) column[j] = 1;
@@ -176,7 +177,7 @@ static void softassign_is_the_plain_one(void **state) {
     for (int k = 0; k < 6; ++k) {
         double unit = k % 2 ? 1 : 20, sigma = sigmas[k / 2] * unit, far = 0.3 * unit;
         scene s = scene_make(unit);
-        reg_pose pose;
+        geom_pose pose;
         atn_register_settings settings = {.method = ATN_REGISTER_SOFTASSIGN,
                                           .most_iterations = 1,
                                           .sigma_start = sigma,

@@ -2,7 +2,7 @@
  * symmetric things are doubtful with all their poses, and what slides is named. */
 #include "regkit.h"
 
-#include "apps/sample/things.h"
+#include "sample/things.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static const double NONE[3] = {0, 0, 0};
 static atn_register_result align(kit_host *host, const thing_settings *s, const atn_register_settings *settings,
                                  double *off) {
     thing_pair pair;
-    atn_register_result result;
+    atn_register_result result = {0};
     kit_ok(host->ctx, thing_pair_make(host->ctx, s, &pair));
     kit_ok(host->ctx, atn_register(host->device, pair.source, pair.target, settings, &result));
     if (off) *off = turn_between(result.transform, pair.transform);
@@ -178,14 +178,14 @@ static void starts(void **state) {
     atn_cloud *source = shape_make(host.ctx, &(shape){2000, 4, 41, 0.005, 0, 0, back});
     atn_cloud *target = shape_make(host.ctx, &(shape){2500, 9, 42, 0.005, 0, 0, NULL});
     for (int method = 0; method <= ATN_REGISTER_ICP_PLANE; ++method) {
-        atn_register_result r;
+        atn_register_result r = {0};
         atn_register_settings settings = {.method = (atn_register_method)method, .init = ATN_START_GIVEN};
         memcpy(settings.start, turn, sizeof turn);
         kit_ok(host.ctx, atn_register(host.device, source, target, &settings, &r));
         if (turn_between(r.transform, near) > 5 && r.verdict == ATN_VERDICT_TRUSTED)
             fail_msg("method %d: %g degrees off: %s", method, turn_between(r.transform, near), r.reason);
     }
-    atn_register_result r[2];
+    atn_register_result r[2] = {0};
     for (int k = 0; k < 2; ++k) {
         atn_register_settings settings = {.init = k ? ATN_START_IDENTITY : ATN_START_DEFAULT};
         kit_ok(host.ctx, atn_register(host.device, source, target, &settings, &r[k]));

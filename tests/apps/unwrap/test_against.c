@@ -84,7 +84,7 @@ static void equals_a_dense_solution(void **state) {
     dense *d = malloc(sizeof *d);
     for (int round = 0; round < 24; ++round) {
         atn_unwrap *unwrap;
-        atn_unwrap_result r;
+        atn_unwrap_result r = {0};
         d->width = 1 + (int64_t)(kit_random(&seed) % 20);
         d->height = 1 + (int64_t)(kit_random(&seed) % 20);
         bool holes = round % 2;
@@ -93,9 +93,9 @@ static void equals_a_dense_solution(void **state) {
             d->mask[k] = !holes || kit_uniform(&seed) < 0.8;
         }
         d->mask[0] = 1;
-        atn_unwrap_options options = {.bits = 64, .coarsest = 4};
+        atn_unwrap_settings options = {.bits = 64, .coarsest = 4};
         kit_ok(ctx, atn_unwrap_create(device, d->width, d->height, &options, &unwrap));
-        atn_unwrap_settings settings = {.mask = holes ? d->mask : NULL, .weights = ATN_UNWRAP_WEIGHTS_NONE};
+        atn_unwrap_solve_settings settings = {.mask = holes ? d->mask : NULL, .weights = ATN_UNWRAP_WEIGHTS_NONE};
         kit_ok(ctx, atn_unwrap_solve(unwrap, d->psi, &settings, d->out, &r));
         assert_true(r.converged);
         solve_densely(d);
@@ -129,9 +129,10 @@ static scene make(int64_t side) {
 
 static void drop(scene *s) { free(s->psi), free(s->out), free(s->mask); }
 
-static atn_unwrap_result solve(scene *s, const atn_unwrap_options *options, const atn_unwrap_settings *settings) {
+static atn_unwrap_result solve(scene *s, const atn_unwrap_settings *options,
+                               const atn_unwrap_solve_settings *settings) {
     atn_unwrap *unwrap;
-    atn_unwrap_result result;
+    atn_unwrap_result result = {0};
     kit_ok(ctx, atn_unwrap_create(device, s->side, s->side, options, &unwrap));
     kit_ok(ctx, atn_unwrap_solve(unwrap, s->psi, settings, s->out, &result));
     atn_unwrap_free(unwrap);
@@ -141,7 +142,7 @@ static atn_unwrap_result solve(scene *s, const atn_unwrap_options *options, cons
 /* All of them find the same surface, in about as many cycles. */
 static void knobs_agree(void **state) {
     (void)state;
-    static const atn_unwrap_options KNOBS[] = {
+    static const atn_unwrap_settings KNOBS[] = {
         {.bits = 64},
         {.bits = 64, .smoother = ATN_UNWRAP_SMOOTHER_REDBLACK},
         {.bits = 64, .no_fuse = true},
@@ -153,10 +154,10 @@ static void knobs_agree(void **state) {
     scene s = make(101);
     double *first = malloc(s.pixels * sizeof *first);
     for (size_t k = 0; k < sizeof KNOBS / sizeof *KNOBS; ++k) {
-        atn_unwrap_options knobs = KNOBS[k];
+        atn_unwrap_settings knobs = KNOBS[k];
         knobs.method = ATN_UNWRAP_METHOD_MULTIGRID;
         atn_unwrap_result r =
-            solve(&s, &knobs, &(atn_unwrap_settings){.tolerance = 1e-10, .remove = ATN_UNWRAP_REMOVE_PISTON});
+            solve(&s, &knobs, &(atn_unwrap_solve_settings){.tolerance = 1e-10, .remove = ATN_UNWRAP_REMOVE_PISTON});
         if (!r.converged || r.cycles < 1 || r.cycles > (k == 4 ? 40 : 15))
             fail_msg("knobs %d: %d cycles, %s", (int)k, r.cycles, r.reason);
         if (k == 0) memcpy(first, s.out, s.pixels * sizeof *first);
@@ -193,8 +194,8 @@ static void holes_cost_few_iterations(void **state) {
             uint64_t seed = 5;
             if (discs) put_discs(&s, 0.2);
             for (size_t k = 0; k < s.pixels && !discs; ++k) s.mask[k] = kit_uniform(&seed) >= 0.2;
-            atn_unwrap_result r = solve(&s, &(atn_unwrap_options){.bits = 64, .method = ATN_UNWRAP_METHOD_CG},
-                                        &(atn_unwrap_settings){.mask = s.mask, .tolerance = 1e-8});
+            atn_unwrap_result r = solve(&s, &(atn_unwrap_settings){.bits = 64, .method = ATN_UNWRAP_METHOD_CG},
+                                        &(atn_unwrap_solve_settings){.mask = s.mask, .tolerance = 1e-8});
             assert_true(r.converged);
             assert_true(r.cycles > 0 && r.cycles < 20);
             drop(&s);
@@ -207,13 +208,14 @@ static atn_status some_frames(atn_device *host) {
     float psi[12 * 12], out[12 * 12];
     uint8_t mask[12 * 12];
     atn_unwrap *unwrap = NULL;
-    atn_unwrap_result r;
+    atn_unwrap_result r = {0};
     for (int k = 0; k < 12 * 12; ++k) {
         psi[k] = (float)wrapped(0.7 * k);
         mask[k] = k % 7 != 3;
     }
-    atn_status status = atn_unwrap_create(host, 12, 12, &(atn_unwrap_options){.coarsest = 40}, &unwrap);
-    atn_unwrap_settings plain = {.weights = ATN_UNWRAP_WEIGHTS_NONE}, holes = {.mask = mask, .weights = plain.weights};
+    atn_status status = atn_unwrap_create(host, 12, 12, &(atn_unwrap_settings){.coarsest = 40}, &unwrap);
+    atn_unwrap_solve_settings plain = {.weights = ATN_UNWRAP_WEIGHTS_NONE},
+                              holes = {.mask = mask, .weights = plain.weights};
     if (status == ATN_OK) status = atn_unwrap_solve(unwrap, psi, &plain, out, &r);
     if (status == ATN_OK) status = atn_unwrap_solve(unwrap, psi, &holes, out, &r);
     for (int k = 0; k < 12 * 12; ++k) psi[k] = (float)wrapped(0.7 * k * k); /* residues: the shortest cuts */
@@ -227,7 +229,7 @@ static void survives_failing_allocations(void **state) {
     (void)state;
     kit_faults faults = {0};
     char *dir = kit_tempdir();
-    atn_options options = kit_fault_options(&faults);
+    atn_ctx_settings options = kit_fault_options(&faults);
     options.cache_dir = dir;
     atn_ctx *faulty;
     atn_devices *devices;
@@ -280,11 +282,11 @@ static void frames_after_the_first(void **state) {
     enum { SIDE = 128 };
     static float phase[SIDE * SIDE], answer[SIDE * SIDE];
     atn_unwrap *u;
-    atn_unwrap_result first, next;
+    atn_unwrap_result first = {0}, next = {0};
     for (int k = 0; k < SIDE * SIDE; ++k)
         phase[k] = (float)remainder(k / SIDE > SIDE / 2 ? 0.15 * (k % SIDE) : 0.02 * (k % SIDE), 2 * acos(-1.0));
     kit_ok(ctx, atn_unwrap_create(device, SIDE, SIDE, NULL, &u));
-    atn_unwrap_settings settings = {.weights = ATN_UNWRAP_WEIGHTS_AUTO};
+    atn_unwrap_solve_settings settings = {.weights = ATN_UNWRAP_WEIGHTS_AUTO};
     kit_ok(ctx, atn_unwrap_solve(u, phase, &settings, answer, &first));
     assert_true(first.converged && first.residues > 0 && first.solutions > 1);
     for (int k = 0; k < 2; ++k) {

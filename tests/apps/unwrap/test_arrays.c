@@ -26,15 +26,16 @@ static void put_scene(void) {
 
 static atn_array *matrix(const atn_ctx *ctx, atn_device *device, atn_type type, const void *from, bool gaps) {
     atn_array *array;
-    kit_ok(ctx, atn_array_create_matrix(device, type, W, H, gaps ? W + GAP : 0, &array));
+    kit_ok(ctx, atn_array_create_matrix(device, type, H, W, gaps ? W + GAP : 0, &array));
     if (from) kit_ok(ctx, atn_array_put(array, from, 0));
     return array;
 }
 
-static void on_device(atn_ctx *ctx, atn_device *device, const atn_unwrap_settings *from, bool gaps, bool in_place) {
+static void on_device(atn_ctx *ctx, atn_device *device, const atn_unwrap_solve_settings *from, bool gaps,
+                      bool in_place) {
     atn_unwrap *unwrap;
-    atn_unwrap_result r;
-    atn_unwrap_settings s = *from;
+    atn_unwrap_result r = {0};
+    atn_unwrap_solve_settings s = *from;
     float out[W * H];
     kit_ok(ctx, atn_unwrap_create(device, W, H, NULL, &unwrap));
     kit_ok(ctx, atn_unwrap_solve(unwrap, psi, &s, expected, &r));
@@ -70,7 +71,7 @@ static void on_device(atn_ctx *ctx, atn_device *device, const atn_unwrap_setting
 
 static void nothing_is_copied(void **state) {
     (void)state;
-    const atn_unwrap_settings KINDS[] = {{0}, {.mask = mask}, {.mask = mask, .quality = quality}};
+    const atn_unwrap_solve_settings KINDS[] = {{0}, {.mask = mask}, {.mask = mask, .quality = quality}};
     const char *const DEVICES[] = {"host", "opencl"};
     put_scene();
     for (int d = 0; d < 2; ++d) {
@@ -99,10 +100,11 @@ static void host_memory_is_read_in_place(void **state) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = kit_open_host(ctx);
     atn_unwrap *unwrap;
-    atn_unwrap_result r;
+    atn_unwrap_result r = {0};
     put_scene();
     kit_ok(ctx, atn_unwrap_create(device, W, H, NULL, &unwrap));
-    kit_ok(ctx, atn_unwrap_solve(unwrap, psi, &(atn_unwrap_settings){.mask = mask, .quality = quality}, expected, &r));
+    kit_ok(ctx,
+           atn_unwrap_solve(unwrap, psi, &(atn_unwrap_solve_settings){.mask = mask, .quality = quality}, expected, &r));
     const atn_array *own[] = {unwrap->psi, unwrap->mask, unwrap->quality};
     for (int k = 0; k < 3; ++k) assert_true(!own[k]->storage->buffer && !own[k]->storage->host);
     atn_unwrap_free(unwrap);
@@ -115,16 +117,17 @@ static void wrong_arrays_are_refused(void **state) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = kit_open_host(ctx);
     atn_unwrap *unwrap;
-    atn_unwrap_result r;
+    atn_unwrap_result r = {0};
     kit_ok(ctx, atn_unwrap_create(device, W, H, NULL, &unwrap));
     atn_array *phase = matrix(ctx, device, ATN_SP, psi, false), *small;
-    kit_ok(ctx, atn_array_create_matrix(device, ATN_U8, W - 1, H, 0, &small));
+    kit_ok(ctx, atn_array_create_matrix(device, ATN_U8, H, W - 1, 0, &small));
     kit_fails(ctx, ATN_ERR_INPUT, "the mask is 59 x 50",
-              atn_unwrap_solve_array(unwrap, phase, &(atn_unwrap_settings){.mask_array = small}, phase, &r));
-    kit_fails(ctx, ATN_ERR_INPUT, "twice",
-              atn_unwrap_solve(unwrap, psi, &(atn_unwrap_settings){.mask_array = small, .mask = mask}, expected, &r));
+              atn_unwrap_solve_array(unwrap, phase, &(atn_unwrap_solve_settings){.mask_array = small}, phase, &r));
+    kit_fails(
+        ctx, ATN_ERR_INPUT, "twice",
+        atn_unwrap_solve(unwrap, psi, &(atn_unwrap_solve_settings){.mask_array = small, .mask = mask}, expected, &r));
     kit_fails(ctx, ATN_ERR_INPUT, "the quality is",
-              atn_unwrap_solve(unwrap, psi, &(atn_unwrap_settings){.quality_array = small}, expected, &r));
+              atn_unwrap_solve(unwrap, psi, &(atn_unwrap_solve_settings){.quality_array = small}, expected, &r));
     atn_array_free(phase), atn_array_free(small);
     atn_unwrap_free(unwrap);
     atn_device_close(device);

@@ -103,10 +103,10 @@ static void gives_up(void **state) {
 enum { SIDE = 64 };
 static double psi[SIDE * SIDE], out[SIDE * SIDE];
 
-static atn_unwrap_result solve(const atn_unwrap_settings *settings) {
+static atn_unwrap_result solve(const atn_unwrap_solve_settings *settings) {
     atn_unwrap *unwrap;
-    atn_unwrap_result r;
-    kit_ok(ctx, atn_unwrap_create(device, SIDE, SIDE, &(atn_unwrap_options){.bits = 64}, &unwrap));
+    atn_unwrap_result r = {0};
+    kit_ok(ctx, atn_unwrap_create(device, SIDE, SIDE, &(atn_unwrap_settings){.bits = 64}, &unwrap));
     kit_ok(ctx, atn_unwrap_solve(unwrap, psi, settings, out, &r));
     atn_unwrap_free(unwrap);
     return r;
@@ -127,14 +127,14 @@ static void residues_are_cut(void **state) {
     assert_true(r.converged && r.shortest && !r.smeared && r.weighted && r.residues == 1);
     assert_int_equal(r.cut_length, SIDE / 2);
     for (int k = 0; k < SIDE * SIDE; ++k) assert_true(fabs(wrapped(out[k] - psi[k])) < 1e-9);
-    r = solve(&(atn_unwrap_settings){.weights = ATN_UNWRAP_WEIGHTS_NONE});
+    r = solve(&(atn_unwrap_solve_settings){.weights = ATN_UNWRAP_WEIGHTS_NONE});
     assert_true(r.converged && r.smeared && !r.shortest);
     kit_contains(r.reason, "1 residues: least squares without weights");
-    r = solve(&(atn_unwrap_settings){.weights = ATN_UNWRAP_WEIGHTS_AUTO}); /* not congruent: adapted weights */
+    r = solve(&(atn_unwrap_solve_settings){.weights = ATN_UNWRAP_WEIGHTS_AUTO}); /* not congruent: adapted weights */
     assert_true(r.converged && r.solutions > 1 && !r.smeared && !r.shortest);
     float quality[SIDE * SIDE]; /* where cuts are cheap, they go, on a longer way */
     for (int k = 0; k < SIDE * SIDE; ++k) quality[k] = k % SIDE > 28 && k % SIDE < 34 && k / SIDE > 20 ? 0.01f : 1;
-    r = solve(&(atn_unwrap_settings){.quality = quality});
+    r = solve(&(atn_unwrap_solve_settings){.quality = quality});
     assert_true(r.shortest);
     for (int k = 0; k + SIDE < SIDE * SIDE; ++k)
         if (fabs(out[k + SIDE] - out[k] - wrapped(psi[k + SIDE] - psi[k])) > 3) assert_true(quality[k] < 0.5f);
@@ -167,7 +167,7 @@ static void holes_hide_residues(void **state) {
     atn_unwrap_result r = solve(NULL);
     assert_true(r.converged && r.shortest && r.residues == 0);
     assert_true(r.cut_length > 15 && r.cut_length < SIDE / 2);
-    r = solve(&(atn_unwrap_settings){.weights = ATN_UNWRAP_WEIGHTS_NONE});
+    r = solve(&(atn_unwrap_solve_settings){.weights = ATN_UNWRAP_WEIGHTS_NONE});
     assert_true(r.smeared);
     kit_contains(r.reason, "around holes");
     for (int k = 0; k < SIDE * SIDE; ++k)
@@ -186,7 +186,7 @@ static void holes_that_add_up(void **state) {
             psi[k] = wrapped(0.9 * (k % SIDE) - 1.4 * (k / SIDE));
             mask[k] = kit_uniform(&seed) > 0.1 * share;
         }
-        atn_unwrap_result r = solve(&(atn_unwrap_settings){.mask = mask});
+        atn_unwrap_result r = solve(&(atn_unwrap_solve_settings){.mask = mask});
         assert_true(r.converged && !r.shortest && !r.smeared && r.cut_length == 0);
     }
 }
@@ -200,7 +200,7 @@ static void any_phase_will_do(void **state) {
         psi[k] = 400 * (kit_uniform(&seed) - 0.5);
         mask[k] = k % SIDE != 20 && k / SIDE != 33;
     }
-    atn_unwrap_result r = solve(&(atn_unwrap_settings){.mask = mask});
+    atn_unwrap_result r = solve(&(atn_unwrap_solve_settings){.mask = mask});
     assert_true(r.converged && r.shortest && r.islands == 4);
     for (int k = 0; k < SIDE * SIDE; ++k) {
         assert_int_equal(isnan(out[k]) != 0, !mask[k]);
@@ -211,10 +211,10 @@ static void any_phase_will_do(void **state) {
 static void surfaces_are_kept(void **state) {
     (void)state;
     for (int k = 0; k < SIDE * SIDE; ++k) psi[k] = (k % SIDE < 30 ? 0 : 20) + 0.1 * (k / SIDE);
-    atn_unwrap_result r = solve(&(atn_unwrap_settings){.unwrapped = true});
+    atn_unwrap_result r = solve(&(atn_unwrap_solve_settings){.unwrapped = true});
     assert_true(r.converged && !r.shortest);
     assert_memory_equal(psi, out, sizeof psi);
-    r = solve(&(atn_unwrap_settings){.unwrapped = true, .remove = ATN_UNWRAP_REMOVE_PISTON});
+    r = solve(&(atn_unwrap_solve_settings){.unwrapped = true, .remove = ATN_UNWRAP_REMOVE_PISTON});
     double mean = 0;
     for (int k = 0; k < SIDE * SIDE; ++k) mean += out[k] / (SIDE * SIDE);
     assert_true(fabs(mean) < 1e-9 && fabs(out[30] - out[29] - 20) < 1e-9);

@@ -51,20 +51,20 @@ static void text_and_back(void **state) {
 
 static void what_is_refused(void **state) {
     (void)state;
-    atn_unwrap_tuned tuned;
+    atn_unwrap_tuned tuned = {0};
     kit_fails(ctx, ATN_ERR_INPUT, "8 to 32768 pixels", atn_unwrap_tune(host, 4, 100, NULL, &tuned));
     kit_fails(ctx, ATN_ERR_INPUT, "32 or 64 bits",
-              atn_unwrap_tune(host, 64, 64, &(atn_unwrap_tune_options){.bits = 16}, &tuned));
+              atn_unwrap_tune(host, 64, 64, &(atn_unwrap_tune_settings){.bits = 16}, &tuned));
     kit_fails(ctx, ATN_ERR_INPUT, "own.lanai: 1 parameters",
               atn_unwrap_tune(
                   host, 64, 64,
-                  &(atn_unwrap_tune_options){.space = "cycle = (\"V\", \"W\")\n", .space_name = "own.lanai"}, &tuned));
+                  &(atn_unwrap_tune_settings){.space = "cycle = (\"V\", \"W\")\n", .space_name = "own.lanai"}, &tuned));
 }
 
-static void solve_with_known(const char *from, atn_unwrap_options options, int32_t bits) {
+static void solve_with_known(const char *from, atn_unwrap_settings options, int32_t bits) {
     enum { W = 40, H = 32 };
     atn_unwrap *u;
-    atn_unwrap_result result;
+    atn_unwrap_result result = {0};
     double phase[W * H], answer[W * H];
     options.bits = bits;
     options.method = ATN_UNWRAP_METHOD_MULTIGRID;
@@ -84,16 +84,16 @@ static void solve_with_known(const char *from, atn_unwrap_options options, int32
 
 static void best_is_remembered(void **state) {
     (void)state;
-    atn_unwrap_tuned tuned;
+    atn_unwrap_tuned tuned = {0};
     static const char ONE[] = "smoother = (\"jacobi\",)\ncycle = (\"V\", \"W\")\nbefore = (2,)\nafter = (2,)\n"
                               "coarsest = (100,)\nfuse = (1, 0)\n";
-    kit_ok(ctx, atn_unwrap_tune(host, 40, 32, &(atn_unwrap_tune_options){.space = ONE, .space_name = "one"}, &tuned));
+    kit_ok(ctx, atn_unwrap_tune(host, 40, 32, &(atn_unwrap_tune_settings){.space = ONE, .space_name = "one"}, &tuned));
     assert_true(tuned.tried >= 3 && tuned.tried <= 4 && tuned.failed == 0 && tuned.seconds > 0);
     assert_true(tuned.default_seconds >= tuned.seconds);
     unwrap_knobs knobs;
     assert_true(unwrap_knobs_read(tuned.knobs, &knobs));
-    solve_with_known("Knobs: measured at 40 x 32.", (atn_unwrap_options){0}, 32);
-    solve_with_known("Knobs: usual.", (atn_unwrap_options){0}, 64); /* nothing was measured in 64 bits */
+    solve_with_known("Knobs: measured at 40 x 32.", (atn_unwrap_settings){0}, 32);
+    solve_with_known("Knobs: usual.", (atn_unwrap_settings){0}, 64); /* nothing was measured in 64 bits */
 }
 
 /* What somebody wrote into the database is not believed, and what the caller says goes before what is known. */
@@ -104,16 +104,16 @@ static void nonsense_is_passed_over(void **state) {
     kit_ok(ctx, atn_wisdom_open(ctx, NULL, false, &wisdom));
     kit_ok(ctx,
            atn_wisdom_crown(wisdom, &key, &(atn_wisdom_winner){.variant = "cycle=Z", .runner_up = "", .seconds = 1}));
-    solve_with_known("Knobs: usual.", (atn_unwrap_options){0}, 32);
+    solve_with_known("Knobs: usual.", (atn_unwrap_settings){0}, 32);
     kit_ok(ctx, atn_wisdom_crown(wisdom, &key,
                                  &(atn_wisdom_winner){.variant = "smoother=redblack,cycle=W,before=1,after=1,"
                                                                  "coarsest=16,fuse=0",
                                                       .runner_up = "",
                                                       .seconds = 1}));
     atn_wisdom_close(wisdom);
-    solve_with_known("W-cycles with 1 + 1 sweeps of two colours, ", (atn_unwrap_options){0}, 32);
+    solve_with_known("W-cycles with 1 + 1 sweeps of two colours, ", (atn_unwrap_settings){0}, 32);
     solve_with_known("V-cycles with 2 + 1 sweeps of two colours",
-                     (atn_unwrap_options){.cycle = ATN_UNWRAP_CYCLE_V, .before = 2}, 32);
+                     (atn_unwrap_settings){.cycle = ATN_UNWRAP_CYCLE_V, .before = 2}, 32);
 }
 
 int main(void) {

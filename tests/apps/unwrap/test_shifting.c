@@ -46,7 +46,7 @@ static const float *const *take(const double *angle, int steps, double b) {
     return frames;
 }
 
-static double worst(const atn_phase_options *options, const float *const *frames, double b) {
+static double worst(const atn_phase_settings *options, const float *const *frames, double b) {
     static double wide[PIXELS];
     static float out[PIXELS], modulation[PIXELS];
     atn_phase *phase;
@@ -58,7 +58,7 @@ static double worst(const atn_phase_options *options, const float *const *frames
         most = fmax(most, apart(got, phase_of(k)));
         if (b > 0 && fabs((double)modulation[k] - b) > 0.01 * b) fail_msg("modulation %g", (double)modulation[k]);
     }
-    assert_int_equal(atn_array_get_info(atn_phase_array(phase)).size[0], W);
+    assert_int_equal(atn_array_info_of(atn_phase_array(phase)).shape[1], W);
     atn_phase_free(phase);
     return most;
 }
@@ -69,13 +69,13 @@ static void steps_give_the_phase(void **state) {
         double angle[MOST];
         for (int k = 0; k < steps; ++k) angle[k] = steps == 5 ? (k - 2) * PI / 2 : 2 * PI * k / steps;
         for (int32_t bits = 32; bits <= 64; bits += 32) {
-            const atn_phase_options options = {.bits = bits, .steps = steps};
+            const atn_phase_settings options = {.bits = bits, .steps = steps};
             double off = worst(&options, take(angle, steps, 90), 90);
             if (off > 1e-5) fail_msg("%d steps, %d bits: %g", (int)steps, (int)bits, off);
         }
     }
     static const double ODD[] = {0.1, 1, 2.7, 4, 4.1, 6, 6.2};
-    const atn_phase_options given = {.bits = 64, .steps = 7, .angle = ODD};
+    const atn_phase_settings given = {.bits = 64, .steps = 7, .angle = ODD};
     assert_true(worst(&given, take(ODD, 7, 50), 50) < 1e-5);
 }
 
@@ -84,7 +84,7 @@ static void five_steps_forgive(void **state) {
     (void)state;
     double wrong[MOST];
     for (int k = 0; k < 5; ++k) wrong[k] = (k - 2) * 92 * PI / 180;
-    const atn_phase_options five = {.bits = 64, .steps = 5}, four = {.bits = 64, .steps = 4};
+    const atn_phase_settings five = {.bits = 64, .steps = 5}, four = {.bits = 64, .steps = 4};
     double forgiving = worst(&five, take(wrong, 5, 90), 0);
     for (int k = 0; k < 4; ++k) wrong[k] = k * 92 * PI / 180;
     double strict = worst(&four, take(wrong, 4, 90), 0);
@@ -96,7 +96,7 @@ static void the_dark_and_the_bright(void **state) {
     static const double ANGLE[] = {0, 1.5707963267948966, 3.141592653589793, 4.71238898038469};
     static float out[PIXELS], modulation[PIXELS], changed[PIXELS];
     const float *frames[4];
-    const atn_phase_options options = {.least = 5, .most = 255};
+    const atn_phase_settings options = {.least = 5, .most = 255};
     atn_phase *phase;
     for (int f = 0; f < 4; ++f) frames[f] = take(ANGLE, 4, 40)[f];
     for (int k = 0; k < PIXELS; ++k) changed[k] = frames[2][k];
@@ -117,7 +117,7 @@ static void what_is_refused(void **state) {
     (void)state;
     static const double SAME[] = {1, 1, 1, 1}, TWO[] = {0, 1, 0, 1}, NO[] = {0, NAN, 2, 3};
     static const struct {
-        atn_phase_options options;
+        atn_phase_settings options;
         int64_t width;
         const char *part;
     } CASES[] = {{{.steps = 2}, 3, "3 to 1024"},       {{.steps = 2000}, 3, "3 to 1024"},

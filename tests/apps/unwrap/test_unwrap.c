@@ -49,10 +49,10 @@ static void drop(scene *s) {
 }
 
 static atn_unwrap_result solve_by(scene *s, atn_unwrap_method method, int32_t bits,
-                                  const atn_unwrap_settings *settings) {
+                                  const atn_unwrap_solve_settings *settings) {
     atn_unwrap *unwrap;
-    atn_unwrap_result result;
-    atn_unwrap_options options = {.bits = bits, .method = method};
+    atn_unwrap_result result = {0};
+    atn_unwrap_settings options = {.bits = bits, .method = method};
     kit_ok(ctx, atn_unwrap_create(device, s->width, s->height, &options, &unwrap));
     kit_ok(ctx, atn_unwrap_solve(unwrap, bits == 64 ? (void *)s->psi : (void *)s->single, settings,
                                  bits == 64 ? (void *)s->out : (void *)s->single_out, &result));
@@ -61,7 +61,7 @@ static atn_unwrap_result solve_by(scene *s, atn_unwrap_method method, int32_t bi
     return result;
 }
 
-static atn_unwrap_result solve(scene *s, int32_t bits, const atn_unwrap_settings *settings) {
+static atn_unwrap_result solve(scene *s, int32_t bits, const atn_unwrap_solve_settings *settings) {
     return solve_by(s, ATN_UNWRAP_METHOD_AUTO, bits, settings);
 }
 
@@ -105,7 +105,8 @@ static void does_not_slow_down(void **state) {
     int32_t least = 1000, most = 0;
     for (int64_t n = 128; n <= 512; n *= 2) {
         scene s = make(n, n);
-        atn_unwrap_result r = solve_by(&s, ATN_UNWRAP_METHOD_MULTIGRID, 64, &(atn_unwrap_settings){.tolerance = 1e-8});
+        atn_unwrap_result r =
+            solve_by(&s, ATN_UNWRAP_METHOD_MULTIGRID, 64, &(atn_unwrap_solve_settings){.tolerance = 1e-8});
         assert_true(r.converged);
         assert_true(r.residual <= 1e-8);
         least = r.cycles < least ? r.cycles : least;
@@ -124,7 +125,7 @@ static void copes_with_holes(void **state) {
     s.psi[40] = NAN;
     s.psi[41] = INFINITY;
     s.mask[40] = s.mask[41] = 1;
-    atn_unwrap_result r = solve(&s, 64, &(atn_unwrap_settings){.mask = s.mask, .tolerance = 1e-8});
+    atn_unwrap_result r = solve(&s, 64, &(atn_unwrap_solve_settings){.mask = s.mask, .tolerance = 1e-8});
     assert_true(r.converged);
     assert_true(r.weighted);
     assert_true(r.cycles < 20);
@@ -145,7 +146,8 @@ static void solves_islands_apart(void **state) {
     (void)state;
     scene s = make(64, 64);
     memset(s.mask + 30 * 64, 0, 64);
-    atn_unwrap_result r = solve(&s, 64, &(atn_unwrap_settings){.mask = s.mask, .remove = ATN_UNWRAP_REMOVE_PISTON});
+    atn_unwrap_result r =
+        solve(&s, 64, &(atn_unwrap_solve_settings){.mask = s.mask, .remove = ATN_UNWRAP_REMOVE_PISTON});
     assert_int_equal(r.islands, 2);
     assert_non_null(strstr(r.reason, "2 islands"));
     assert_true(error_of(&s, 0, 30 * 64) < 1e-8);
@@ -162,7 +164,7 @@ static void is_congruent(void **state) {
     uint64_t seed = 9;
     for (size_t k = 0; k < s.pixels; ++k) s.psi[k] = wrapped(s.truth[k] + 3 * (kit_uniform(&seed) - 0.5));
     for (int weights = ATN_UNWRAP_WEIGHTS_NONE; weights <= ATN_UNWRAP_WEIGHTS_ONCE; ++weights) {
-        atn_unwrap_settings settings = {.weights = (atn_unwrap_weights)weights, .congruent = true};
+        atn_unwrap_solve_settings settings = {.weights = (atn_unwrap_weights)weights, .congruent = true};
         atn_unwrap_result r = solve(&s, 64, &settings);
         int64_t cuts = 0;
         for (size_t k = 0; k < s.pixels; ++k) {
@@ -188,15 +190,15 @@ static void follows_turns(void **state) {
         quality[k] = k / W == 33 ? 0 : (float)(0.1 + kit_uniform(&seed)); /* a row of pixels that hang on to nobody */
     }
     for (int kind = 0; kind < 6; ++kind) {
-        atn_unwrap_settings settings = {.mask = kind % 3 != 1 ? s.mask : NULL,
-                                        .quality = kind % 3 ? quality : NULL,
-                                        .remove = kind < 3 ? ATN_UNWRAP_REMOVE_PISTON : ATN_UNWRAP_REMOVE_TILT};
+        atn_unwrap_solve_settings settings = {.mask = kind % 3 != 1 ? s.mask : NULL,
+                                              .quality = kind % 3 ? quality : NULL,
+                                              .remove = kind < 3 ? ATN_UNWRAP_REMOVE_PISTON : ATN_UNWRAP_REMOVE_TILT};
         double *first = malloc(s.pixels * sizeof *first);
-        atn_unwrap_result r[2];
+        atn_unwrap_result r[2] = {0};
         for (int gradients = 0; gradients < 2; ++gradients) {
             atn_unwrap *unwrap;
-            atn_unwrap_options options = {.bits = 64,
-                                          .method = gradients ? ATN_UNWRAP_METHOD_CG : ATN_UNWRAP_METHOD_AUTO};
+            atn_unwrap_settings options = {.bits = 64,
+                                           .method = gradients ? ATN_UNWRAP_METHOD_CG : ATN_UNWRAP_METHOD_AUTO};
             kit_ok(ctx, atn_unwrap_create(device, W, H, &options, &unwrap));
             kit_ok(ctx, atn_unwrap_solve(unwrap, s.psi, &settings, gradients ? s.out : first, &r[gradients]));
             atn_unwrap_free(unwrap);
@@ -279,7 +281,7 @@ static void joins_windings(void **state) {
         int64_t islands = 0, valid = 0;
         for (size_t k = 0; k < s.pixels; ++k)
             s.mask[k] = PATTERNS[p]((int64_t)k % s.width, (int64_t)k / s.width, &seed);
-        atn_unwrap_result r = solve(&s, 64, &(atn_unwrap_settings){.mask = s.mask});
+        atn_unwrap_result r = solve(&s, 64, &(atn_unwrap_solve_settings){.mask = s.mask});
         memset(seen, 0, s.pixels);
         for (size_t k = 0; k < s.pixels; ++k) {
             size_t size;
@@ -303,10 +305,10 @@ static void removes_tilt(void **state) {
     (void)state;
     scene s = make(64, 64);
     for (size_t k = 0; k < s.pixels; ++k) s.psi[k] = wrapped(0.3 * (double)(k % 64) - 0.2 * (double)(k / 64));
-    solve(&s, 64, &(atn_unwrap_settings){.remove = ATN_UNWRAP_REMOVE_TILT});
+    solve(&s, 64, &(atn_unwrap_solve_settings){.remove = ATN_UNWRAP_REMOVE_TILT});
     for (size_t k = 0; k < s.pixels; ++k) assert_true(fabs(s.out[k]) < 1e-8);
     s.mask[0] = 0; /* the same with a hole */
-    solve(&s, 64, &(atn_unwrap_settings){.remove = ATN_UNWRAP_REMOVE_TILT, .mask = s.mask});
+    solve(&s, 64, &(atn_unwrap_solve_settings){.remove = ATN_UNWRAP_REMOVE_TILT, .mask = s.mask});
     for (size_t k = 1; k < s.pixels; ++k) assert_true(fabs(s.out[k]) < 1e-7);
     drop(&s);
 }
@@ -315,10 +317,10 @@ static void starts_warm(void **state) {
     (void)state;
     scene s = make(64, 64);
     atn_unwrap *unwrap;
-    atn_unwrap_result cold, warm;
-    atn_unwrap_options options = {.bits = 64, .method = ATN_UNWRAP_METHOD_MULTIGRID};
+    atn_unwrap_result cold = {0}, warm = {0};
+    atn_unwrap_settings options = {.bits = 64, .method = ATN_UNWRAP_METHOD_MULTIGRID};
     kit_ok(ctx, atn_unwrap_create(device, 64, 64, &options, &unwrap));
-    atn_unwrap_settings settings = {.warm = true, .tolerance = 1e-6};
+    atn_unwrap_solve_settings settings = {.warm = true, .tolerance = 1e-6};
     kit_ok(ctx, atn_unwrap_solve(unwrap, s.psi, &settings, s.out, &cold));
     for (size_t k = 0; k < s.pixels; ++k) s.psi[k] = wrapped(1.001 * s.truth[k]);
     kit_ok(ctx, atn_unwrap_solve(unwrap, s.psi, &settings, s.out, &warm));
@@ -335,14 +337,14 @@ static void frames_leave_no_trace(void **state) {
     scene s = make(100, 75);
     float *out = malloc(2 * s.pixels * sizeof *out);
     atn_unwrap *kept, *fresh;
-    atn_unwrap_result result;
+    atn_unwrap_result result = {0};
     kit_ok(ctx, atn_unwrap_create(device, s.width, s.height, NULL, &kept));
     for (size_t k = 0; k < s.pixels; ++k) s.mask[k] = k % 19 != 3;
     for (size_t k = 0; k < 6; ++k) {
         s.single[k * 40] = 1;
         for (int p = 0; p < 4; ++p) s.single[3002 + p % 2 + p / 2 * 100] = residue[p];
         s.mask[k * 600] = 0;
-        atn_unwrap_settings settings = {.mask = k < 3 ? NULL : s.mask, .weights = ATN_UNWRAP_WEIGHTS_NONE};
+        atn_unwrap_solve_settings settings = {.mask = k < 3 ? NULL : s.mask, .weights = ATN_UNWRAP_WEIGHTS_NONE};
         kit_ok(ctx, atn_unwrap_create(device, s.width, s.height, NULL, &fresh));
         kit_ok(ctx, atn_unwrap_solve(kept, s.single, &settings, out, &result));
         assert_true(result.converged);
@@ -362,11 +364,12 @@ static void frames_after_one_that_is_not_finite(void **state) {
     scene s = make(61, 47);
     float *wild = malloc(s.pixels * sizeof *wild), *out = malloc(s.pixels * sizeof *out);
     atn_unwrap *unwrap;
-    atn_unwrap_result result;
+    atn_unwrap_result result = {0};
     for (size_t k = 0; k < s.pixels; ++k) wild[k] = k % 2 ? 3e38f : -3e38f;
     kit_ok(ctx, atn_unwrap_create(device, s.width, s.height, NULL, &unwrap));
     for (int weights = 0; weights < 2; ++weights) {
-        atn_unwrap_settings settings = {.weights = weights ? ATN_UNWRAP_WEIGHTS_VARIANCE : ATN_UNWRAP_WEIGHTS_NONE};
+        atn_unwrap_solve_settings settings = {.weights =
+                                                  weights ? ATN_UNWRAP_WEIGHTS_VARIANCE : ATN_UNWRAP_WEIGHTS_NONE};
         kit_ok(ctx, atn_unwrap_solve(unwrap, wild, &settings, out, &result));
         assert_false(result.converged);
         kit_ok(ctx, atn_unwrap_solve(unwrap, s.single, &settings, out, &result));
@@ -383,12 +386,12 @@ static void answers_the_hopeless(void **state) {
     scene s = make(16, 16);
     float quality[256] = {0};
     memset(s.mask, 0, s.pixels);
-    atn_unwrap_result r = solve(&s, 64, &(atn_unwrap_settings){.mask = s.mask});
+    atn_unwrap_result r = solve(&s, 64, &(atn_unwrap_solve_settings){.mask = s.mask});
     assert_int_equal(r.valid, 0);
     assert_false(r.converged);
     assert_non_null(strstr(r.reason, "no pixel is valid"));
     for (size_t k = 0; k < s.pixels; ++k) assert_true(isnan(s.out[k]));
-    r = solve(&s, 64, &(atn_unwrap_settings){.quality = quality}); /* no weight anywhere: every pixel an island */
+    r = solve(&s, 64, &(atn_unwrap_solve_settings){.quality = quality}); /* no weight anywhere: every pixel an island */
     assert_int_equal(r.islands, 256);
     for (size_t k = 0; k < s.pixels; ++k) assert_true(fabs(s.out[k] - s.psi[k]) < 1e-12);
     for (size_t k = 0; k < s.pixels; ++k) s.psi[k] = NAN;
@@ -411,17 +414,17 @@ static void refuses(void **state) {
     scene s = make(4, 4);
     float quality[16] = {[3] = -1};
     atn_unwrap *unwrap;
-    atn_unwrap_result r;
+    atn_unwrap_result r = {0};
     kit_fails(ctx, ATN_ERR_INPUT, "0 x 4 pixels", atn_unwrap_create(device, 0, 4, NULL, &unwrap));
     kit_fails(ctx, ATN_ERR_INPUT, "16 bits",
-              atn_unwrap_create(device, 4, 4, &(atn_unwrap_options){.bits = 16}, &unwrap));
+              atn_unwrap_create(device, 4, 4, &(atn_unwrap_settings){.bits = 16}, &unwrap));
     kit_fails(ctx, ATN_ERR_INPUT, "sweeps",
-              atn_unwrap_create(device, 4, 4, &(atn_unwrap_options){.before = 9}, &unwrap));
+              atn_unwrap_create(device, 4, 4, &(atn_unwrap_settings){.before = 9}, &unwrap));
     kit_ok(ctx, atn_unwrap_create(device, 4, 4, NULL, &unwrap));
     kit_fails(ctx, ATN_ERR_INPUT, "pixel (3, 0) is -1",
-              atn_unwrap_solve(unwrap, s.single, &(atn_unwrap_settings){.quality = quality}, s.single_out, &r));
+              atn_unwrap_solve(unwrap, s.single, &(atn_unwrap_solve_settings){.quality = quality}, s.single_out, &r));
     kit_fails(ctx, ATN_ERR_INPUT, "tolerance",
-              atn_unwrap_solve(unwrap, s.single, &(atn_unwrap_settings){.tolerance = -1}, s.single_out, &r));
+              atn_unwrap_solve(unwrap, s.single, &(atn_unwrap_solve_settings){.tolerance = -1}, s.single_out, &r));
     atn_unwrap_free(unwrap);
     drop(&s);
 }

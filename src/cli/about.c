@@ -1,0 +1,46 @@
+/* The options that all verbs take, and what the program says of itself. Help, man page and completion show them. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+const atn_cli_option ATN_CLI_GLOBALS[] = {
+    {.name = "device", .value = "NAME", .meaning = "the device: an index, a backend, or part of its name"},
+    {.name = "json", .meaning = "print one JSON object on standard output and nothing else there"},
+    {.name = "verbose", .meaning = "show what the library reports, on standard error"},
+    {.name = "help", .letter = 'h', .meaning = "show this help"},
+    {0},
+};
+
+const atn_cli_option ATN_CLI_FRONT[] = {
+    {.name = "version", .meaning = "show the version"},
+    {0},
+};
+
+const char ATN_CLI_SUMMARY[] = "self-optimizing kernels for point registration and optical metrology";
+
+const char *const ATN_CLI_ABOUT[] = {
+    "attune is an engine for point set registration and optical metrology that generates its own device code, measures "
+    "which variant is the fastest, and remembers it. It registers point clouds, unwraps phase, tracks needles in OCT "
+    "volumes and finds crystal structures in atom probe data, and it runs kernels and programs of your own, on the "
+    "CPU, on OpenCL and on CUDA devices.",
+    "No GPU is required: OpenCL and CUDA are loaded at run time if they are installed.",
+    NULL,
+};
+
+const atn_cli_pair ATN_CLI_EXIT_CODES[] = {
+    {"0", "success"},
+    {"1", "failed; the reason is one line on standard error"},
+    {"2", "wrong usage"},
+    {0},
+};
+
+void atn_cli_environment(atn_cli_pair out[ATN_ENV_VARIABLES + 1]) {
+    for (int k = 0; k <= ATN_ENV_VARIABLES; ++k)
+        out[k] = (atn_cli_pair){ATN_ENVIRONMENT[k].name, ATN_ENVIRONMENT[k].meaning};
+}
+
+const atn_cli_verb *atn_cli_find_verb(const atn_cli_verb *const *verbs, const char *name) {
+    for (; *verbs; ++verbs)
+        if (strcmp((*verbs)->name, name) == 0) return *verbs;
+    return NULL;
+}

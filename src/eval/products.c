@@ -1,0 +1,65 @@
+#include "eval/products.h"
+
+#include "base/memory.h"
+
+/* How far points lie from each other in one value: no farther than this from any of them, or from their mean. */
+static double spread_of(interp *in, atn_value value, double most) {
+    const atn_dim *dim = &in->graph->dims[in->graph->blocks[0].dim[0]];
+    int64_t from = interp_value(in, dim->begin).whole, to = interp_value(in, dim->end).whole;
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t at = from; at < to && in->status == ATN_OK; ++at) {
+        interp_move(in, in->graph->blocks[0].dim[0], at);
+        double number = interp_value(in, value).re;
+        low = fmin(low, number);
+        high = fmax(high, number);
+    }
+    return from < to ? fmin(high - low, most) : 0;
+}
+
+atn_status products_begin(interp *in, const atn_eval_options *options) {
+    if (!options || options->products.unit == 0) return ATN_OK;
+    struct interp_products *p = atn_zalloc(in->ctx, sizeof *p);
+    if (!p) return ATN_ERR_MEMORY;
+    p->how = options->products;
+    if (!atn_bilinear_find(in->graph, &p->form, NULL)) {
+        atn_free(in->ctx, p);
+        return ATN_OK;
+    }
+    for (int32_t a = 0; a < p->form.n_atoms; ++a)
+        if (p->form.atom[a].centre >= 0) p->spread[a] = spread_of(in, p->form.atom[a].centre, p->how.spread);
+    in->products = p;
+    return in->status;
+}
+
+static double spread_from(const struct interp_products *p, atn_value centre) {
+    for (int32_t a = 0; a < p->form.n_atoms; ++a)
+        if (p->form.atom[a].centre == centre) return p->spread[a];
+    return 0;
+}
+
+/* The sum of the sizes of all products that a value is expanded to: x - y counts as |x - c| + |y - c|, which is at most
+ * |x - y| + 2 |y - c|. */
+static double size_of(interp *in, atn_value value) {
+    const struct interp_products *p = in->products;
+    const atn_node *n = &in->graph->values[value];
+    uint32_t point = atn_bilinear_dims(in->graph, &p->form, ATN_FORM_POINT),
+             step = atn_bilinear_dims(in->graph, &p->form, ATN_FORM_STEP);
+    atn_value centre;
+    if (!(n->dims & point) || !(n->dims & step)) return fabs(interp_value(in, value).re);
+    if (atn_bilinear_difference(in->graph, &p->form, value, &centre))
+        return fabs(interp_value(in, value).re) + 2 * spread_from(p, centre);
+    double a = size_of(in, n->arg[0]);
+    if (n->op != ATN_OP_ADD && n->op != ATN_OP_SUB && n->op != ATN_OP_MUL) return a;
+    double b = size_of(in, n->arg[1]);
+    return n->op == ATN_OP_MUL ? a * b : a + b;
+}
+
+double products_error(interp *in) { return in->products->how.unit * (1 + size_of(in, in->products->form.form)); }
+
+double products_term_error(interp *in, int32_t acc, num term) {
+    const struct interp_products *p = in->products;
+    double weight = fabs(interp_value(in, p->form.weight[p->form.weight_of[acc]]).re);
+    double factor = p->form.factor[acc] >= 0 ? fabs(interp_value(in, p->form.factor[acc]).re) : 1;
+    if (weight > p->how.largest || factor > p->how.largest) return INFINITY;
+    return p->how.weight_unit * fabs(term.re) + p->how.weight_tiny * (weight + factor);
+}

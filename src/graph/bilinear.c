@@ -1,0 +1,298 @@
+#include "graph/bilinear.h"
+
+#include "graph/type.h"
+
+#include <string.h>
+
+typedef struct polynomial {
+    int32_t count;
+    atn_form_monomial of[ATN_FORM_MONOMIALS];
+} polynomial;
+
+typedef struct finder {
+    const atn_graph *g;
+    atn_bilinear *form;
+    uint32_t dims[ATN_FORM_SIDES];
+    int32_t visits, functions; /* of the polynomial at hand, of what is around it */
+} finder;
+
+enum { MOST_VISITS = 128, MOST_FUNCTIONS = 64 }; /* before we say that there is none */
+
+uint32_t atn_bilinear_dims(const atn_graph *g, const atn_bilinear *form, int32_t side) {
+    return 1u << g->blocks[side == ATN_FORM_POINT ? 0 : form->block].dim[0];
+}
+
+static bool knows(const finder *f, atn_value value, int32_t side) { return f->g->values[value].dims & f->dims[side]; }
+
+/* ---- polynomials ---- */
+
+static bool put_in(atn_form_monomial *m, int32_t side, int32_t atom) {
+    if (m->count[side] == ATN_FORM_DEGREE) return false;
+    int32_t at = m->count[side]++;
+    for (; at > 0 && m->atom[side][at - 1] > atom; --at) m->atom[side][at] = m->atom[side][at - 1];
+    m->atom[side][at] = atom;
+    return true;
+}
+
+static bool same_product(const atn_form_monomial *a, const atn_form_monomial *b, int32_t side) {
+    return a->count[side] == b->count[side] &&
+           memcmp(a->atom[side], b->atom[side], (size_t)a->count[side] * sizeof *a->atom[side]) == 0;
+}
+
+static bool add_monomial(polynomial *p, const atn_form_monomial *m) {
+    for (int32_t k = 0; k < p->count; ++k)
+        if (same_product(&p->of[k], m, ATN_FORM_POINT) && same_product(&p->of[k], m, ATN_FORM_STEP)) {
+            p->of[k].coefficient += m->coefficient;
+            return true;
+        }
+    if (p->count == ATN_FORM_MONOMIALS) return false;
+    p->of[p->count++] = *m;
+    return true;
+}
+
+static bool add_atom(finder *f, polynomial *p, double coefficient, atn_value value, int32_t side, int32_t centre) {
+    atn_bilinear *form = f->form;
+    int32_t at = 0;
+    while (at < form->n_atoms && (form->atom[at].value != value || form->atom[at].centre != centre)) ++at;
+    if (at == ATN_FORM_ATOMS) return false;
+    if (at == form->n_atoms) form->atom[form->n_atoms++] = (atn_form_atom){value, side, centre};
+    atn_form_monomial m = {.coefficient = coefficient};
+    return put_in(&m, side, at) && add_monomial(p, &m);
+}
+
+static bool add_scaled(polynomial *p, const polynomial *other, double factor) {
+    for (int32_t k = 0; k < other->count; ++k) {
+        atn_form_monomial m = other->of[k];
+        m.coefficient *= factor;
+        if (!add_monomial(p, &m)) return false;
+    }
+    return true;
+}
+
+static bool add_product(polynomial *p, const polynomial *a, const polynomial *b) {
+    for (int32_t i = 0; i < a->count; ++i)
+        for (int32_t j = 0; j < b->count; ++j) {
+            const atn_form_monomial *pair[2] = {&a->of[i], &b->of[j]};
+            atn_form_monomial m = {.coefficient = a->of[i].coefficient * b->of[j].coefficient};
+            for (int32_t side = 0; side < ATN_FORM_SIDES; ++side)
+                for (int n = 0; n < 2; ++n)
+                    for (int32_t k = 0; k < pair[n]->count[side]; ++k)
+                        if (!put_in(&m, side, pair[n]->atom[side][k])) return false;
+            if (!add_monomial(p, &m)) return false;
+        }
+    return true;
+}
+
+static bool is_widening(const atn_graph *g, const atn_node *n) {
+    if (n->op != ATN_OP_CAST) return false;
+    atn_type from = g->values[n->arg[0]].type;
+    return n->type == ATN_SP && (from == ATN_HP || from == ATN_SP);
+}
+
+static int32_t side_of(const finder *f, atn_value value) {
+    return knows(f, value, ATN_FORM_POINT) ? ATN_FORM_POINT : ATN_FORM_STEP;
+}
+
+/* Both sides of a difference, or -1 where the value is none. */
+static bool is_difference(const finder *f, atn_value value) {
+    const atn_node *n = &f->g->values[value];
+    if (n->op != ATN_OP_SUB) return false;
+    for (int k = 0; k < 2; ++k)
+        if (knows(f, n->arg[k], ATN_FORM_POINT) == knows(f, n->arg[k], ATN_FORM_STEP)) return false;
+    return side_of(f, n->arg[0]) != side_of(f, n->arg[1]);
+}
+
+/* Adds factor * value to p; false: it is no polynomial, or too long a one. */
+static bool expand(finder *f, atn_value value, double factor, polynomial *p) {
+    const atn_node *n = &f->g->values[value];
+    if (++f->visits > MOST_VISITS || (n->type != ATN_SP && n->type != ATN_HP)) return false;
+    if (!knows(f, value, ATN_FORM_POINT) || !knows(f, value, ATN_FORM_STEP)) {
+        atn_form_monomial constant = {.coefficient = factor * n->number[0]};
+        if (n->op == ATN_OP_CONST) return add_monomial(p, &constant);
+        return add_atom(f, p, factor, value, side_of(f, value), -1);
+    }
+    if (is_difference(f, value)) {
+        atn_value point = n->arg[side_of(f, n->arg[0]) == ATN_FORM_POINT ? 0 : 1];
+        return add_atom(f, p, factor, n->arg[0], side_of(f, n->arg[0]), point) &&
+               add_atom(f, p, -factor, n->arg[1], side_of(f, n->arg[1]), point);
+    }
+    if (is_widening(f->g, n) || n->op == ATN_OP_NEG)
+        return expand(f, n->arg[0], n->op == ATN_OP_NEG ? -factor : factor, p);
+    if (n->op == ATN_OP_ADD || n->op == ATN_OP_SUB)
+        return expand(f, n->arg[0], factor, p) && expand(f, n->arg[1], n->op == ATN_OP_SUB ? -factor : factor, p);
+    if (n->op != ATN_OP_MUL) return false;
+    polynomial a = {0}, b = {0}, product = {0};
+    return expand(f, n->arg[0], 1, &a) && expand(f, n->arg[1], 1, &b) && add_product(&product, &a, &b) &&
+           add_scaled(p, &product, factor);
+}
+
+/* ---- terms ---- */
+
+static bool begin_term(atn_bilinear *form, int32_t alone) {
+    if (form->n_terms == ATN_FORM_TERMS) return false;
+    form->term[form->n_terms++] = (atn_form_term){.first = form->n_monomials, .alone = alone};
+    return true;
+}
+
+static void take(atn_bilinear *form, atn_form_monomial *m) {
+    form->monomial[form->n_monomials++] = *m;
+    ++form->term[form->n_terms - 1].count;
+    m->coefficient = 0; /* taken */
+}
+
+/* Sorts a polynomial into products. */
+static bool sort_terms(const polynomial *all, atn_bilinear *form) {
+    polynomial p = *all;
+    for (int32_t side = 0; side < ATN_FORM_SIDES; ++side) {
+        bool begun = false;
+        for (int32_t k = 0; k < p.count; ++k) {
+            bool constant = p.of[k].count[0] + p.of[k].count[1] == 0;
+            bool mine = p.of[k].count[1 - side] == 0 && (!constant || side == ATN_FORM_STEP);
+            if (!mine || p.of[k].coefficient == 0) continue;
+            if (!begun && !begin_term(form, side)) return false;
+            begun = true;
+            take(form, &p.of[k]);
+        }
+    }
+    for (int32_t k = 0; k < p.count; ++k) {
+        if (p.of[k].coefficient == 0) continue;
+        atn_form_monomial first = p.of[k];
+        if (!begin_term(form, -1)) return false;
+        for (int32_t n = k; n < p.count; ++n)
+            if (p.of[n].coefficient != 0 && same_product(&p.of[n], &first, ATN_FORM_POINT)) take(form, &p.of[n]);
+    }
+    return form->n_terms > 0;
+}
+
+static bool read_form(finder *f, atn_value value) {
+    polynomial p = {0};
+    f->form->n_atoms = f->form->n_monomials = f->form->n_terms = f->visits = 0;
+    return expand(f, value, 1, &p) && sort_terms(&p, f->form);
+}
+
+/* The polynomial under a value of point and step that is a function of it alone; -1: none. */
+static atn_value form_under(finder *f, atn_value value) {
+    const atn_node *n = &f->g->values[value];
+    if (read_form(f, value)) return value;
+    if (++f->functions > MOST_FUNCTIONS) return -1;
+    atn_value found = -1;
+    for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) {
+        if (k > 0 && n->arg[k] == n->arg[k - 1]) continue; /* a square */
+        if (f->g->values[n->arg[k]].dims == 0) continue;
+        if (!knows(f, n->arg[k], ATN_FORM_POINT) || !knows(f, n->arg[k], ATN_FORM_STEP)) return -1;
+        atn_value under = form_under(f, n->arg[k]);
+        if (under < 0 || (found >= 0 && found != under)) return -1;
+        found = under;
+    }
+    return found;
+}
+
+/* A term of a sum as a weight of point and step, times a factor of the step. */
+static bool split_term(const finder *f, atn_value term, atn_value *weight, atn_value *factor) {
+    const atn_node *n = &f->g->values[term];
+    *weight = term;
+    *factor = -1;
+    for (int k = 0; k < 2 && n->op == ATN_OP_MUL; ++k)
+        if (!knows(f, n->arg[k], ATN_FORM_POINT)) {
+            *weight = n->arg[1 - k];
+            *factor = n->arg[k];
+        }
+    while (is_widening(f->g, &f->g->values[*weight])) *weight = f->g->values[*weight].arg[0];
+    return knows(f, *weight, ATN_FORM_POINT) && knows(f, *weight, ATN_FORM_STEP);
+}
+
+bool atn_bilinear_find(const atn_graph *g, atn_bilinear *out, const char **why_not) {
+    const char *unused;
+    if (!why_not) why_not = &unused;
+    finder f = {.g = g, .form = out};
+    *out = (atn_bilinear){.block = 1, .form = -1};
+#define REFUSE(condition, reason)                                                                                      \
+    do                                                                                                                 \
+        if (condition) {                                                                                               \
+            *why_not = reason;                                                                                         \
+            return false;                                                                                              \
+        }                                                                                                              \
+    while (0)
+    REFUSE(g->n_blocks != 2 || g->blocks[0].n_accs > 0 || g->blocks[0].rank != 1 || g->blocks[1].rank != 1 ||
+               g->blocks[1].n_accs == 0,
+           "matrix units are for sums over one range at points along one dimension");
+    for (int side = 0; side < ATN_FORM_SIDES; ++side) f.dims[side] = atn_bilinear_dims(g, out, side);
+    const atn_dim *range = &g->dims[g->blocks[1].dim[0]];
+    REFUSE(g->values[range->begin].dims || g->values[range->end].dims, "its range differs from point to point");
+    REFUSE(!g->finite, "matrix units are for descriptions that promise finite input");
+    for (int32_t k = 0; k < g->n_writes; ++k) REFUSE(g->writes[k].block == 1, "it writes at every step");
+    for (int32_t k = 0; k < g->blocks[1].n_accs; ++k) {
+        const atn_acc *acc = &g->blocks[1].acc[k];
+        atn_value weight, form;
+        REFUSE(acc->join != ATN_JOIN_SUM || acc->type != ATN_SP, "matrix units add up in single precision only");
+        REFUSE(!split_term(&f, acc->term, &weight, &out->factor[k]),
+               "a term is no product of a weight, of point and step, and a factor of the step");
+        f.functions = 0;
+        form = form_under(&f, weight);
+        REFUSE(form < 0 || form == weight || (out->form >= 0 && form != out->form),
+               "weights are no functions of one sum of products f(point) * g(step)");
+        out->form = form;
+        int32_t w = 0;
+        while (w < out->n_weights && out->weight[w] != weight) ++w;
+        REFUSE(w == ATN_FORM_WEIGHTS, "there are too many different weights");
+        if (w == out->n_weights) out->weight[out->n_weights++] = weight;
+        out->weight_of[k] = w;
+    }
+    (void)read_form(&f, out->form);
+    return true;
+#undef REFUSE
+}
+
+bool atn_bilinear_difference(const atn_graph *g, const atn_bilinear *form, atn_value value, atn_value *centre) {
+    finder f = {.g = g};
+    for (int side = 0; side < ATN_FORM_SIDES; ++side) f.dims[side] = atn_bilinear_dims(g, form, side);
+    if (!is_difference(&f, value)) return false;
+    const atn_node *n = &g->values[value];
+    *centre = n->arg[side_of(&f, n->arg[0]) == ATN_FORM_POINT ? 0 : 1];
+    return true;
+}
+
+/* ---- in print ---- */
+
+static void print_atom(const atn_graph *g, const atn_form_atom *a, atn_text *out) {
+    const atn_node *n = &g->values[a->value];
+    const char *name = n->op == ATN_OP_READ ? g->reads[n->index].name : n->label;
+    if (name)
+        atn_text_add(out, name);
+    else
+        atn_text_printf(out, "v%d", a->value);
+    if (a->centre >= 0) atn_text_add(out, "'");
+}
+
+static void print_side(const atn_graph *g, const atn_bilinear *form, const atn_form_monomial *m, int32_t side,
+                       atn_text *out) {
+    for (int32_t k = 0; k < m->count[side]; ++k) {
+        if (k) atn_text_add(out, " ");
+        print_atom(g, &form->atom[m->atom[side][k]], out);
+    }
+}
+
+void atn_bilinear_print(const atn_graph *g, const atn_bilinear *form, atn_text *out) {
+    atn_text_printf(out, "v%d =", form->form);
+    for (int32_t t = 0; t < form->n_terms; ++t) {
+        const atn_form_term *term = &form->term[t];
+        atn_text_add(out, t ? " + " : " ");
+        if (term->alone < 0) {
+            print_side(g, form, &form->monomial[term->first], ATN_FORM_POINT, out);
+            atn_text_add(out, " * ");
+        }
+        atn_text_add(out, "(");
+        for (int32_t k = 0; k < term->count; ++k) {
+            const atn_form_monomial *m = &form->monomial[term->first + k];
+            atn_text_printf(out, "%s%g ", k ? " + " : "", m->coefficient);
+            print_side(g, form, m, term->alone == ATN_FORM_POINT ? ATN_FORM_POINT : ATN_FORM_STEP, out);
+        }
+        atn_text_add(out, ")");
+    }
+    atn_text_add(out, "; ' is counted from the middle of a group's points\n");
+    for (int32_t k = 0; k < g->blocks[form->block].n_accs; ++k) {
+        atn_text_printf(out, "acc(%d) += v%d", k, form->weight[form->weight_of[k]]);
+        if (form->factor[k] >= 0) atn_text_printf(out, " * v%d", form->factor[k]);
+        atn_text_add(out, "\n");
+    }
+}

@@ -1,0 +1,55 @@
+#include "kernel/ahead.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "device/cache.h"
+#include "kernel/kernel.h"
+#include "num/array.h"
+#include "tune/key.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static const char SUFFIX[] = ".ahead";
+
+static atn_hash key_of(const atn_device *device, const char *set) {
+    const atn_device_info *info = atn_device_get_info(device);
+    const char *parts[] = {"ahead", set, ATN_GENERATOR_VERSION, info->backend, info->name, info->arch, info->driver};
+    atn_hash hash = {0};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; ++k) hash = atn_hash_add_text(hash, parts[k]);
+    return hash;
+}
+
+bool atn_ahead_is_due(atn_device *device, const char *set) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_cache *cache;
+    char *data = NULL;
+    size_t length;
+    if (atn_cache_of(ctx, &cache) != ATN_OK) return false;
+    if (atn_cache_get(cache, key_of(device, set), SUFFIX, &data, &length) != ATN_OK) return false;
+    bool done = data;
+    atn_free(ctx, data);
+    return !done;
+}
+
+typedef struct work {
+    atn_kernel *const *kernels;
+    atomic_bool no_memory;
+} work;
+
+static void build(void *user, int64_t from, int64_t to, int32_t worker) {
+    work *w = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k)
+        if (atn_kernel_build_ahead(w->kernels[k]) == ATN_ERR_MEMORY) w->no_memory = true;
+}
+
+atn_status atn_ahead_build(atn_device *device, const char *set, atn_kernel *const *kernels, int32_t count) {
+    atn_cache *cache;
+    work w = {.kernels = kernels};
+    atn_parallel_pieces(count, build, &w);
+    if (w.no_memory) return ATN_ERR_MEMORY;
+    atn_status status = atn_cache_of(atn_device_ctx(device), &cache);
+    if (status == ATN_OK) status = atn_cache_put(cache, key_of(device, set), SUFFIX, set, strlen(set));
+    return status == ATN_ERR_MEMORY ? status : ATN_OK;
+}

@@ -1,0 +1,16 @@
+/* Kernels that an application will run, built before it asks for them: side by side, on all cores. What is built lies
+ * in the cache, where their plans find it. */
+#ifndef ATN_KERNEL_AHEAD_H
+#define ATN_KERNEL_AHEAD_H
+
+#include <attune/kernel.h>
+
+/* Was this not done yet for the device and this cache? `set` names the kernels and all that decides what they become.
+ */
+bool atn_ahead_is_due(atn_device *device, const char *set);
+
+/* Builds those of any size (atn_kernel_any_size); others wait for their sizes. What does not build is left to the plan,
+ * which says so. ATN_ERR_MEMORY alone is a failure. */
+atn_status atn_ahead_build(atn_device *device, const char *set, atn_kernel *const *kernels, int32_t count);
+
+#endif

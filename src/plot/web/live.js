@@ -1,0 +1,207 @@
+'use strict';
+// A live page: asks for the newest frame again and again, and for what happened since; goes on after the stream has
+// ended, after a reload, and when the program comes back under the same address.
+function showLive(kind, view) {
+  const $ = id => document.getElementById(id), events = [];
+  let paused = false, ended = false, shown = 0, waiting = null, summary = null, dirty = true, seen = [];
+
+  function state(text, mood) {
+    $('state').textContent = text;
+    $('state').className = 'state ' + mood;
+  }
+  $('pause').addEventListener('click', () => {
+    paused = !paused;
+    $('pause').textContent = paused ? 'Go on' : 'Pause';
+    if (!paused && waiting) show(waiting);
+  });
+  const sleep = ms => new Promise(done => setTimeout(done, ms));
+  const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+  // ---- frames ----
+  function show({about, bytes}) {
+    waiting = null;
+    if (kind === 'surface') view.frame(about, new Uint16Array(bytes));
+    if (kind === 'needle') {
+      const all = new Uint8Array(bytes), n = about.n[0] * about.n[1] * about.n[2];
+      view({
+        ...about,
+        bytes: all.subarray(0, n),
+        points: new Float64Array(bytes.slice(n + (8 - n % 8) % 8, about.bytes))
+      });
+    }
+    ++shown;
+    seen.push(performance.now());
+    seen = seen.filter(t => t > performance.now() - 2000);
+  }
+  async function frames() {
+    for (let have = 0;;) {
+      try {
+        const answer = await fetch('frame?after=' + have);
+        if (answer.status === 200) {
+          const buffer = await answer.arrayBuffer(), length = new Uint32Array(buffer, 0, 1)[0];
+          const about = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+          have = about.number;
+          waiting = {about, bytes: buffer.slice(8 + length)};
+          if (!paused) show(waiting);
+        } else if (ended)
+          await sleep(1000);
+      } catch (e) {
+        await sleep(1000);
+        have = 0;
+      }
+    }
+  }
+
+  // ---- events ----
+  async function happenings() {
+    for (let next = 0;;) {
+      try {
+        const answer = await fetch('events?after=' + next), said = await answer.json();
+        if (said.next < next) events.length = 0;  // another run
+        next = said.next;
+        ended = said.ended;
+        for (const e of said.events)
+          if (e.summary)
+            summary = e;
+          else
+            events.push(e);
+        dirty = dirty || said.events.length > 0;
+        state(ended ? 'ended' : 'live', ended ? '' : 'on');
+        if (ended) await sleep(1000);
+      } catch (e) {
+        state(ended ? 'ended; the program is gone' : 'no connection', ended ? '' : 'lost');
+        await sleep(1000);
+      }
+    }
+  }
+
+  // ---- charts ----
+  // series: [{name, colour, points: [[x, y]], dots}]; log: of y.
+  function chart(title, unit, series, log) {
+    let figure = [...$('charts').children].find(f => f.dataset.title === title);
+    if (!figure) {
+      figure = document.createElement('figure');
+      figure.dataset.title = title;
+      figure.append(document.createElement('figcaption'), document.createElement('canvas'));
+      $('charts').append(figure);
+    }
+    const canvas = figure.lastChild, fine = Math.min(2, window.devicePixelRatio || 1), g = canvas.getContext('2d');
+    const w = canvas.clientWidth, h = canvas.clientHeight, good = y => Number.isFinite(y) && (!log || y > 0);
+    canvas.width = w * fine;
+    canvas.height = h * fine;
+    g.scale(fine, fine);
+    const all = series.flatMap(s => s.points.filter(p => good(p[1])));
+    const last = series[0].points.length ? series[0].points[series[0].points.length - 1][1] : NaN;
+    figure.firstChild.textContent = `${title}${Number.isFinite(last) ? `: ${+ last.toPrecision(4)} ${unit}` : ''}`;
+    if (!all.length) return;
+    const f = log ? Math.log10 : y => y;
+    let x0 = Infinity, x1 = -Infinity, y0 = log ? Infinity : 0, y1 = -Infinity;
+    for (const [x, y] of all)
+      [x0, x1, y0, y1] = [Math.min(x0, x), Math.max(x1, x), Math.min(y0, f(y)), Math.max(y1, f(y))];
+    if (y1 <= y0) [y0, y1] = log ? [y0 - .5, y1 + .5] : [0, 1];
+    const X = x => 44 + (x - x0) / (x1 - x0 || 1) * (w - 52), Y = y => 6 + (1 - (f(y) - y0) / (y1 - y0)) * (h - 24);
+    g.fillStyle = style('--soft');
+    g.font = '11px system-ui, sans-serif';
+    g.textAlign = 'right';
+    const back = v => log ? 10 ** v : v;
+    for (const v of [y0, (y0 + y1) / 2, y1]) {
+      g.fillText(String(+back(v).toPrecision(3)), 40, Y(back(v)) + 4);
+      g.fillRect(44, Y(back(v)), w - 52, .5);
+    }
+    g.textAlign = 'left';
+    g.fillText(String(+x0.toPrecision(4)), 44, h - 4);
+    g.textAlign = 'right';
+    g.fillText(String(+x1.toPrecision(4)), w - 8, h - 4);
+    for (const s of series) {
+      g.strokeStyle = g.fillStyle = style(s.colour);
+      g.lineWidth = 1.5;
+      g.beginPath();
+      for (const [x, y] of s.points) {
+        if (!good(y)) continue;
+        if (s.dots)
+          g.fillRect(X(x) - 1.5, Y(y) - 1.5, 3, 3);
+        else
+          g.lineTo(X(x), Y(y));
+      }
+      if (!s.dots) g.stroke();
+    }
+  }
+  const curve = (name, key, factor = 1) => events.filter(e => key in e).map(e => [e[name], e[key] * factor]);
+  function table(rows) {
+    const table = document.createElement('table');
+    for (const row of rows) {
+      const tr = table.insertRow();
+      for (const cell of row) tr.insertCell().textContent = cell;
+    }
+    $('rows').replaceChildren(table);
+  }
+  function flatten(front, value) {
+    return Object.entries(value).flatMap(([k, v]) => {
+      const name = (front + ' ' + k.replace(/_/g, ' ')).trim();
+      return v && typeof v === 'object' && !Array.isArray(v) ? flatten(name, v) : [[name, number(v)]];
+    });
+  }
+  const number = v => Array.isArray(v) ? v.flat(3).map(number).join('  ') :
+      typeof v === 'number'            ? String(+v.toPrecision(6)) :
+                                         String(v);
+  const DRAW = {
+    surface() {
+      const rate = [];
+      for (let k = 1; k < events.length; ++k)
+        if (events[k].t > events[k - 1].t)
+          rate.push([events[k].t, (events[k].answered - events[k - 1].answered) / (events[k].t - events[k - 1].t)]);
+      chart('frames a second', '1/s', [{colour: '--c0', points: rate}]);
+      chart('latency', 'ms', [{colour: '--c1', points: curve('t', 'latency_s', 1e3)}]);
+      chart('dropped', 'frames', [{colour: '--c3', points: curve('t', 'dropped')}]);
+      const e = events[events.length - 1];
+      if (e)
+        $('facts').textContent = `frame ${e.answered}; ${e.note || ''} shown ${(seen.length / 2).toFixed(0)} a second`;
+    },
+    tune() {
+      const good = events.filter(e => e.ratio > 0), best = [];
+      let least = Infinity;
+      for (const e of good) best.push([e.n, least = Math.min(least, e.ratio)]);
+      chart(
+          'time over that of the incumbent, measured beside it', '',
+          [{colour: '--c2', points: best}, {colour: '--many', dots: true, points: good.map(e => [e.n, e.ratio])}],
+          true);
+      const failures = {};
+      for (const e of events)
+        if (e.failed) failures[e.failed] = (failures[e.failed] || 0) + 1;
+      const winner = good.reduce((a, e) => !a || e.ratio < a.ratio ? e : a, null);
+      $('facts').textContent = `${events.length} candidates`;
+      table([
+        ['best so far', winner ? winner.variant : '–'],
+        ['its time over the incumbent’s', winner ? number(winner.ratio) : '–'],
+        ...Object.entries(failures).map(([why, n]) => ['failed: ' + why, n])
+      ]);
+    },
+    register() {
+      chart('rmse', '', [{colour: '--c0', points: curve('iteration', 'rmse')}], true);
+      chart('distance scale', '', [{colour: '--c2', points: curve('iteration', 'sigma')}], true);
+      chart('largest motion', '', [{colour: '--c1', points: curve('iteration', 'motion')}], true);
+      const e = events[events.length - 1];
+      if (e) $('facts').textContent = `iteration ${e.iteration}, ${e.source} and ${e.target} points`;
+    },
+    lattice() {
+      const e = events[events.length - 1];
+      chart('done', '%', [{colour: '--c0', points: curve('t', 'share', 100)}]);
+      if (e) $('facts').textContent = e.note || '';
+    }
+  };
+  DRAW.needle = DRAW.surface;
+  function draw() {
+    if (dirty) {
+      dirty = false;
+      DRAW[kind]();
+      if (summary) table(flatten('', summary).filter(([k]) => k !== 'summary'));
+    }
+    setTimeout(() => requestAnimationFrame(draw), 250);
+  }
+  for (const name of ['resize', 'visibilitychange']) window.addEventListener(name, () => dirty = true);
+  window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => dirty = true);
+  window.live = {shown: () => shown, events: () => events.length, ended: () => ended, rate: () => seen.length / 2};
+  if (view) frames();
+  happenings();
+  draw();
+}

@@ -1,0 +1,46 @@
+/* Eigenvalues of symmetric matrices: A v = l v, vectors at right angles, values in order; seed 7. */
+#include "testkit.h"
+
+#include "geom/eigen.h"
+
+#include <math.h>
+
+static const double TOLERANCE = 1e-14; /* of the largest element */
+
+static void check(const double m[6]) {
+    const double a[3][3] = {{m[0], m[3], m[4]}, {m[3], m[1], m[5]}, {m[4], m[5], m[2]}};
+    double value[3], v[3][3], most = 0;
+    for (int k = 0; k < 6; ++k) most = fmax(most, fabs(m[k]));
+    geom_eigen3(m, value, v);
+    assert_true(value[0] <= value[1] && value[1] <= value[2]);
+    for (int k = 0; k < 3; ++k)
+        for (int r = 0; r < 3; ++r) {
+            double product = a[r][0] * v[k][0] + a[r][1] * v[k][1] + a[r][2] * v[k][2];
+            assert_true(fabs(product - value[k] * v[k][r]) <= 4 * TOLERANCE * most);
+            double dot = v[k][0] * v[r][0] + v[k][1] * v[r][1] + v[k][2] * v[r][2];
+            assert_true(fabs(dot - (k == r)) <= TOLERANCE);
+        }
+}
+
+static void solves(void **state) {
+    (void)state;
+    static const double known[][6] = {
+        {0, 0, 0, 0, 0, 0},         {1, 1, 1, 0, 0, 0},
+        {3, 2, 1, 0, 0, 0},         {1, 1, 1, 1, 1, 1},
+        {2, 2, 2, -1, -1, -1},      {1e30, 1e30, 1, 1e30, 0, 0},
+        {1, 1, 1, 1e-20, 1e-20, 0}, {1e-300, 1, 0, 0, 1e-9, 0},
+        {0, 0, 0, 1e-30, 0, 0},     {1e-60, 2e-60, 0, 1e-60, 0, 0},
+    };
+    for (size_t k = 0; k < sizeof known / sizeof *known; ++k) check(known[k]);
+    uint64_t seed = 7;
+    for (int k = 0; k < 10000; ++k) {
+        double m[6];
+        for (int d = 0; d < 6; ++d) m[d] = (kit_uniform(&seed) - 0.5) * pow(10, floor(kit_uniform(&seed) * 12) - 6);
+        check(m);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(solves)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,318 @@
+/* Sums on matrix units: which graphs have a bilinear form, and, on an emulator, that what is generated for it agrees
+ * with the oracle within the bound of its arithmetic, and not within a narrower one that its tolerance class would
+ * need. */
+#include "support/emulate.h"
+#include "testkit.h"
+
+#include "graph/bilinear.h"
+#include "graph/shipped.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const atn_device_info CUDA = {.backend = "cuda", .arch = "sm_90", .max_group = 1024, .local_bytes = 200 << 10};
+
+typedef struct parsed {
+    atn_ctx *ctx;
+    atn_sequence *sequence;
+    const atn_graph *graph;
+} parsed;
+
+static parsed parse(const char *text, const char *type) {
+    parsed p = {.ctx = kit_ctx()};
+    atn_define define = {"USED_FLOAT", type};
+    kit_ok(p.ctx, atn_sequence_parse(p.ctx, "matrix.atn", text, strlen(text),
+                                     &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &p.sequence));
+    p.graph = p.sequence->step[0];
+    return p;
+}
+
+static void parsed_free(parsed *p) {
+    atn_sequence_free(p->sequence);
+    kit_free(p->ctx);
+}
+
+/* ---- forms ---- */
+
+static void distances_are_products(void **state) {
+    (void)state;
+    parsed p = parse(atn_shipped_find("estep"), "SP");
+    atn_bilinear form;
+    const char *why = "";
+    if (!atn_bilinear_find(p.graph, &form, &why)) fail_msg("%s", why);
+    assert_int_equal(form.n_terms, 5); /* |y|^2, w - |x|^2, and one product for each coordinate */
+    assert_int_equal(form.n_weights, 1);
+    assert_int_equal(form.n_atoms, 7);
+    for (int32_t a = 0; a < form.n_atoms; ++a) { /* all but the weight belong to differences */
+        bool weight =
+            strcmp(p.graph->objects[p.graph->reads[p.graph->values[form.atom[a].value].index].object].name, "xw") == 0;
+        assert_int_equal(form.atom[a].centre >= 0, !weight);
+    }
+    parsed_free(&p);
+}
+
+static void what_has_no_form_says_why(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *why;
+    } CASES[] = {
+        {"kernel a(x, y: vector SP) -> s: vector SP\n    real\n    finite\n    s[i] = sum(j in length(x)) exp2(x[j] / "
+         "y[i])\n",
+         "functions of one sum of products"},
+        {"kernel a(x, y: vector SP) -> s: vector SP\n    real\n    s[i] = sum(j in length(x)) exp2(-(x[j] - y[i])^2)\n",
+         "promise finite input"},
+        {"kernel a(x, y: vector DP) -> s: vector DP\n    real\n    finite\n    s[i] = sum(j in length(x)) exp2(-(x[j] "
+         "- y[i])^2)\n",
+         "single precision only"},
+        {"kernel a(x, y: vector SP) -> s: vector SP\n    real\n    finite\n    s[i] = max(j in length(x)) exp2(-(x[j] "
+         "- y[i])^2)\n",
+         "single precision only"},
+        {"kernel a(x, y: vector SP) -> s: vector SP\n    real\n    finite\n    s[i] = sum(j in length(x)) x[j] * "
+         "y[i]\n",
+         "no product of a weight"},
+        {"kernel a(x: matrix SP) -> s: vector SP\n    real\n    finite\n    s[i] = sum(j) exp2(x[i, j])\n",
+         "functions of one sum of products"},
+    };
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
+        parsed p = parse(CASES[k].text, "SP");
+        atn_bilinear form;
+        const char *why = "";
+        assert_false(atn_bilinear_find(p.graph, &form, &why));
+        kit_contains(why, CASES[k].why);
+        parsed_free(&p);
+    }
+}
+
+/* Sums of sums that share what they add up have more paths than there is time for. */
+static void deep_sums_end(void **state) {
+    (void)state;
+    char text[8192];
+    int n = snprintf(text, sizeof text,
+                     "kernel a(x, y: vector SP) -> s: vector SP\n    real\n    finite\n    over j in length(x)\n"
+                     "        a0 = x[j] - y[i]\n");
+    for (int k = 0; k < 60; ++k)
+        n += snprintf(text + n, sizeof text - (size_t)n, "        a%d = (a%d + x[j]) + (a%d - y[i])\n", k + 1, k, k);
+    snprintf(text + n, sizeof text - (size_t)n, "        s[i] += exp2(a60)\n");
+    parsed p = parse(text, "SP");
+    atn_bilinear form;
+    assert_false(atn_bilinear_find(p.graph, &form, NULL));
+    parsed_free(&p);
+}
+
+static void products_that_do_not_fit_say_why(void **state) {
+    (void)state;
+    static const struct {
+        const char *type, *variant, *why;
+    } CASES[] = {
+        {"SP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=2",
+         "matrix=pair for those of SP"},
+        {"HP", "matrix=double,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=2",
+         "matrix=double for those of DP"},
+        {"DP", "matrix=pair,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=2",
+         "matrix=double for those of DP"},
+        {"HP", "matrix=half,lanes_p0=2,regs_p0=4,lanes_p1=16,regs_p1=2,tile_q0=16,stage=2", "4 lanes along p0"},
+        {"HP", "matrix=half,lanes_p0=4,regs_p0=2,lanes_p1=8,regs_p1=2,tile_q0=16,stage=2", "registers in fours"},
+        {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=24,stage=2", "16 halves or 8 others"},
+        {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16", "staged tiles"},
+        {"HP", "lanes_p0=4,lanes_p1=8,tile_q0=16,stage=3", "more than two buffers"},
+    };
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
+        parsed p = parse(atn_shipped_find("gemm"), CASES[k].type);
+        atn_target target = atn_target_of(&CUDA);
+        atn_variant v = atn_variant_plain();
+        const char *why = "";
+        kit_ok(p.ctx, atn_variant_parse(p.ctx, &v, CASES[k].variant));
+        assert_false(atn_variant_fits(p.graph, &v, &target, &why));
+        kit_contains(why, CASES[k].why);
+        parsed_free(&p);
+    }
+}
+
+static void variants_that_do_not_fit_say_why(void **state) {
+    (void)state;
+    static const struct {
+        const char *variant, *why;
+    } CASES[] = {
+        {"matrix=half,lanes_p0=16,tile_q0=32,stage=1", "multiple of 32"},
+        {"matrix=half,lanes_p0=32,tile_q0=24,stage=1", "16 at a time"},
+        {"matrix=half,lanes_p0=32,tile_q0=32", "staged tile"},
+        {"matrix=half,lanes_p0=32,tile_q0=64,stage=2", "as many steps"},
+        {"mix=2,exp=native", "between matrix products"},
+        {"matrix=half,mix=2,lanes_p0=32,tile_q0=32,stage=1", "exp=native"},
+    };
+    parsed p = parse(atn_shipped_find("estep"), "SP");
+    atn_target target = atn_target_of(&CUDA), old = target;
+    old.matrix = false;
+    const char *why = "";
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
+        atn_variant v = atn_variant_plain();
+        kit_ok(p.ctx, atn_variant_parse(p.ctx, &v, CASES[k].variant));
+        assert_false(atn_variant_fits(p.graph, &v, &target, &why));
+        kit_contains(why, CASES[k].why);
+    }
+    atn_variant v = atn_variant_plain();
+    kit_ok(p.ctx, atn_variant_parse(p.ctx, &v, "matrix=half,lanes_p0=32,tile_q0=32,stage=1"));
+    assert_true(atn_variant_fits(p.graph, &v, &target, &why));
+    assert_false(atn_variant_fits(p.graph, &v, &old, &why));
+    kit_contains(why, "no matrix units");
+    parsed_free(&p);
+}
+
+/* ---- on the emulator ---- */
+
+typedef struct arrays {
+    atn_view views[16];
+    void *data[16];
+    int32_t count;
+} arrays;
+
+static uint32_t seed = 1;
+static double uniform(void) {
+    seed = seed * 1664525 + 1013904223;
+    return (double)(seed >> 8) / (1 << 23) - 1;
+}
+
+/* Points in a cube of +- scale around `far`; some steps that are none. */
+static arrays fill(const atn_graph *g, int64_t points, int64_t steps, double scale, double far) {
+    arrays a = {.count = g->n_objects};
+    for (int32_t k = 0; k < g->n_objects; ++k) {
+        const atn_object *o = &g->objects[k];
+        int64_t n = o->name[0] == 'x' ? steps : points;
+        a.data[k] = malloc((size_t)n * 8 + 16);
+        assert_non_null(a.data[k]);
+        a.views[k] = (atn_view){.data = a.data[k], .type = o->type, .rank = 1, .size = {n, 1, 1}, .pitch = n};
+        for (int64_t i = 0; i < n; ++i) {
+            bool weight = strcmp(o->name, "xw") == 0;
+            double number[2] = {weight ? uniform() : far + scale * uniform(), 0};
+            if (weight && i % 17 == 3) number[0] = -60000;
+            if (o->written) number[0] = NAN;
+            atn_element_store(o->type, number, 0, atn_view_at(&a.views[k], i, 0));
+        }
+    }
+    return a;
+}
+
+static void arrays_free(arrays *a) {
+    for (int32_t k = 0; k < a->count; ++k) free(a->data[k]);
+}
+
+/* Elements that are farther off than the arithmetic of `as` allows. */
+static int64_t wrong(parsed *p, const arrays *a, const char *as) {
+    atn_variant v = atn_variant_plain();
+    kit_ok(p->ctx, atn_variant_parse(p->ctx, &v, as));
+    atn_eval_options options = atn_variant_arithmetic(p->graph, &v, &CUDA);
+    atn_bindings frame = {.views = a->views};
+    atn_eval_result *oracle;
+    atn_eval_mismatch m = {0};
+    kit_ok(p->ctx, atn_eval_run(p->ctx, p->graph, &frame, &options, &oracle));
+    bool agrees = atn_eval_verify(p->graph, oracle, a->views, NULL, 0, &m);
+    if (!agrees && strcmp(as, "") != 0)
+        print_message("    %s(%lld): %.9g, wanted %.9g +- %.3g\n", p->graph->objects[m.object].name, (long long)m.at[0],
+                      m.got[0], m.wanted[0], m.bound);
+    atn_eval_free(oracle);
+    return agrees ? 0 : m.count;
+}
+
+static const struct {
+    const char *kernel, *type, *variant;
+    int64_t points, steps;
+    double scale, far;
+    int in_class; /* the plain variant's bound: 1 is kept, 0 is not, -1 either */
+} RUNS[] = {
+    {"estep", "SP", "matrix=half,lanes_p0=32,tile_q0=32,stage=1,exp=native,index=32", 67, 75, 1, 0, 0},
+    {"estep", "SP", "matrix=pair,lanes_p0=32,tile_q0=32,stage=1,exp=native,index=32", 67, 75, 1, 0, 1},
+    {"estep", "SP", "matrix=pair,lanes_p0=64,regs_p0=2,tile_q0=64,stage=2,split_q0=3,exp=native", 130, 333, 1, 0, 1},
+    {"estep", "SP", "matrix=pair,lanes_p0=64,tile_q0=16,stage=1,unroll_q0=2,split_q0=2,groups=1", 1, 1, 1, 0, 1},
+    {"estep", "SP", "matrix=half,mix=2,lanes_p0=32,regs_p0=4,tile_q0=48,stage=1,exp=native", 129, 47, 6, 900, -1},
+    {"estep", "SP", "matrix=half,lanes_p0=32,tile_q0=32,stage=2", 40, 50, 300, 0, 1}, /* apart: without matrix units */
+    {"estep", "HP", "matrix=half,mix=2,degree=3,lanes_p0=64,regs_p0=2,tile_q0=128,stage=1,exp=native", 200, 140, 2, 0,
+     0},
+    {"estep_compat", "SP", "matrix=pair,lanes_p0=32,tile_q0=32,stage=2,split_q0=2", 65, 100, 1, 0, 1},
+};
+
+static void agrees_with_the_oracle(void **state) {
+    (void)state;
+    char *folder = kit_tempdir();
+    for (size_t k = 0; k < sizeof RUNS / sizeof *RUNS; ++k) {
+        parsed p = parse(atn_shipped_find(RUNS[k].kernel), RUNS[k].type);
+        arrays a = fill(p.graph, RUNS[k].points, RUNS[k].steps, RUNS[k].scale, RUNS[k].far);
+        atn_variant v = atn_variant_plain();
+        kit_ok(p.ctx, atn_variant_parse(p.ctx, &v, RUNS[k].variant));
+        atn_status status = emulate_run(p.ctx, p.graph, &v, a.views, folder);
+        if (status == ATN_ERR_DEVICE) print_message("    %s\n", atn_ctx_message(p.ctx));
+        if (status == ATN_ERR_DEVICE) skip();
+        kit_ok(p.ctx, status);
+        if (wrong(&p, &a, RUNS[k].variant) > 0) fail_msg("%s", RUNS[k].variant);
+        int64_t beyond = wrong(&p, &a, "");
+        if (RUNS[k].in_class >= 0 && (beyond == 0) != RUNS[k].in_class)
+            fail_msg("%s: %lld elements beyond the plain bound", RUNS[k].variant, (long long)beyond);
+        arrays_free(&a);
+        parsed_free(&p);
+    }
+    kit_remove(folder);
+}
+
+static const struct {
+    const char *type, *variant;
+    int64_t rows, columns, steps, gap; /* gap: elements between rows */
+} PRODUCTS[] = {
+    {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=1,index=32", 16, 16, 16, 0},
+    {"HP", "matrix=half,lanes_p0=8,regs_p0=4,lanes_p1=16,regs_p1=4,tile_q0=32,stage=3", 70, 41, 101, 0},
+    {"HP", "matrix=half,lanes_p0=8,regs_p0=8,lanes_p1=8,regs_p1=4,tile_q0=32,stage=2,split_q0=2,groups=1", 33, 72, 200,
+     8},
+    {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=4", 1, 1, 1, 3},
+    {"SP", "matrix=pair,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0},
+    {"SP", "matrix=pair,lanes_p0=4,regs_p0=8,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 4},
+    {"DP", "matrix=double,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0},
+    {"DP", "matrix=double,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 1},
+};
+
+static void products_agree_with_the_oracle(void **state) {
+    (void)state;
+    char *folder = kit_tempdir();
+    for (size_t k = 0; k < sizeof PRODUCTS / sizeof *PRODUCTS; ++k) {
+        parsed p = parse(atn_shipped_find("gemm"), PRODUCTS[k].type);
+        const int64_t sizes[3][2] = {{PRODUCTS[k].steps, PRODUCTS[k].rows},
+                                     {PRODUCTS[k].columns, PRODUCTS[k].steps},
+                                     {PRODUCTS[k].columns, PRODUCTS[k].rows}};
+        arrays a = {.count = 3};
+        for (int32_t n = 0; n < 3; ++n) {
+            int64_t pitch = sizes[n][0] + PRODUCTS[k].gap;
+            a.data[n] = malloc((size_t)(pitch * sizes[n][1]) * 8 + 64);
+            assert_non_null(a.data[n]);
+            a.views[n] = (atn_view){.data = a.data[n],
+                                    .type = p.graph->objects[n].type,
+                                    .rank = 2,
+                                    .size = {sizes[n][0], sizes[n][1], 1},
+                                    .pitch = pitch};
+            for (int64_t i = 0; i < pitch * sizes[n][1]; ++i)
+                atn_element_store(a.views[n].type, (double[2]){n == 2 || i % pitch >= sizes[n][0] ? NAN : uniform(), 0},
+                                  0, (char *)a.data[n] + (size_t)i * atn_type_bytes(a.views[n].type));
+        }
+        atn_variant v = atn_variant_plain();
+        kit_ok(p.ctx, atn_variant_parse(p.ctx, &v, PRODUCTS[k].variant));
+        atn_status status = emulate_run(p.ctx, p.graph, &v, a.views, folder);
+        if (status == ATN_ERR_DEVICE) skip();
+        kit_ok(p.ctx, status);
+        if (wrong(&p, &a, PRODUCTS[k].variant) > 0) fail_msg("%s", PRODUCTS[k].variant);
+        if (wrong(&p, &a, "") > 0) fail_msg("%s: beyond the plain bound", PRODUCTS[k].variant);
+        arrays_free(&a);
+        parsed_free(&p);
+    }
+    kit_remove(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distances_are_products),
+        cmocka_unit_test(what_has_no_form_says_why),
+        cmocka_unit_test(deep_sums_end),
+        cmocka_unit_test(variants_that_do_not_fit_say_why),
+        cmocka_unit_test(products_that_do_not_fit_say_why),
+        cmocka_unit_test(agrees_with_the_oracle),
+        cmocka_unit_test(products_agree_with_the_oracle),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
