@@ -259,14 +259,14 @@ static const struct {
     int64_t rows, columns, steps, gap; /* gap: elements between rows */
     bool special;                      /* infinities, NaN and large numbers among them */
 } PRODUCTS[] = {
-    {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=1,index=32", 16, 16, 16, 0},
+    {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=1,index=32", 16, 16, 16, 0, false},
     {"HP", "matrix=half,lanes_p0=8,regs_p0=4,lanes_p1=16,regs_p1=4,tile_q0=32,stage=3", 70, 41, 101, 0, true},
     {"HP", "matrix=half,lanes_p0=8,regs_p0=8,lanes_p1=8,regs_p1=4,tile_q0=32,stage=2,split_q0=2,groups=1", 33, 72, 200,
-     8},
-    {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=4", 1, 1, 1, 3},
-    {"SP", "matrix=pair,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0},
+     8, false},
+    {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=4", 1, 1, 1, 3, false},
+    {"SP", "matrix=pair,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0, false},
     {"SP", "matrix=pair,lanes_p0=4,regs_p0=8,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 4, true},
-    {"DP", "matrix=double,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0},
+    {"DP", "matrix=double,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0, false},
     {"DP", "matrix=double,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 1, true},
 };
 
