@@ -18,6 +18,7 @@ attune_script_test(python/package bash ${here}/python.sh ${PROJECT_BINARY_DIR} $
 set_tests_properties(python/package PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
 attune_script_test(abi/symbols sh ${here}/abi/symbols.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 set_tests_properties(abi/symbols PROPERTIES SKIP_RETURN_CODE 77)
+attune_script_test(house/readme bash ${here}/readme.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 attune_script_test(browser/pages bash ${here}/browser.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 set_tests_properties(browser/pages PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
 attune_script_test(cli/process bash ${here}/cli/process.sh ${PROJECT_BINARY_DIR})

@@ -7,9 +7,10 @@
  * covariance grows by most of what explains it: that pose errs, too. Where points of both clouds are the same ones,
  * noise aside, methods that fit points are held against pairs that count alike in all directions. A twist (w, v) moves
  * a point p to p + w x p + v. */
-#include "apps/register/polish.h"
+#include "apps/register/covariance.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "geom/eigen.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ static const double SEEN = 9;        /* distance squared, in deviations, up to w
 static const double OWN = 0.75;      /* of what is farther, the share that the covariance grows by */
 static const double HELD = 0.5;      /* where less is left of the curvature, other methods may well be better */
 static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
-enum { THIN = 4096, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
+enum { THIN = 8192, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
 
 /* ---- small matrices ---- */
 
@@ -219,13 +220,6 @@ typedef struct opinion {
 /* Of independent samples of a surface they are about one spacing apart. */
 static bool correspond(const reg_polish_state *s) { return 2 * s->same > s->pairs; }
 
-static double held_of(const double plain[36], const double h[36]) {
-    double inverse[36], trace = 0;
-    if (!geom_invert_symmetric(6, plain, inverse)) return 0;
-    for (int i = 0; i < 36; ++i) trace += inverse[i] * h[i]; /* both are symmetric */
-    return trace / 6;
-}
-
 /* What a covariance is made of. */
 typedef struct evidence {
     reg_scattering terms;
@@ -239,14 +233,21 @@ static atn_status gather(reg_polish_state *s, const geom_pose *pose, evidence *o
     atn_aside beside = {0};
     bool remote = s->p->engine.remote;
     *out = (evidence){.told = false};
-    atn_status status = reg_scatter_open(s, pose, &out->terms);
+    atn_status status = reg_scattering_open(s, pose, &out->terms);
     if (status == ATN_OK && remote) atn_aside_begin(&beside, reg_scatter, &out->terms, THREADS);
     if (status == ATN_OK && !remote) reg_scatter(&out->terms);
     if (status == ATN_OK && (remote || out->terms.told)) status = curvature_of(s, pose, out->h);
     if (status == ATN_OK && (remote || out->terms.told)) status = step_back(s, pose, out->back, &out->told);
     atn_aside_end(&beside);
-    reg_scatter_close(&out->terms);
+    reg_scattering_free(&out->terms);
     return status == ATN_OK ? out->terms.status : status;
+}
+
+static double held_of(const double plain[36], const double h[36]) {
+    double inverse[36], trace = 0;
+    if (!geom_invert_symmetric(6, plain, inverse)) return 0;
+    for (int i = 0; i < 36; ++i) trace += inverse[i] * h[i]; /* both are symmetric */
+    return trace / 6;
 }
 
 /* H^-1 B H^-1, times most of what it takes to explain the step back; `s` has its sums at the pose. */

@@ -2,7 +2,7 @@
  * share the shapes around them and what the surface does between its points), so the terms of all pairs in a cube of
  * several spacings are added before they are squared; larger cubes that tell more widen that. Pairs of a sparse target
  * pull to the inside of what is round, everywhere alike: that is no scatter, and is taken out before. */
-#include "apps/register/polish.h"
+#include "apps/register/covariance.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -20,16 +20,14 @@ enum { BENT = 8 };                /* terms of a cube that tell how its surface i
  * they are closer together than the smallest cubes are wide. */
 enum { TERMS = 65536, JOINED = 8 };
 
-typedef reg_terms terms;
-
-static void terms_free(terms *t, const atn_ctx *ctx) {
+static void terms_free(reg_terms *t, const atn_ctx *ctx) {
     cloud_points_free(&t->at);
     atn_free(ctx, t->g);
-    *t = (terms){0};
+    *t = (reg_terms){0};
 }
 
-static atn_status terms_make(const atn_ctx *ctx, size_t count, terms *out) {
-    *out = (terms){0};
+static atn_status terms_make(const atn_ctx *ctx, size_t count, reg_terms *out) {
+    *out = (reg_terms){0};
     atn_status status = cloud_points_make(ctx, count, false, &out->at);
     if (status == ATN_OK && !(out->g = atn_alloc(ctx, (count + 1) * sizeof *out->g))) status = ATN_ERR_MEMORY;
     if (status != ATN_OK) terms_free(out, ctx);
@@ -43,7 +41,7 @@ typedef struct collecting {
     const double *wide;  /* or these */
     size_t columns;
     size_t *count; /* of the terms of each stretch; then of those before it */
-    terms *to;     /* NULL: they are counted */
+    reg_terms *to; /* NULL: they are counted */
 } collecting;
 
 static double number_at(const collecting *t, int row, size_t r) {
@@ -67,14 +65,14 @@ static void collect(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-static atn_status terms_of(reg_polish_state *s, const geom_pose *pose, terms *out) {
+static atn_status terms_of(reg_polish_state *s, const geom_pose *pose, reg_terms *out) {
     const atn_ctx *ctx = s->p->engine.ctx;
     size_t padded = s->source->padded, per = padded < 2 * TERMS ? 1 : padded < JOINED * TERMS ? padded / TERMS : JOINED;
     size_t columns = (padded + per - 1) / per, stretches = (columns + STRETCH - 1) / STRETCH, n = 0;
     collecting t = {.columns = columns, .count = atn_alloc(ctx, stretches * sizeof *t.count)};
     atn_array *numbers = NULL;
     const void *from = NULL;
-    *out = (terms){0};
+    *out = (reg_terms){0};
     atn_status status = t.count ? reg_polish_terms(s, pose, per, &numbers) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = atn_array_map_read(numbers, &from);
     if (status == ATN_OK) {
@@ -101,7 +99,7 @@ static atn_status terms_of(reg_polish_state *s, const geom_pose *pose, terms *ou
 /* Nearest points of a sparse target, and planes through them, lie inside what is round: f . n = b k c for the force f
  * of a pair that weighs k, c being the curvature of its cube's terms along their normal n. One b is fitted to all. */
 typedef struct rounding {
-    terms *of;
+    reg_terms *of;
     cloud_cubes cubes;
     double (*bent)[4]; /* of each cube: n, and c; owned */
     double b;
@@ -174,7 +172,7 @@ static void take_rounding(const rounding *t, double sum[6]) {
         }
 }
 
-static atn_status without_rounding(const atn_ctx *ctx, terms *all, double edge, double sum[6]) {
+static atn_status without_rounding(const atn_ctx *ctx, reg_terms *all, double edge, double sum[6]) {
     rounding t = {.of = all};
     atn_status status = cloud_cubes_make(&all->at, edge, &t.cubes);
     if (status == ATN_OK && !(t.bent = atn_alloc(ctx, (t.cubes.count + 1) * sizeof *t.bent))) status = ATN_ERR_MEMORY;
@@ -191,10 +189,10 @@ static atn_status without_rounding(const atn_ctx *ctx, terms *all, double edge, 
 /* ---- cubes ---- */
 
 typedef struct joining {
-    const terms *from;
+    const reg_terms *from;
     const cloud_cubes *cubes;
     double edge, shift;
-    terms *to;
+    reg_terms *to;
 } joining;
 
 static void join_some(void *user, int64_t from, int64_t to, int32_t worker) {
@@ -215,13 +213,13 @@ static void join_some(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-static void move_all(terms *t, double by) {
+static void move_all(reg_terms *t, double by) {
     for (int axis = 0; axis < 3 && by != 0; ++axis)
         for (size_t k = 0; k < t->at.count; ++k) t->at.position[axis][k] += by;
 }
 
 /* One term for each cube, at its middle. `shift` of them all to begin with, back at the end. */
-static atn_status join(const atn_ctx *ctx, terms *t, double edge, double shift, terms *out) {
+static atn_status join(const atn_ctx *ctx, reg_terms *t, double edge, double shift, reg_terms *out) {
     cloud_cubes cubes = {0};
     move_all(t, shift);
     atn_status status = cloud_cubes_make(&t->at, edge, &cubes);
@@ -232,8 +230,8 @@ static atn_status join(const atn_ctx *ctx, terms *t, double edge, double shift, 
     return status;
 }
 
-/* Squares of terms joined to cubes of `edge`, over two places of the raster, how many cubes there are, and as how many
- * of equal weight they count: 1 / sum of squared shares. The terms are of cubes whose edges are half of that, and
+/* Squares of reg_terms joined to cubes of `edge`, over two places of the raster, how many cubes there are, and as how
+ * many of equal weight they count: 1 / sum of squared shares. The terms are of cubes whose edges are half of that, and
  * become those of these. The sum of all terms is 0, which takes LOST such cubes' squares away: a cube of a surface
  * holds the pose in three of six ways, so that it has 6 / 3 of its share of all that the pose can follow. */
 typedef struct squared {
@@ -242,11 +240,11 @@ typedef struct squared {
     double even;
 } squared;
 
-static atn_status squares(const atn_ctx *ctx, terms *t, double edge, squared *out) {
+static atn_status squares(const atn_ctx *ctx, reg_terms *t, double edge, squared *out) {
     atn_status status = ATN_OK;
     *out = (squared){.cubes = SIZE_MAX, .even = INFINITY};
     for (int half = 1; half >= 0 && status == ATN_OK; --half) {
-        terms joined;
+        reg_terms joined;
         double sum = 0, square = 0;
         status = join(ctx, t, edge, half * edge / 2, &joined);
         if (status != ATN_OK) return status;
@@ -269,7 +267,7 @@ static atn_status squares(const atn_ctx *ctx, terms *t, double edge, squared *ou
 /* How much larger squares are in cubes of 4 edges, 8 and so on than B, as long as there are enough, less what chance
  * makes of so few (the deviation of the mean of three squares for each); 1 at least. What a scanner bends is alike over
  * any distance. */
-static atn_status widened(const atn_ctx *ctx, terms *t, double edge, const double inverse[36], double *out) {
+static atn_status widened(const atn_ctx *ctx, reg_terms *t, double edge, const double inverse[36], double *out) {
     *out = 1;
     for (double larger = 4 * edge;; larger *= 2) {
         squared s;
@@ -281,17 +279,19 @@ static atn_status widened(const atn_ctx *ctx, terms *t, double edge, const doubl
     }
 }
 
-atn_status reg_scatter_open(reg_polish_state *s, const geom_pose *pose, reg_scattering *out) {
+atn_status reg_scattering_open(reg_polish_state *s, const geom_pose *pose, reg_scattering *out) {
     bool fine = s->surface->level == &s->p->level[s->p->levels - 1];
     double spacing = fine ? fmax(s->surface->spacing, s->p->source_spacing) : s->surface->spacing;
     *out = (reg_scattering){.ctx = s->p->engine.ctx, .edge = 2 * CUBE * spacing};
     return terms_of(s, pose, &out->all);
 }
 
+void reg_scattering_free(reg_scattering *scattering) { terms_free(&scattering->all, scattering->ctx); }
+
 /* From cubes of 2 edges, widened where larger ones tell more. */
-void reg_scatter(void *scattering) {
-    reg_scattering *t = scattering;
-    terms small = {0};
+void reg_scatter(void *user) {
+    reg_scattering *t = user;
+    reg_terms small = {0};
     double inverse[36], round[6], widen = 1, edge = t->edge;
     squared found = {0};
     atn_status status = without_rounding(t->ctx, &t->all, edge / 2, round);
@@ -307,5 +307,3 @@ void reg_scatter(void *scattering) {
     terms_free(&small, t->ctx);
     t->status = status;
 }
-
-void reg_scatter_close(reg_scattering *t) { terms_free(&t->all, t->ctx); }

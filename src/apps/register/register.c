@@ -181,7 +181,8 @@ static atn_status run(reg_problem *p, atn_register_settings *settings) {
     p->converged = p->result->has_covariance = false;
     p->withheld = NULL;
     p->reason[0] = '\0';
-    atn_status status = settings->compat ? reg_em_compat(p) : METHODS[settings->method].run(p);
+    atn_status status = reg_fitness_begin(p); /* behind the search, which has all cores until then */
+    if (status == ATN_OK) status = settings->compat ? reg_em_compat(p) : METHODS[settings->method].run(p);
     return status == ATN_OK ? reg_judge(p, p->result) : status;
 }
 
@@ -273,7 +274,7 @@ static atn_status prepare(reg_problem *p, atn_register_settings *settings) {
     reg_scene_begin(p);
     status = reg_engine_build_ahead(&p->engine, false);
     if (status == ATN_OK) status = reg_levels_make(p, wants_pyramid(p));
-    return status == ATN_OK ? reg_fitness_begin(p) : status;
+    return status;
 }
 
 /* What is registered: two clouds, or rows of two arrays. */
@@ -316,6 +317,7 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     reg_curve_free(&p->target_curve);
     atn_free(ctx, p->source_from);
     atn_free(ctx, p->target_from);
+    atn_free(ctx, p->target_kept);
     *engine = p->engine; /* with the kernels that are planned now */
     engine->settings = given;
     atn_free(ctx, p);

@@ -15,6 +15,7 @@ static const double MISFIT_ALONE = 0.36, NONE_NEAR = 0.1; /* a little more is fo
 static const double PLANAR = 0.97; /* share of normals along three directions: walls and floors */
 static const double FREE = 0.96;   /* share of what is over these that lies at them: all there is */
 static const double MOSTLY_PLANAR = 0.9, MOSTLY_FREE = 0.92; /* where a little else meets */
+static const double NONE_OVER = 0.98;                        /* share of it that hardly anything else leaves room for */
 static const double DETAIL = 0.75;   /* share of what is no wall that must be there too, where walls and floors meet */
 static const double FURNISHED = 0.8; /* share of it that makes up for points over walls and floors */
 static const double SURELY = 0.9;    /* agreement that needs no yardstick, unless walls and floors make it */
@@ -31,7 +32,7 @@ static const double CLOSE = 0.8; /* value of the runner-up that makes a doubt of
 static const double LARGER = 20, FAR_LARGER = 200,
                     SMALLER = 1e-3;   /* the source beside the target: hardly the same unit */
 static const double AHEAD = 5;        /* deviations that scores of nearest points are above all others, mirrored too, */
-static const double AHEAD_ALONE = 8;  /* where no planes tell anything, */
+static const double AHEAD_ALONE = 7;  /* where no planes tell anything, */
 static const double NEARLY_AHEAD = 3; /* where those few that there are agree surely; else only a doubt remains */
 static const double LEAST_SCORE = 0.15; /* mean score that tells anything */
 static const double BLIND = 0.01;       /* what a score counts beside the value that planes give */
@@ -51,7 +52,8 @@ static void say(atn_register_result *r, atn_verdict verdict, const char *why) {
 static bool only_walls(const fitness_seen *seen) {
     double detail = judge_detail(seen);
     if (seen->planar > PLANAR && seen->free < FREE && detail < FURNISHED) return true;
-    return seen->planar > MOSTLY_PLANAR && (seen->free < MOSTLY_FREE || (seen->missing > 1 && detail < DETAIL));
+    if (seen->planar <= MOSTLY_PLANAR) return false;
+    return seen->free < MOSTLY_FREE || (seen->free < NONE_OVER && seen->missing > 1 && detail < DETAIL);
 }
 
 /* Noise that hides planes of few neighbours in both clouds is all that keeps the right pose's surfaces apart. */

@@ -1,0 +1,28 @@
+/* What pairs of the polish add to its gradient, and how much that scatters. */
+#ifndef ATN_APPS_REGISTER_COVARIANCE_H
+#define ATN_APPS_REGISTER_COVARIANCE_H
+
+#include "apps/register/polish.h"
+
+/* Terms, where they are, and what pairs weigh in them; those of a cube added up once they are joined. */
+typedef struct reg_terms {
+    cloud_points at;
+    double (*g)[6];
+} reg_terms;
+
+/* Terms of all pairs, and what they come to. Opened by reg_scattering_open, ended by reg_scattering_free. */
+typedef struct reg_scattering {
+    const atn_ctx *ctx;
+    reg_terms all;
+    double edge;  /* of cubes, twice the smallest */
+    double b[36]; /* how much g would differ for other points of the same surfaces: the mean of its square */
+    bool told;    /* false: pairs are in too few places */
+    atn_status status;
+} reg_scattering;
+
+/* Fetches the terms of the last step, which was at `pose`. */
+atn_status reg_scattering_open(reg_polish_state *s, const geom_pose *pose, reg_scattering *out);
+void reg_scatter(void *scattering);                   /* fills b, told and status; of the host alone */
+void reg_scattering_free(reg_scattering *scattering); /* zeroed ones are fine */
+
+#endif
