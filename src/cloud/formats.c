@@ -64,7 +64,7 @@ static atn_status not_known(const source *s) {
             return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "%s: %s", s->name, NOT_READ[k].advice);
     return atn_fail(
         s->ctx, ATN_ERR_INPUT,
-        "%s: not a kind of file that is read: ply, pcd, npy, xyz, txt, csv, asc, las, obj, stl, pos, epos, apt",
+        "%s: unknown file format; supported are ply, pcd, npy, xyz, txt, csv, asc, las, obj, stl, pos, epos, apt",
         s->name);
 }
 
