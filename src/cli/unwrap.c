@@ -145,7 +145,9 @@ static atn_status solve(unwrap_job *job, unwrap_phase *phase, atn_unwrap_result 
 
 /* One line on what to be careful about, for those who do not read the numbers. */
 static void warn(const unwrap_job *job, const unwrap_phase *phase, const atn_unwrap_result *result) {
-    const char *what = job->settings.unwrapped ? phase->note : result->smeared ? result->reason : NULL;
+    const char *what = job->settings.unwrapped || phase->half_turns ? phase->note
+                       : result->smeared                            ? result->reason
+                                                                    : NULL;
     if (what) fprintf(job->call->err, "attune unwrap: %s\n", what);
 }
 
@@ -250,7 +252,9 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
                         "that is"},
             {.name = "pixel", .value = "LENGTH", .meaning = "between pixels: 5.5um; default: as the file says"},
             {.name = "report", .value = "FILE.html", .meaning = "a page with map, profile, figures and Zernike terms"},
-            {.name = "shape", .value = "HxW", .meaning = "IN is raw: rows x columns"},
+            {.name = "shape",
+             .value = "HxW",
+             .meaning = "IN is raw: rows x columns; default: as its name says, phase.257x257.raw"},
             {.name = "scale", .value = "pi|NUMBER", .meaning = "radians that a value of 1 stands for"},
             {.name = "steps",
              .value = "N|DEG,DEG,...",

@@ -48,6 +48,7 @@ typedef struct unwrap_phase {
     double low, high;    /* of what is finite, radians; low > high: nothing is */
     double full;         /* its largest number; 0: not known */
     double wavelength;   /* that the file says; 0: it does not */
+    bool half_turns;     /* as it seems, and no scale was given */
     bool heights;        /* the file has heights in metres: a surface, however flat */
     double spacing_m[2]; /* between columns and rows; 0: not known */
     form_aperture aperture;

@@ -5,6 +5,7 @@
 #include "base/size.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -87,11 +88,43 @@ static atn_status take_pixels(const unwrap_job *job, const atn_image *image, dou
     return ATN_OK;
 }
 
+/* Values from -1 to 1 whose neighbours jump by nearly 2 are half turns, not radians. */
+static bool in_half_turns(const unwrap_job *job, const unwrap_phase *p) {
+    static const double NEARLY = 0.02, JUMP = 1.5;
+    if (fabs(p->low + 1) > NEARLY || fabs(p->high - 1) > NEARLY) return false;
+    for (int64_t k = 0; k + 1 < p->width * p->height; ++k) {
+        const float *single = p->value;
+        const double *wide = p->value;
+        double jump = job->options.bits == 64 ? wide[k + 1] - wide[k] : (double)(single[k + 1] - single[k]);
+        if ((k + 1) % p->width && fabs(jump) > JUMP) return true;
+    }
+    return false;
+}
+
+/* A raw file may say its shape in its name, as shear.257x257.phase; its size has to agree. */
+static void shape_of_name(const char *path, int64_t shape[2]) {
+    struct stat info;
+    const char *name = strrchr(path, '/');
+    if (stat(path, &info) != 0) return;
+    for (const char *p = strchr(name ? name : path, '.'); p; p = strchr(p + 1, '.')) {
+        char *end;
+        long long rows = strtoll(p + 1, &end, 10), columns = *end == 'x' ? strtoll(end + 1, &end, 10) : 0;
+        size_t count, bytes;
+        if ((*end && *end != '.') || rows < 1 || columns < 1 || !atn_size_mul((size_t)rows, (size_t)columns, &count) ||
+            !atn_size_mul(count, sizeof(float), &bytes) || (size_t)info.st_size != bytes)
+            continue;
+        shape[0] = rows;
+        shape[1] = columns;
+        return;
+    }
+}
+
 atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phase *out) {
-    const atn_image_settings options = {.shape = {job->shape[0], job->shape[1]}, .exact = job->options.bits == 64};
+    atn_image_settings options = {.shape = {job->shape[0], job->shape[1]}, .exact = job->options.bits == 64};
     atn_image *image;
     double scale;
     *out = (unwrap_phase){0};
+    if (!options.shape[0]) shape_of_name(path, options.shape);
     atn_status status = atn_image_read(job->call->ctx, path, &options, &image);
     if (status) return status;
     atn_image_info info = atn_image_info_of(image);
@@ -112,6 +145,10 @@ atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phas
             out->note, sizeof out->note,
             "the phase spans %.2f x 2 pi: taken as already unwrapped; --rewrap wraps it, --scale sets radians per unit",
             (out->high - out->low) / (2 * PI));
+    out->half_turns = !status && job->scale == 0 && !*out->note && in_half_turns(job, out);
+    if (out->half_turns)
+        snprintf(out->note, sizeof out->note,
+                 "values from -1 to 1 that jump by nearly 2 are probably in units of pi, not radians; use --scale pi");
     if (status) unwrap_phase_free(job, out);
     return status;
 }

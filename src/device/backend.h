@@ -139,6 +139,8 @@ extern const atn_backend ATN_BACKEND_HOST, ATN_BACKEND_OPENCL, ATN_BACKEND_CUDA;
 const atn_backend *atn_backend_find(const char *name); /* NULL when there is none of that name */
 atn_status atn_backends_list(atn_ctx *ctx, atn_devices *devices);
 atn_status atn_device_open_info(atn_ctx *ctx, const atn_device_info *info, atn_device **out);
+/* The host, without looking for other devices. */
+atn_status atn_device_open_host(atn_ctx *ctx, atn_device **out);
 
 /* For a backend's `list`. The info's index is filled in. */
 atn_status atn_devices_add(atn_devices *devices, const atn_device_info *info);

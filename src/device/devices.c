@@ -138,6 +138,17 @@ atn_status atn_devices_pick(const atn_devices *devices, const char *wanted, int3
     return ATN_OK;
 }
 
+atn_status atn_device_open_host(atn_ctx *ctx, atn_device **out) {
+    atn_devices *host = atn_zalloc(ctx, sizeof *host);
+    *out = NULL;
+    if (!host) return ATN_ERR_MEMORY;
+    host->ctx = ctx;
+    atn_status status = ATN_BACKEND_HOST.list(ctx, host);
+    if (status == ATN_OK) status = atn_device_open(host, 0, out);
+    atn_devices_free(host);
+    return status;
+}
+
 atn_status atn_device_open(const atn_devices *devices, int32_t index, atn_device **out) {
     *out = NULL;
     const atn_device_info *info = atn_devices_info(devices, index);

@@ -24,8 +24,9 @@ typedef struct atn_cut {
 typedef enum atn_exp { ATN_EXP_LIBRARY, ATN_EXP_NATIVE, ATN_EXP_POLYNOMIAL } atn_exp;
 typedef enum atn_matrix {
     ATN_MATRIX_OFF,
-    ATN_MATRIX_HALF, /* weights are halves */
-    ATN_MATRIX_PAIR  /* weights are two halves, 22 bits */
+    ATN_MATRIX_HALF,  /* weights are halves */
+    ATN_MATRIX_PAIR,  /* weights are two halves, 22 bits */
+    ATN_MATRIX_DOUBLE /* products of matrices of doubles; of halves: HALF */
 } atn_matrix;
 typedef enum atn_reduce { ATN_REDUCE_TREE, ATN_REDUCE_SHUFFLE } atn_reduce; /* how lanes of a q are joined */
 typedef enum atn_finish {
@@ -38,15 +39,17 @@ typedef enum atn_schedule { ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHED
 
 typedef struct atn_variant {
     atn_cut p[ATN_MAX_RANK], q[ATN_MAX_RANK];
-    int32_t stage;      /* reads that several items or steps share: 0 direct, 1 staged, 2 staged and double buffered */
+    int32_t stage; /* reads that several items or steps share: 0 direct, 1 staged, 2 staged and double buffered; 3 and
+                      4, with matrix: so many buffers */
     int32_t stage_swap; /* bit a: staged tiles of reads whose axis a is p1's (else p0's) lie transposed; see stage.c */
     int32_t wide; /* elements moved at once, 1, 2 or 4: GPU: by an item into a staged tile, any alignment stays right;
                      host: registers read from a staged tile, each then a lane */
     int32_t pad;  /* elements added to each row of a staged tile */
     int32_t reduce, finish, exp;
-    int32_t degree;     /* of the polynomial exp: 3 to 7 */
-    int32_t matrix;     /* atn_matrix: sums of weights on matrix units, see matrix.h */
-    int32_t mix;        /* with it: of eight native exponentials, so many by polynomial */
+    int32_t degree; /* of the polynomial exp: 3 to 7 */
+    int32_t
+        matrix;  /* atn_matrix: sums of weights on matrix units, see matrix.h, and products of matrices, contract.h */
+    int32_t mix; /* with it: of eight native exponentials, so many by polynomial */
     int32_t accumulate; /* accumulators of floating sums: 0 as described, 32, 64 */
     int32_t half;       /* 1: what is HP is computed in HP, not in SP, where the device can (host) */
     int32_t groups;     /* most groups launched, the others follow in a loop; 0: as many as there are tiles */

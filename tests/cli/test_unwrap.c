@@ -260,6 +260,27 @@ static void residues_and_surfaces(void **state) {
     cli_drop(&again);
 }
 
+/* A raw file that says its shape in its name needs no option; half turns are recognized, and named. */
+static void raw_files_by_name(void **state) {
+    (void)state;
+    static const double ALONG[2] = {0.1013, 0.0557}; /* turns from pixel to pixel: values are everywhere in -1 to 1 */
+    float half[W * H];
+    for (int k = 0; k < W * H; ++k) half[k] = (float)(2 * remainder(ALONG[0] * (k % W) + ALONG[1] * (k / W), 1));
+    put("half.18x24.phase", half, sizeof half);
+    put("half.phase", half, sizeof half);
+    put("half.1x3.phase", half, sizeof half);
+    json_t *r = cli_object("unwrap @/half.18x24.phase --scale pi --json");
+    double span = TURN * (ALONG[0] * (W - 1) + ALONG[1] * (H - 1));
+    assert_true(fabs(number(r, "max") - number(r, "min") - span) < 1e-3);
+    json_decref(r);
+    cli_result plain = cli_run("unwrap @/half.18x24.phase");
+    assert_int_equal(plain.code, 0);
+    assert_non_null(strstr(plain.err, "use --scale pi"));
+    cli_drop(&plain);
+    cli_refuses("unwrap @/half.phase", 1, "raw float32 needs its shape");
+    cli_refuses("unwrap @/half.1x3.phase", 1, "raw float32 needs its shape");
+}
+
 static void masks_and_holes(void **state) {
     (void)state;
     uint8_t mask[W * H];
@@ -424,17 +445,12 @@ static int begin(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_refused),
-                                       cmocka_unit_test(files_in_and_out),
-                                       cmocka_unit_test(form_of_a_surface),
-                                       cmocka_unit_test(heights_in),
-                                       cmocka_unit_test(residues_and_surfaces),
-                                       cmocka_unit_test(masks_and_holes),
-                                       cmocka_unit_test(odd_sizes),
-                                       cmocka_unit_test(spoiled_files),
-                                       cmocka_unit_test(stacks_of_frames),
-                                       cmocka_unit_test(streams_of_stacks),
-                                       cmocka_unit_test(streams),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_refused),       cmocka_unit_test(files_in_and_out),
+                                       cmocka_unit_test(form_of_a_surface),     cmocka_unit_test(heights_in),
+                                       cmocka_unit_test(residues_and_surfaces), cmocka_unit_test(raw_files_by_name),
+                                       cmocka_unit_test(masks_and_holes),       cmocka_unit_test(odd_sizes),
+                                       cmocka_unit_test(spoiled_files),         cmocka_unit_test(stacks_of_frames),
+                                       cmocka_unit_test(streams_of_stacks),     cmocka_unit_test(streams),
                                        cmocka_unit_test(bench_has_rows)};
     return cmocka_run_group_tests(tests, begin, cli_end);
 }

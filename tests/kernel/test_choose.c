@@ -112,6 +112,31 @@ static void nothing_known_is_an_estimate(void **state) {
     assert_int_equal(atomic_load(&said.warnings), 0);
 }
 
+/* Of any size and nothing known: the choice stays, with the sizes of now, until something is tuned. */
+static void a_choice_for_other_sizes(void **state) {
+    (void)state;
+    static const atn_choose_options ANY = {.any_size = true};
+    atn_choice first, next, tuned;
+    atn_bindings frame = square(100);
+    kit_ok(ctx, atn_choose(ctx, graph, &HOST, &frame, &ANY, &first));
+    frame = square(300);
+    kit_ok(ctx, atn_choose_again(ctx, graph, &HOST, &frame, &ANY, &first, &next));
+    assert_int_equal(next.origin, ATN_ORIGIN_ESTIMATE);
+    assert_int_equal(next.shape[0], 300);
+    assert_memory_equal(&next.variant, &first.variant, sizeof first.variant);
+    crown(&HOST, 300, "vec_p0=4");
+    kit_ok(ctx, atn_choose_again(ctx, graph, &HOST, &frame, &ANY, &next, &tuned));
+    assert_int_equal(tuned.origin, ATN_ORIGIN_EXACT);
+    atn_choice_free(&first);
+    atn_choice_free(&next);
+    frame = square(100000); /* what was tuned is not kept for sizes that are far from its own */
+    kit_ok(ctx, atn_choose_again(ctx, graph, &HOST, &frame, &ANY, &tuned, &next));
+    assert_int_equal(next.origin, ATN_ORIGIN_ESTIMATE);
+    assert_true(next.passed);
+    atn_choice_free(&tuned);
+    atn_choice_free(&next);
+}
+
 static void a_second_process_knows(void **state) {
     (void)state;
     crown(&HOST, 100, "vec_p0=4");
@@ -229,6 +254,7 @@ static void reproducible_estimates_keep_their_order(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(nothing_known_is_an_estimate),
+        TEST(a_choice_for_other_sizes),
         TEST(a_second_process_knows),
         TEST(the_nearest_size_counts),
         TEST(a_device_of_the_same_kind_counts),

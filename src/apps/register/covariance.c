@@ -2,32 +2,24 @@
  * estimate cannot see of itself.
  * H, the curvature: differences of the gradient at poses a deviation away on either side, with pairs found anew, since
  * pairs follow along a surface, and in noise even across it. B, how much the gradient would differ for other points of
- * the same surfaces: neighbours err alike (they share the shapes around them and what the surface does between its
- * points), so the terms of all pairs in a cube of several spacings are added before they are squared; larger cubes
- * that tell more widen it. What both clouds get wrong together shows when they change places: each target point and
- * its nearest source point ask for another pose, and where that is farther away than B explains, the covariance grows
- * by most of what explains it: that pose errs, too. Where points of both clouds are the same ones, noise aside, methods
- * that fit points are held against pairs that count alike in all directions. A twist (w, v) moves a point p to
- * p + w x p + v. */
+ * the same surfaces (covariance_scatter.c). What both clouds get wrong together shows when they change places: each
+ * target point and its nearest source point ask for another pose, and where that is farther away than B explains, the
+ * covariance grows by most of what explains it: that pose errs, too. Where points of both clouds are the same ones,
+ * noise aside, methods that fit points are held against pairs that count alike in all directions. A twist (w, v) moves
+ * a point p to p + w x p + v. */
 #include "apps/register/polish.h"
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "geom/eigen.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double CUBE = 4;        /* spacings: the edge of the smallest cubes, which are joined to larger ones */
 static const double SEEN = 9;        /* distance squared, in deviations, up to which clouds that change places agree */
 static const double OWN = 0.75;      /* of what is farther, the share that the covariance grows by */
+static const double HELD = 0.5;      /* where less is left of the curvature, other methods may well be better */
 static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
-static const double CHANCE = 1;      /* deviations that larger cubes scatter more by chance */
-enum { FEWEST = 24, LEAST = 13 };    /* cubes that B should have, and must have */
-enum { THIN = 8192, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
-/* Where there are more terms than that, neighbours along the curve are added up on the device, up to eight of them:
- * they are closer together than the smallest cubes are wide. */
-enum { TERMS = 65536, JOINED = 8 };
+enum { THIN = 4096, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
 
 /* ---- small matrices ---- */
 
@@ -64,202 +56,6 @@ static void outside(const reg_problem *p, const double c[36], double out[36]) {
     for (int i = 0; i < 36; ++i) turned[i] = a[i % 6 * 6 + i / 6];
     multiply(a, c, half);
     multiply(half, turned, out);
-}
-
-/* ---- B ---- */
-
-/* Terms, and where they are; those of a cube added up once they are joined. */
-typedef struct terms {
-    cloud_points at;
-    double (*g)[6];
-} terms;
-
-static void terms_free(terms *t, const atn_ctx *ctx) {
-    cloud_points_free(&t->at);
-    atn_free(ctx, t->g);
-    *t = (terms){0};
-}
-
-static atn_status terms_make(const atn_ctx *ctx, size_t count, terms *out) {
-    *out = (terms){0};
-    atn_status status = cloud_points_make(ctx, count, false, &out->at);
-    if (status == ATN_OK && !(out->g = atn_alloc(ctx, (count + 1) * sizeof *out->g))) status = ATN_ERR_MEMORY;
-    if (status != ATN_OK) terms_free(out, ctx);
-    return status;
-}
-
-enum { STRETCH = 4096 }; /* terms that one thread looks at */
-
-typedef struct collecting {
-    const float *single; /* as reg_polish_terms has them: these, */
-    const double *wide;  /* or these */
-    size_t columns;
-    size_t *count; /* of the terms of each stretch; then of those before it */
-    terms *to;     /* NULL: they are counted */
-} collecting;
-
-static double number_at(const collecting *t, int row, size_t r) {
-    size_t at = (size_t)row * t->columns + r;
-    return t->single ? (double)t->single[at] : t->wide[at];
-}
-
-static void collect(void *user, int64_t from, int64_t to, int32_t worker) {
-    const collecting *t = user;
-    (void)worker;
-    for (size_t k = (size_t)from; k < (size_t)to; ++k) {
-        size_t n = t->to ? t->count[k] : 0, end = (k + 1) * STRETCH < t->columns ? (k + 1) * STRETCH : t->columns;
-        for (size_t r = k * STRETCH; r < end; ++r) {
-            if (!(number_at(t, REG_POLISH_TERM - 1, r) > 0)) continue;
-            for (int axis = 0; axis < 3 && t->to; ++axis) t->to->at.position[axis][n] = number_at(t, axis, r);
-            for (int i = 0; i < 6 && t->to; ++i) t->to->g[n][i] = number_at(t, 3 + i, r);
-            if (t->to) t->to->at.weight[n] = 1;
-            ++n;
-        }
-        if (!t->to) t->count[k] = n;
-    }
-}
-
-static atn_status terms_of(reg_polish_state *s, const geom_pose *pose, terms *out) {
-    const atn_ctx *ctx = s->p->engine.ctx;
-    size_t padded = s->source->padded, per = padded < 2 * TERMS ? 1 : padded < JOINED * TERMS ? padded / TERMS : JOINED;
-    size_t columns = (padded + per - 1) / per, stretches = (columns + STRETCH - 1) / STRETCH, n = 0;
-    collecting t = {.columns = columns, .count = atn_alloc(ctx, stretches * sizeof *t.count)};
-    atn_array *numbers = NULL;
-    const void *from = NULL;
-    *out = (terms){0};
-    atn_status status = t.count ? reg_polish_terms(s, pose, per, &numbers) : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = atn_array_map_read(numbers, &from);
-    if (status == ATN_OK) {
-        bool wide = reg_sum_type(s->source->type) == ATN_DP;
-        t.single = wide ? NULL : from;
-        t.wide = wide ? from : NULL;
-        atn_parallel((int64_t)stretches, 1, collect, &t);
-        for (size_t k = 0; k < stretches; ++k) {
-            size_t here = t.count[k];
-            t.count[k] = n;
-            n += here;
-        }
-        status = terms_make(ctx, n, out);
-    }
-    t.to = out;
-    if (status == ATN_OK) atn_parallel((int64_t)stretches, 1, collect, &t);
-    atn_array_free(numbers);
-    atn_free(ctx, t.count);
-    return status;
-}
-
-typedef struct joining {
-    const terms *from;
-    const cloud_cubes *cubes;
-    double edge, shift;
-    terms *to;
-} joining;
-
-static void join_some(void *user, int64_t from, int64_t to, int32_t worker) {
-    const joining *t = user;
-    (void)worker;
-    for (int64_t c = from; c < to; ++c) {
-        double *g = t->to->g[c];
-        memset(g, 0, sizeof t->to->g[c]);
-        for (uint32_t k = t->cubes->start[c]; k < t->cubes->start[c + 1]; ++k)
-            for (int i = 0; i < 6; ++i) g[i] += t->from->g[t->cubes->order[k]][i];
-        for (int axis = 0; axis < 3; ++axis) {
-            double at = t->from->at.position[axis][t->cubes->order[t->cubes->start[c]]];
-            t->to->at.position[axis][c] = (floor(at / t->edge) + 0.5) * t->edge - t->shift;
-        }
-        t->to->at.weight[c] = 1;
-    }
-}
-
-static void move_all(terms *t, double by) {
-    for (int axis = 0; axis < 3 && by != 0; ++axis)
-        for (size_t k = 0; k < t->at.count; ++k) t->at.position[axis][k] += by;
-}
-
-/* One term for each cube, at its middle. `shift` of them all to begin with, back at the end. */
-static atn_status join(const atn_ctx *ctx, terms *t, double edge, double shift, terms *out) {
-    cloud_cubes cubes = {0};
-    move_all(t, shift);
-    atn_status status = cloud_cubes_make(&t->at, edge, &cubes);
-    if (status == ATN_OK) status = terms_make(ctx, cubes.count, out);
-    if (status == ATN_OK) atn_parallel((int64_t)cubes.count, 256, join_some, &(joining){t, &cubes, edge, shift, out});
-    cloud_cubes_free(&cubes);
-    move_all(t, -shift);
-    return status;
-}
-
-/* Squares of terms joined to cubes of `edge`, over two places of the raster; the sum of all terms is 0 in six ways,
- * which few cubes are made larger for. The terms are of cubes whose edges are half of that, and become
- * those of these. */
-static atn_status squares(const atn_ctx *ctx, terms *t, double edge, double b[36], size_t *cubes) {
-    atn_status status = ATN_OK;
-    memset(b, 0, 36 * sizeof *b);
-    for (int half = 1; half >= 0 && status == ATN_OK; --half) {
-        terms joined;
-        status = join(ctx, t, edge, half * edge / 2, &joined);
-        if (status != ATN_OK) return status;
-        double n = (double)joined.at.count, by = n > 6 ? 0.5 * n / (n - 6) : 0;
-        for (size_t c = 0; c < joined.at.count; ++c)
-            for (int i = 0; i < 36; ++i) b[i] += by * joined.g[c][i / 6] * joined.g[c][i % 6];
-        if (half || joined.at.count < *cubes) *cubes = joined.at.count;
-        terms_free(half ? &joined : t, ctx);
-        if (!half) *t = joined;
-    }
-    return status;
-}
-
-/* How much larger squares are in cubes of 4 edges, 8 and so on than B, as long as there are enough, less what chance
- * makes of so few; 1 at least. What a scanner bends is alike over any distance. */
-static atn_status widened(const atn_ctx *ctx, terms *t, double edge, const double inverse[36], double *out) {
-    size_t cubes = FEWEST;
-    *out = 1;
-    for (double larger = 4 * edge; cubes >= LEAST; larger *= 2) {
-        double b[36], both[36], trace = 0;
-        atn_status status = squares(ctx, t, larger, b, &cubes);
-        if (status != ATN_OK) return status;
-        if (cubes < LEAST) break;
-        multiply(inverse, b, both);
-        for (int i = 0; i < 6; ++i) trace += both[7 * i] / 6;
-        *out = fmax(*out, trace * (1 - CHANCE * sqrt(1 / (3 * (double)cubes))));
-    }
-    return ATN_OK;
-}
-
-/* Terms of all pairs, and what they come to. */
-typedef struct scattering {
-    const atn_ctx *ctx;
-    terms all;
-    double edge; /* of cubes, twice the smallest */
-    double b[36];
-    bool told; /* false: there are too few cubes */
-    atn_status status;
-} scattering;
-
-static atn_status scattering_open(reg_polish_state *s, const geom_pose *pose, scattering *out) {
-    bool fine = s->surface->level == &s->p->level[s->p->levels - 1];
-    double spacing = fine ? fmax(s->surface->spacing, s->p->source_spacing) : s->surface->spacing;
-    *out = (scattering){.ctx = s->p->engine.ctx, .edge = 2 * CUBE * spacing};
-    return terms_of(s, pose, &out->all);
-}
-
-/* B from cubes of 2 edges, widened where larger ones tell more; of the host alone. */
-static void scatter(void *user) {
-    scattering *t = user;
-    terms small = {0};
-    double inverse[36], widen = 1, edge = t->edge;
-    size_t cubes = 0;
-    atn_status status = ATN_OK;
-    for (int finer = 0; finer < 4 && status == ATN_OK && cubes < FEWEST; ++finer) {
-        terms_free(&small, t->ctx);
-        edge /= 2;
-        status = join(t->ctx, &t->all, edge, 0, &small);
-        if (status == ATN_OK) status = squares(t->ctx, &small, 2 * edge, t->b, &cubes);
-    }
-    t->told = status == ATN_OK && cubes >= LEAST && geom_invert_symmetric(6, t->b, inverse);
-    if (t->told) status = widened(t->ctx, &small, edge, inverse, &widen);
-    for (int i = 0; i < 36 && t->told; ++i) t->b[i] *= widen;
-    terms_free(&small, t->ctx);
-    t->status = status;
 }
 
 /* ---- H ---- */
@@ -407,7 +203,8 @@ static atn_status step_back(const reg_polish_state *s, const geom_pose *pose, do
 static const char TOO_FEW[] = "pairs in too few places", LOOSE[] = "pairs hold it in too few directions",
                   UNSEEN[] = "noise hides the surfaces, and points do not correspond",
                   ELSEWHERE[] = "surfaces do not confirm the pose", IN_PARTS[] = "the source is worked on in parts",
-                  ONE_PLACE[] = "points at one place";
+                  ONE_PLACE[] = "points at one place",
+                  FOLLOWS[] = "in noise as large as the spacing nearest points do not tell how sure another method is";
 
 /* A pose and its covariance, about the target's frame inside. */
 typedef struct opinion {
@@ -415,15 +212,23 @@ typedef struct opinion {
     double c[36];
     bool told;
     bool same;       /* points of both clouds correspond */
+    double held;     /* of the curvature that fixed pairs have, the part that is left where pairs follow */
     const char *why; /* not told */
 } opinion;
 
 /* Of independent samples of a surface they are about one spacing apart. */
 static bool correspond(const reg_polish_state *s) { return 2 * s->same > s->pairs; }
 
+static double held_of(const double plain[36], const double h[36]) {
+    double inverse[36], trace = 0;
+    if (!geom_invert_symmetric(6, plain, inverse)) return 0;
+    for (int i = 0; i < 36; ++i) trace += inverse[i] * h[i]; /* both are symmetric */
+    return trace / 6;
+}
+
 /* What a covariance is made of. */
 typedef struct evidence {
-    scattering terms;
+    reg_scattering terms;
     double h[36], back[6]; /* the curvature; the step back, */
     bool told;             /* or there is none */
 } evidence;
@@ -434,13 +239,13 @@ static atn_status gather(reg_polish_state *s, const geom_pose *pose, evidence *o
     atn_aside beside = {0};
     bool remote = s->p->engine.remote;
     *out = (evidence){.told = false};
-    atn_status status = scattering_open(s, pose, &out->terms);
-    if (status == ATN_OK && remote) atn_aside_begin(&beside, scatter, &out->terms, THREADS);
-    if (status == ATN_OK && !remote) scatter(&out->terms);
+    atn_status status = reg_scatter_open(s, pose, &out->terms);
+    if (status == ATN_OK && remote) atn_aside_begin(&beside, reg_scatter, &out->terms, THREADS);
+    if (status == ATN_OK && !remote) reg_scatter(&out->terms);
     if (status == ATN_OK && (remote || out->terms.told)) status = curvature_of(s, pose, out->h);
     if (status == ATN_OK && (remote || out->terms.told)) status = step_back(s, pose, out->back, &out->told);
     atn_aside_end(&beside);
-    terms_free(&out->terms.all, out->terms.ctx);
+    reg_scatter_close(&out->terms);
     return status == ATN_OK ? out->terms.status : status;
 }
 
@@ -457,6 +262,7 @@ static atn_status estimate(reg_polish_state *s, opinion *o) {
     if (!o->told) return ATN_OK;
     multiply(inverse, found.terms.b, half);
     multiply(half, inverse, o->c);
+    o->held = held_of(plain, found.h);
     apply(plain, found.back, force); /* of fixed pairs; they follow, so that it moves the pose farther */
     apply(inverse, force, step);
     o->told = geom_invert_symmetric(6, o->c, half);
@@ -553,6 +359,10 @@ atn_status reg_covariance_aside(reg_problem *p) {
     if (status == ATN_OK && o.same) status = look_aside(p, &points, &other);
     reg_surface_free(&points);
     if (status == ATN_OK && other.told && (!o.told || apart(p, &other) < apart(p, &o))) o = other;
+    if (o.told && o.held < HELD) {
+        o.told = false;
+        o.why = FOLLOWS;
+    }
     if (status == ATN_OK) tell_aside(p, &o);
     return status;
 }

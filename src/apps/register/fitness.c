@@ -115,8 +115,9 @@ static void survey(fitness_side *s, size_t neighbours) {
     s->planar = fitness_normals_along_three(&flat);
 }
 
-/* All but planes. Takes the points over. */
-static atn_status begin(cloud_points *points, fitness_side *s) {
+/* All but planes. Takes the points over; `key`: along the curve that they are in the order of, NULL where they are not.
+ */
+static atn_status begin(cloud_points *points, const uint64_t *key, fitness_side *s) {
     const atn_ctx *ctx = points->ctx;
     *s = (fitness_side){.points = *points, .samples = points->count < SAMPLES ? points->count : SAMPLES};
     *points = (cloud_points){0};
@@ -125,7 +126,8 @@ static atn_status begin(cloud_points *points, fitness_side *s) {
     s->plane = atn_alloc(ctx, (s->points.count + 1) * sizeof *s->plane);
     s->state = atn_alloc(ctx, (s->points.count + 1) * sizeof *s->state);
     atn_status status = s->sample && s->wall && s->plane && s->state ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = cloud_grid_make(&s->points, 0, &s->grid);
+    if (status == ATN_OK)
+        status = key ? cloud_grid_make_along(&s->points, key, &s->grid) : cloud_grid_make(&s->points, 0, &s->grid);
     if (status != ATN_OK) return status;
     atn_random random;
     atn_random_seed(&random, 5);
@@ -137,19 +139,21 @@ static atn_status begin(cloud_points *points, fitness_side *s) {
 }
 
 static atn_status describe(cloud_points *points, fitness_side *s) {
-    atn_status status = begin(points, s);
+    atn_status status = begin(points, NULL, s);
     if (status == ATN_OK) survey(s, NEIGHBOURS);
     return status;
 }
 
-/* Into the frame inside, without points that weigh nothing. */
-static atn_status inside(const cloud_points *p, const double origin[3], double unit, cloud_points *out) {
+/* Into the frame inside, without points that weigh nothing. `key` likewise: those of `along`. */
+static atn_status inside(const cloud_points *p, const double origin[3], double unit, const uint64_t *along,
+                         cloud_points *out, uint64_t *key) {
     size_t n = 0;
     atn_status status = cloud_points_make(p->ctx, p->count, false, out);
     if (status != ATN_OK) return status;
     for (size_t k = 0; k < p->count; ++k) {
         if (!(p->weight[k] > 0)) continue;
         for (int a = 0; a < 3; ++a) out->position[a][n] = (p->position[a][k] - origin[a]) / unit;
+        if (along) key[n] = along[k];
         out->weight[n++] = 1;
     }
     out->count = n;
@@ -188,19 +192,38 @@ static atn_status level_of(reg_problem *p, bool target, bool strays, fitness_lev
     return status;
 }
 
-/* Points of the source or the target: those of a level where there are very many; else all, merged where they are many.
- */
-static atn_status points_of(const reg_problem *p, bool target, const reg_side *level, cloud_points *out) {
-    double edge = 0;
+/* One side of both, as far as one core does it at a time. */
+typedef struct beginning {
+    const reg_problem *p;
+    const reg_side *level[2]; /* that points are taken of; NULL: they are not very many */
+    cloud_points points[2];
+    uint64_t *key[2];   /* of the points along the curve that they are in the order of; NULL: they are in none */
+    double edge[2];     /* of the cubes that points are merged in; 0: they are not many */
+    fitness_side *side; /* two of them */
+    atn_status status[2];
+} beginning;
+
+/* Points of the source or the target: those of a level where there are very many; else all, which are merged where they
+ * are many. */
+static atn_status take_points(beginning *t, bool target) {
+    const reg_problem *p = t->p;
+    const atn_ctx *ctx = p->engine.ctx;
+    const cloud_points *all = target ? &p->target : &p->source;
+    const uint64_t *along = all->count > MOST_POINTS ? NULL : target ? p->target_curve.key : p->source_curve.key;
+    cloud_points *out = &t->points[target];
+    if (t->level[target]) return inside_of(t->level[target], ctx, 0, out);
+    if (along && !(t->key[target] = atn_alloc(ctx, (all->count + 1) * sizeof *along))) return ATN_ERR_MEMORY;
+    atn_status status = inside(all, target ? p->target_origin : p->source_origin, p->unit, along, out, t->key[target]);
+    if (status != ATN_OK || out->count <= MOST_POINTS) return status;
+    return search_edge(out, MOST_POINTS / 3, &t->edge[target]);
+}
+
+static atn_status merge_points(beginning *t, int side) {
     cloud_points merged;
-    if (level) return inside_of(level, p->engine.ctx, 0, out);
-    atn_status status =
-        inside(target ? &p->target : &p->source, target ? p->target_origin : p->source_origin, p->unit, out);
-    if (status == ATN_OK && out->count > MOST_POINTS) status = search_edge(out, MOST_POINTS / 3, &edge);
-    if (status != ATN_OK || !(edge > 0)) return status;
-    status = cloud_points_merge(out, edge, &merged);
-    cloud_points_free(out);
-    *out = merged;
+    if (!(t->edge[side] > 0)) return ATN_OK;
+    atn_status status = cloud_points_merge(&t->points[side], t->edge[side], &merged);
+    cloud_points_free(&t->points[side]);
+    t->points[side] = merged;
     return status;
 }
 
@@ -248,17 +271,26 @@ static void widen(fitness_side *s) {
 
 bool fitness_in_noise(const fitness_side *side) { return side->neighbours > NEIGHBOURS; }
 
-/* Both sides at the same time, as far as one core does it. */
-typedef struct beginning {
-    cloud_points points[2];
-    fitness_side *side; /* two of them */
-    atn_status status[2];
-} beginning;
+double fitness_planes(const fitness *f, size_t samples) {
+    return 2.0 * NEIGHBOURS * (double)samples / (double)(f->side[0].neighbours + f->side[1].neighbours);
+}
+
+static void take_side(void *user, int64_t from, int64_t to, int32_t worker) {
+    beginning *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) t->status[k] = take_points(t, k == 1);
+}
 
 static void begin_side(void *user, int64_t from, int64_t to, int32_t worker) {
     beginning *t = user;
     (void)worker;
-    for (int64_t k = from; k < to; ++k) t->status[k] = begin(&t->points[k], &t->side[k]);
+    for (int64_t k = from; k < to; ++k) t->status[k] = begin(&t->points[k], t->key[k], &t->side[k]);
+}
+
+/* Both sides at the same time. */
+static atn_status both(beginning *t, atn_parallel_part *part) {
+    atn_parallel_pieces(2, part, t);
+    return t->status[0] != ATN_OK ? t->status[0] : t->status[1];
 }
 
 static atn_status end_side(const atn_ctx *ctx, const fitness_level *firm, fitness_side *s) {
@@ -272,7 +304,7 @@ static atn_status end_side(const atn_ctx *ctx, const fitness_level *firm, fitnes
 
 atn_status fitness_choose(reg_problem *p, fitness *out) {
     atn_status status = ATN_OK;
-    *out = (fitness){.ctx = p->engine.ctx};
+    out->ctx = p->engine.ctx;
     for (int k = 0; k < 2 && status == ATN_OK; ++k) {
         status = level_of(p, k == 1, true, &out->all[k]);
         if (status == ATN_OK) status = level_of(p, k == 1, false, &out->firm[k]);
@@ -280,23 +312,53 @@ atn_status fitness_choose(reg_problem *p, fitness *out) {
     return status;
 }
 
-atn_status fitness_describe(const reg_problem *p, fitness *out) {
-    beginning t = {.side = out->side};
-    atn_status status = ATN_OK;
-    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = points_of(p, k == 1, out->all[k].side, &t.points[k]);
-    if (status == ATN_OK) {
-        atn_parallel_pieces(2, begin_side, &t);
-        status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+static atn_status begin_both(const reg_problem *p, fitness *out) {
+    beginning t = {.p = p, .level = {out->all[0].side, out->all[1].side}, .side = out->side};
+    atn_status status = both(&t, take_side);
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = merge_points(&t, k);
+    if (status == ATN_OK) status = both(&t, begin_side);
+    for (int k = 0; k < 2; ++k) {
+        cloud_points_free(&t.points[k]);
+        atn_free(p->engine.ctx, t.key[k]);
     }
-    for (int k = 0; k < 2; ++k) cloud_points_free(&t.points[k]);
+    return status;
+}
+
+bool fitness_may_be_early(const reg_problem *p) {
+    return p->source.count <= MOST_POINTS && p->target.count <= MOST_POINTS && p->source_count <= MOST_POINTS &&
+           p->target_count <= MOST_POINTS;
+}
+
+void fitness_begin_early(void *user, int64_t from, int64_t to, int32_t worker) {
+    fitness_early *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        beginning one = {.p = t->p, .side = t->out->side};
+        t->status[k] = take_points(&one, k == 1);
+        if (t->status[k] == ATN_OK) t->status[k] = begin(&one.points[k], one.key[k], &one.side[k]);
+        cloud_points_free(&one.points[k]);
+        atn_free(t->p->engine.ctx, one.key[k]);
+    }
+}
+
+void fitness_end_early(fitness_early *t) {
+    t->out->ctx = t->p->engine.ctx;
+    t->out->begun = t->status[0] == ATN_OK && t->status[1] == ATN_OK && t->out->side[0].grid && t->out->side[1].grid;
+    if (!t->out->begun) fitness_free(t->out);
+}
+
+atn_status fitness_describe(const reg_problem *p, fitness *out) {
+    atn_status status = out->begun ? ATN_OK : begin_both(p, out);
     for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(out->ctx, &out->firm[k], &out->side[k]);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
+    out->begun = out->described = status == ATN_OK;
     if (status != ATN_OK) fitness_free(out);
     return status;
 }
 
 void fitness_free(fitness *f) {
     for (int k = 0; k < 2; ++k) side_free(&f->side[k], f->ctx);
+    f->begun = f->described = false;
 }
 
 /* ---- both in a pose ---- */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 static const double EQUAL = 0.85;  /* of the answer's value: fits as well */
+static const double IMPLIED = 0.7; /* the same for what two poses that fit as well make of each other */
 static const double BETTER = 1.15; /* fits clearly better */
 static const double PLANES = 0.9;  /* of planes along three directions, the share that tells nothing */
 static const double FREE = 6;      /* power of what is at the other's surface and not over it, */
@@ -80,7 +81,8 @@ static bool is_new(const poses *known, const geom_pose *pose) {
     return true;
 }
 
-/* S = A_i A_0^-1 on every A_j, until nothing new fits. */
+/* S = A_i A_0^-1 on every A_j, until nothing new fits. The answer is the best of its kind by chance, and what is
+ * composed is a symmetry where its parts are: it may fit a little worse. */
 static void complete(const reg_problem *p, const fitness_seen *seen, poses *known) {
     geom_pose back;
     if (!geom_pose_invert(&known->list[0], &back)) return;
@@ -92,7 +94,7 @@ static void complete(const reg_problem *p, const fitness_seen *seen, poses *know
                 fitness_seen there;
                 if (!is_new(known, &pose)) continue;
                 fitness_refine(p->fitness, FEW_STEPS, &pose, &there);
-                if (judge_value(&there, seen) > EQUAL * seen->value && is_new(known, &pose))
+                if (judge_value(&there, seen) > IMPLIED * seen->value && is_new(known, &pose))
                     known->list[known->count++] = pose;
             }
 }

@@ -44,4 +44,28 @@ atn_status reg_polish_step(reg_polish_state *s, const geom_pose *pose, double re
 enum { REG_POLISH_TERM = 10 };
 atn_status reg_polish_terms(reg_polish_state *s, const geom_pose *pose, size_t per, atn_array **out);
 
+/* ---- covariance_scatter.c ---- */
+
+/* Terms, where they are, and what pairs weigh in them; those of a cube added up once they are joined. */
+typedef struct reg_terms {
+    cloud_points at;
+    double (*g)[6];
+} reg_terms;
+
+/* How much g at the pose of the last step would differ for other points of the same surfaces. */
+typedef struct reg_scattering {
+    const atn_ctx *ctx;
+    reg_terms all;
+    double edge;  /* of cubes, twice the smallest */
+    double b[36]; /* the mean of its square, */
+    bool told;    /* or pairs are in too few places */
+    atn_status status;
+} reg_scattering;
+
+/* The terms come from the device; what they come to is the host's alone, so that it may be done beside the device's
+ * work: `scattering` is a reg_scattering. */
+atn_status reg_scatter_open(reg_polish_state *s, const geom_pose *pose, reg_scattering *out);
+void reg_scatter(void *scattering);
+void reg_scatter_close(reg_scattering *t);
+
 #endif

@@ -82,6 +82,10 @@ typedef struct reg_problem {
     atn_register_result *result;
 } reg_problem;
 
+/* Settings as the caller gave them; a start without what rounding left in it. */
+atn_status reg_check(const atn_ctx *ctx, const atn_register_settings *settings);
+void reg_straighten(atn_register_settings *settings);
+
 /* Copies of both clouds, in order, and their frames. */
 atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings);
 /* The same of rows on the device, which reg_goes_to_device is true for. */

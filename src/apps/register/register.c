@@ -1,6 +1,8 @@
 /* The public call: checks, frames without units, the method, and what is said about the result. */
 #include "apps/register/beside.h"
+#include "apps/register/rescue.h"
 #include "apps/register/search.h"
+#include "apps/register/where.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -26,75 +28,6 @@ static const struct {
     [ATN_REGISTER_CPD] = {reg_cpd, "cpd", 0, 0.1, 200},
     [ATN_REGISTER_GICP] = {reg_gicp, "gicp", 0, 1, 200},
 };
-enum { N_METHODS = sizeof METHODS / sizeof *METHODS };
-
-/* ---- settings ---- */
-
-/* What is nearest to a 3 x 3 matrix among the maps of a kind; false where there is none. */
-static bool nearest_map(const double start[16], atn_transform_kind kind, geom_pose *out) {
-    geom_moments m = {.weight = 1, .spread = {1, 0, 0, 1, 0, 1}};
-    for (int i = 0; i < 9; ++i) m.cross[i] = start[i / 3 * 4 + i % 3];
-    return geom_fit(&m, kind, out);
-}
-
-/* A start that has an inverse and is of the kind that is asked for, but for the digits that a file leaves out. */
-static atn_status check_start(const atn_ctx *ctx, const atn_register_settings *s) {
-    static const double ROUNDED = 1e-3;
-    geom_pose start, nearest;
-    for (int i = 0; i < 9; ++i) start.a[i] = s->start[i / 3 * 4 + i % 3];
-    double size = geom_pose_scale(&start), apart = 0;
-    if (!(size > 1e-5 * geom_pose_stretch(&start)) || !isfinite(size))
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: the initial transform is singular");
-    if (s->transform == ATN_TRANSFORM_AFFINE) return ATN_OK;
-    bool any = nearest_map(s->start, s->transform, &nearest);
-    for (int i = 0; i < 9 && any; ++i) apart = fmax(apart, fabs(start.a[i] - nearest.a[i]) / size);
-    if (any && apart <= ROUNDED) return ATN_OK;
-    if (s->transform == ATN_TRANSFORM_SIMILARITY)
-        return atn_fail(ctx, ATN_ERR_INPUT,
-                        "register: the initial transform shears or mirrors; only affine transforms do");
-    return atn_fail(ctx, ATN_ERR_INPUT,
-                    "register: the start scales, shears or mirrors (by %.3g in volume), a rigid transform does not; "
-                    "similarity scales, affine does all",
-                    size * size * size);
-}
-
-/* Without what rounding left in it. */
-static void straighten(atn_register_settings *s) {
-    geom_pose nearest;
-    if (s->transform == ATN_TRANSFORM_AFFINE || !nearest_map(s->start, s->transform, &nearest)) return;
-    for (int i = 0; i < 9; ++i) s->start[i / 3 * 4 + i % 3] = nearest.a[i];
-}
-
-static atn_status check(const atn_ctx *ctx, const atn_register_settings *s) {
-    if ((int)s->method < 0 || (int)s->method >= N_METHODS)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: unknown method %d", (int)s->method);
-    if ((int)s->transform < 0 || s->transform > ATN_TRANSFORM_AFFINE || (int)s->init < 0 || s->init > ATN_START_AUTO ||
-        (int)s->robust < 0 || s->robust > ATN_ROBUST_CAUCHY)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: unknown transform, init or robust loss");
-    if (s->precision != 0 && s->precision != 16 && s->precision != 32 && s->precision != 64)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: a precision of %d; there are 16, 32 and 64", s->precision);
-    const double lengths[] = {s->sigma_start, s->sigma_end, s->outlier_distance, s->error_bound, s->robust_scale};
-    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; ++k)
-        if (!(lengths[k] >= 0) || (isinf(lengths[k]) && k != 2))
-            return atn_fail(ctx, ATN_ERR_INPUT, "register: a length or bound of %g; it must be positive", lengths[k]);
-    if (s->sigma_start > 0 && s->sigma_end > s->sigma_start)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: sigma_end %g is above sigma_start %g", s->sigma_end,
-                        s->sigma_start);
-    if (!(s->sigma_factor >= 0) || s->sigma_factor >= 1)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: a sigma factor of %g; it must be between 0 and 1",
-                        s->sigma_factor);
-    if (!(s->trim >= 0) || s->trim >= 1)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: trim is %g; it must be at least 0 and below 1", s->trim);
-    if (s->error_bound >= 1)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: an error bound of %g; it must be below 1", s->error_bound);
-    if (s->most_iterations < 0)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: a maximum of %d iterations; it must be positive",
-                        s->most_iterations);
-    for (int k = 0; k < 16 && s->init == ATN_START_GIVEN; ++k)
-        if (!isfinite(s->start[k]) || (k >= 12 && fabs(s->start[k] - (k == 15)) > 1e-9))
-            return atn_fail(ctx, ATN_ERR_INPUT, "register: the initial transform must be 4 x 4 with last row 0 0 0 1");
-    return s->init == ATN_START_GIVEN ? check_start(ctx, s) : ATN_OK;
-}
 
 /* ---- frames ---- */
 
@@ -163,7 +96,7 @@ static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
     if (status == ATN_OK) status = reg_levels_begin(p);
     if (status != ATN_OK) return status;
     fill_in(settings, p);
-    if (settings->init == ATN_START_GIVEN) straighten(settings);
+    if (settings->init == ATN_START_GIVEN) reg_straighten(settings);
     static const double IDENTITY[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
     reg_to_inside(p, settings->init == ATN_START_GIVEN ? settings->start : IDENTITY, &p->pose);
     return ATN_OK;
@@ -441,7 +374,7 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
 }
 
 static atn_status open_engine(atn_device *device, const atn_register_settings *settings, reg_engine *engine) {
-    atn_status status = check(atn_device_ctx(device), settings);
+    atn_status status = reg_check(atn_device_ctx(device), settings);
     *engine = (reg_engine){0};
     return status == ATN_OK ? reg_engine_open(device, settings, engine) : status;
 }
@@ -453,17 +386,55 @@ static atn_status take(const atn_ctx *ctx, const atn_register_settings *given, c
     return status == ATN_OK ? ATN_TAKE(ctx, atn_register_settings, given, settings) : status;
 }
 
+/* An engine where the work is done: on the device that was asked for, its host, or the one that it has taken where that
+ * was lost. */
+typedef struct workplace {
+    reg_where where;
+    reg_engine engine;
+    atn_device *own; /* NULL: nothing was lost */
+} workplace;
+
+/* `most`: points of the larger cloud. */
+static atn_status enter(atn_device *device, const atn_register_settings *settings, size_t most, workplace *w) {
+    *w = (workplace){.where = reg_where_begin(device, settings, most)};
+    return open_engine(w->where.device, settings, &w->engine);
+}
+
+static void leave(workplace *w) {
+    reg_engine_close(&w->engine);
+    atn_device_close(w->own);
+    reg_where_end(&w->where);
+}
+
+static atn_status register_clouds(workplace *w, const given_pair *pair, const atn_register_settings *settings,
+                                  atn_register_result *out) {
+    atn_status status = register_pair(&w->engine, pair, settings, out);
+    if (status != ATN_ERR_LOST || w->own) return status;
+    status = reg_open_host(w->engine.device, &w->own);
+    reg_engine_close(&w->engine);
+    w->engine = (reg_engine){0};
+    if (status == ATN_OK) status = open_engine(w->own, settings, &w->engine);
+    return status == ATN_OK ? register_pair(&w->engine, pair, settings, out) : status;
+}
+
+static atn_status register_two(atn_device *device, const atn_cloud *source, const atn_cloud *target,
+                               const atn_register_settings *settings, atn_register_result *out) {
+    size_t most = cloud_count(source) > cloud_count(target) ? cloud_count(source) : cloud_count(target);
+    workplace here;
+    atn_status status = enter(device, settings, most, &here);
+    if (status == ATN_OK) status = register_clouds(&here, &(given_pair){source, target, NULL, NULL}, settings, out);
+    leave(&here);
+    return status;
+}
+
 atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
                         const atn_register_settings *given, atn_register_result *out) {
     const atn_ctx *ctx = atn_device_ctx(device);
     atn_register_settings settings;
     atn_register_result all = {0};
-    reg_engine engine;
     atn_status status = take(ctx, given, out, &settings);
     if (status != ATN_OK) return status;
-    status = open_engine(device, &settings, &engine);
-    if (status == ATN_OK) status = register_pair(&engine, &(given_pair){source, target, NULL, NULL}, &settings, &all);
-    reg_engine_close(&engine);
+    status = register_two(device, source, target, &settings, &all);
     ATN_GIVE(ctx, atn_register_result, &all, out);
     return status;
 }
@@ -498,16 +469,13 @@ static atn_status cloud_of(atn_ctx *ctx, atn_array *rows, atn_cloud **out) {
     return status;
 }
 
-static atn_status register_copies(reg_engine *engine, atn_array *source, atn_array *target,
+static atn_status register_copies(atn_device *device, atn_array *source, atn_array *target,
                                   const atn_register_settings *settings, atn_register_result *out) {
-    atn_ctx *ctx = (atn_ctx *)(uintptr_t)engine->ctx;
-    given_pair pair = {0};
+    atn_ctx *ctx = atn_device_ctx(device);
     atn_cloud *from = NULL, *to = NULL;
     atn_status status = cloud_of(ctx, source, &from);
     if (status == ATN_OK) status = cloud_of(ctx, target, &to);
-    pair.source = from;
-    pair.target = to;
-    if (status == ATN_OK) status = register_pair(engine, &pair, settings, out);
+    if (status == ATN_OK) status = register_two(device, from, to, settings, out);
     atn_cloud_free(from);
     atn_cloud_free(to);
     return status;
@@ -527,11 +495,10 @@ atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array 
     if (status == ATN_OK) status = open_engine(device, &settings, &engine);
     if (status != ATN_OK) return status;
     size_t counts[2] = {(size_t)source->size[1], (size_t)target->size[1]};
-    if (reg_goes_to_device(device, &settings, counts[0], counts[1]))
-        status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, &all);
-    else
-        status = register_copies(&engine, source, target, &settings, &all);
+    bool there = reg_goes_to_device(device, &settings, counts[0], counts[1]);
+    if (there) status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, &all);
     reg_engine_close(&engine);
+    if (!there) status = register_copies(device, source, target, &settings, &all);
     ATN_GIVE(ctx, atn_register_result, &all, out);
     return status;
 }
@@ -552,16 +519,28 @@ static atn_status check_pairs(const atn_ctx *ctx, atn_register_pair *pairs, size
     return status;
 }
 
+/* Points of the largest cloud. */
+static size_t most_points(atn_register_pair *pairs, size_t bytes, size_t count) {
+    size_t most = 0;
+    for (size_t k = 0; k < count; ++k) {
+        size_t source = cloud_count(pair_at(pairs, bytes, k)->source),
+               target = cloud_count(pair_at(pairs, bytes, k)->target);
+        most = source > most ? source : most;
+        most = target > most ? target : most;
+    }
+    return most;
+}
+
 atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
                               const atn_register_settings *given) {
     const atn_ctx *ctx = atn_device_ctx(device);
     size_t bytes = count && pairs->size ? pairs->size : sizeof *pairs;
     atn_register_settings settings;
-    reg_engine engine;
+    workplace here = {.own = NULL};
     atn_status status = ATN_TAKE(ctx, atn_register_settings, given, &settings);
     if (status == ATN_OK && count) status = check_pairs(ctx, pairs, bytes, count);
     if (status != ATN_OK) return status;
-    status = open_engine(device, &settings, &engine);
+    status = enter(device, &settings, most_points(pairs, bytes, count), &here);
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
         atn_register_pair *pair = pair_at(pairs, bytes, k);
         atn_register_result result = {0};
@@ -572,15 +551,15 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
             memcpy(own.start, pair->start, sizeof own.start);
         }
         pair->message[0] = '\0';
-        pair->status = check(ctx, &own);
+        pair->status = reg_check(ctx, &own);
         if (pair->status == ATN_OK)
-            pair->status = register_pair(&engine, &(given_pair){pair->source, pair->target, NULL, NULL}, &own, &result);
+            pair->status = register_clouds(&here, &(given_pair){pair->source, pair->target, NULL, NULL}, &own, &result);
         result.size = bytes - offsetof(atn_register_pair, result);
         memcpy(&pair->result, &result, result.size);
         if (pair->status != ATN_OK) snprintf(pair->message, sizeof pair->message, "%s", atn_ctx_message(ctx));
         if (settings.done) settings.done(settings.done_user, k);
         if (pair->status == ATN_ERR_CANCELLED || pair->status == ATN_ERR_LOST) status = pair->status;
     }
-    reg_engine_close(&engine);
+    leave(&here);
     return status;
 }

@@ -15,12 +15,13 @@ static const double MISFIT_ALONE = 0.36, NONE_NEAR = 0.1; /* a little more is fo
 static const double PLANAR = 0.97; /* share of normals along three directions: walls and floors */
 static const double FREE = 0.96;   /* share of what is over these that lies at them: all there is */
 static const double MOSTLY_PLANAR = 0.9, MOSTLY_FREE = 0.92; /* where a little else meets */
-static const double DETAIL = 0.7;    /* share of what is no wall that must be there too, where walls and floors meet */
+static const double DETAIL = 0.75;   /* share of what is no wall that must be there too, where walls and floors meet */
 static const double FURNISHED = 0.8; /* share of it that makes up for points over walls and floors */
 static const double SURELY = 0.9;    /* agreement that needs no yardstick, unless walls and floors make it */
 static const double MIRRORED = 0.85; /* value of the mirrored source that makes a doubt: where walls and floors meet, */
 static const double MIRRORED_WEAK = 0.6;   /* where agreement is less than sure, */
-static const double BOTH = 1;              /* value of it and of the runner-up together, where walls and floors meet, */
+static const double MIRRORED_OVER = 0.6;   /* where walls and floors meet, and more than FREE allows is over them, */
+static const double BOTH = 1;              /* and value of it and of the runner-up together there, */
 static const double MIRRORED_BLIND = 1;    /* where there is no surface */
 static const double LEAST = 0.03;          /* overlap that tells anything */
 static const double RIVALLED = 0.5;        /* value of the runner-up from which on the answer does not stand out, */
@@ -30,10 +31,11 @@ static const double CLOSE = 0.8; /* value of the runner-up that makes a doubt of
 static const double LARGER = 20, FAR_LARGER = 200,
                     SMALLER = 1e-3;   /* the source beside the target: hardly the same unit */
 static const double AHEAD = 5;        /* deviations that scores of nearest points are above all others, mirrored too, */
-static const double NEARLY_AHEAD = 3; /* or which only a doubt remains for */
+static const double AHEAD_ALONE = 8;  /* where no planes tell anything, */
+static const double NEARLY_AHEAD = 3; /* where those few that there are agree surely; else only a doubt remains */
 static const double LEAST_SCORE = 0.15; /* mean score that tells anything */
 static const double BLIND = 0.01;       /* what a score counts beside the value that planes give */
-enum { FEWEST = 12, FEW = 100 };        /* samples on a surface that say something; fewer may be there by chance */
+enum { FEWEST = 12, FEW = 100 };        /* planes on a surface that say something; fewer may be there by chance */
 
 const char *atn_verdict_name(atn_verdict verdict) {
     static const char *const NAMES[] = {"refused", "doubtful", "trusted"};
@@ -128,14 +130,21 @@ static bool is_blind(const reg_problem *p, const fitness_seen *seen) {
 static atn_status hold_against_chance(reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
     double as_well;
     bool walls = seen->planar >= MOSTLY_PLANAR, weak = seen->precision < SURELY;
-    if (r->verdict != ATN_VERDICT_TRUSTED || seen->identical || (!weak && !walls && seen->fits >= FEW)) return ATN_OK;
+    bool many = fitness_planes(p->fitness, seen->fits) >= FEW;
+    if (r->verdict != ATN_VERDICT_TRUSTED || seen->identical || (!weak && !walls && many)) return ATN_OK;
     atn_status status = judge_mirror(p, seen, &as_well);
-    bool both = walls && as_well + r->runner_up > BOTH;
-    if (status != ATN_OK || (as_well < (weak ? MIRRORED_WEAK : MIRRORED) && !both)) return status;
+    bool over = walls && seen->free < FREE && (as_well > MIRRORED_OVER || as_well + r->runner_up > BOTH);
+    if (status != ATN_OK || (as_well < (weak ? MIRRORED_WEAK : MIRRORED) && !over)) return status;
     r->verdict = ATN_VERDICT_DOUBTFUL;
     snprintf(r->reason, sizeof r->reason, "the mirrored source, which is another thing, fits %.0f %% as well",
              100 * as_well);
     return ATN_OK;
+}
+
+/* How far ahead nearest points must be: the less, the more surely the few planes agree that meet. */
+static double least_ahead(const fitness *f, const fitness_seen *seen) {
+    if (f->solid || seen->near < FEWEST || seen->precision < AGREES) return AHEAD_ALONE;
+    return seen->precision < SURELY ? AHEAD : NEARLY_AHEAD;
 }
 
 /* Nearest points tell whether the answer stands out from other poses. */
@@ -151,7 +160,8 @@ static atn_status judge_by_points(reg_problem *p, const fitness_seen *seen, atn_
         return ATN_OK;
     }
     atn_status status = judge_rivals_by_points(p, &scores, r, &ahead);
-    bool stands_out = ahead >= AHEAD && scores.mean > LEAST_SCORE;
+    double least = least_ahead(p->fitness, seen);
+    bool stands_out = ahead >= least && scores.mean > LEAST_SCORE;
     if (status == ATN_OK && stands_out) status = judge_mirror_by_points(p, seen, &scores, &mirrored, &by_chance);
     if (!p->fitness->solid) mirrored = 0; /* of hardly any planes */
     if (!p->fitness->solid && seen->near >= FEWEST && seen->precision < CHANCE)
@@ -162,7 +172,7 @@ static atn_status judge_by_points(reg_problem *p, const fitness_seen *seen, atn_
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason, "of the points beside the other surface only %.0f %% lie on it",
                  100 * seen->precision);
-    } else if (stands_out && (by_chance < AHEAD || mirrored > MIRRORED_BLIND))
+    } else if (stands_out && (by_chance < least || mirrored > MIRRORED_BLIND))
         say(r, ATN_VERDICT_DOUBTFUL, "there is no surface to compare, and the mirrored source fits about as well");
     else if (stands_out)
         say(r, ATN_VERDICT_TRUSTED, "points lie nearer to each other than in any other pose");

@@ -4,6 +4,7 @@
 #include "regkit.h"
 
 #include "cloud/formats.h"
+#include "device/backend.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -346,13 +347,67 @@ static void reasons_name_the_cause(void **state) {
     host_close(&host);
 }
 
+/* A device that is lost after some steps. */
+typedef struct losing {
+    atn_device *device;
+    int32_t after; /* iterations */
+} losing;
+
+static bool lose_it(void *user, const atn_register_step *step) {
+    const losing *l = user;
+    if (step->iteration == l->after) (void)atn_device_lose(l->device, "unplugged");
+    return true;
+}
+
+/* The host takes over, from the start, and it is said once; the pairs after it stay there. */
+static void goes_on_without_its_device(void **state) {
+    (void)state;
+    kit_log log = {0};
+    atn_ctx *ctx;
+    kit_ok(NULL, atn_ctx_create(&(atn_ctx_settings){.log = kit_log_line, .log_user = &log}, &ctx));
+    double motion[16], back[16];
+    motion_make(10, AXIS, 1, SHIFT, motion);
+    motion_invert(motion, back);
+    atn_cloud *from = shape_make(ctx, &(shape){800, 1, 11, 0.005, 0, 0, back});
+    atn_cloud *target = shape_make(ctx, &(shape){900, 1, 12, 0.005, 0, 0, NULL});
+    for (int batch = 0; batch < 2; ++batch) {
+        atn_devices *devices;
+        losing l = {.after = 2};
+        int32_t index;
+        kit_ok(ctx, atn_devices_find(ctx, &devices));
+        kit_ok(ctx, atn_devices_pick(devices, "host", &index));
+        kit_ok(ctx, atn_device_open(devices, index, &l.device));
+        const atn_register_settings settings = {.watch = lose_it, .watch_user = &l};
+        atn_register_pair pairs[3] = {
+            {.source = from, .target = target}, {.source = from, .target = target}, {.source = target, .target = from}};
+        int before = log.warnings;
+        if (batch)
+            kit_ok(ctx, atn_register_batch(l.device, 3, pairs, &settings));
+        else
+            kit_ok(ctx, atn_register(l.device, from, target, &settings, &pairs[0].result));
+        for (int k = 0; k < (batch ? 3 : 1); ++k) {
+            kit_ok(ctx, pairs[k].status);
+            assert_true(pairs[k].result.converged);
+            assert_true(turn_between(pairs[k].result.transform, k == 2 ? back : motion) < 0.5);
+        }
+        assert_int_equal(log.warnings, before + 1);
+        assert_non_null(strstr(log.last, "lost"));
+        assert_non_null(strstr(log.last, "the host"));
+        atn_device_close(l.device);
+        atn_devices_free(devices);
+    }
+    atn_cloud_free(from);
+    atn_cloud_free(target);
+    atn_ctx_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_nothing_to_no_question),  cmocka_unit_test(far_clouds_are_found_or_not_but_not_wrong),
         cmocka_unit_test(refuses_scale_along_normals),     cmocka_unit_test(a_start_is_what_it_should_be),
         cmocka_unit_test(copies_of_points_are_no_density), cmocka_unit_test(reasons_name_the_cause),
         cmocka_unit_test(weights_and_kinds_count),         cmocka_unit_test(stops_when_told_to),
-        cmocka_unit_test(every_allocation_fails_once),
+        cmocka_unit_test(every_allocation_fails_once),     cmocka_unit_test(goes_on_without_its_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,311 @@
+/* How much the gradient of the polish would differ for other points of the same surfaces. Neighbours err alike (they
+ * share the shapes around them and what the surface does between its points), so the terms of all pairs in a cube of
+ * several spacings are added before they are squared; larger cubes that tell more widen that. Pairs of a sparse target
+ * pull to the inside of what is round, everywhere alike: that is no scatter, and is taken out before. */
+#include "apps/register/polish.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "geom/eigen.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double CUBE = 4;     /* spacings: the edge of the smallest cubes, which are joined to larger ones */
+static const double CHANCE = 1;   /* deviations that larger cubes scatter more by chance */
+enum { FEWEST = 24, LEAST = 13 }; /* cubes that there should be, and must be */
+static const double LOST = 2;     /* cubes that the pose follows */
+enum { BENT = 8 };                /* terms of a cube that tell how its surface is bent */
+/* Where there are more terms than that, neighbours along the curve are added up on the device, up to eight of them:
+ * they are closer together than the smallest cubes are wide. */
+enum { TERMS = 65536, JOINED = 8 };
+
+typedef reg_terms terms;
+
+static void terms_free(terms *t, const atn_ctx *ctx) {
+    cloud_points_free(&t->at);
+    atn_free(ctx, t->g);
+    *t = (terms){0};
+}
+
+static atn_status terms_make(const atn_ctx *ctx, size_t count, terms *out) {
+    *out = (terms){0};
+    atn_status status = cloud_points_make(ctx, count, false, &out->at);
+    if (status == ATN_OK && !(out->g = atn_alloc(ctx, (count + 1) * sizeof *out->g))) status = ATN_ERR_MEMORY;
+    if (status != ATN_OK) terms_free(out, ctx);
+    return status;
+}
+
+enum { STRETCH = 4096 }; /* terms that one thread looks at */
+
+typedef struct collecting {
+    const float *single; /* as reg_polish_terms has them: these, */
+    const double *wide;  /* or these */
+    size_t columns;
+    size_t *count; /* of the terms of each stretch; then of those before it */
+    terms *to;     /* NULL: they are counted */
+} collecting;
+
+static double number_at(const collecting *t, int row, size_t r) {
+    size_t at = (size_t)row * t->columns + r;
+    return t->single ? (double)t->single[at] : t->wide[at];
+}
+
+static void collect(void *user, int64_t from, int64_t to, int32_t worker) {
+    const collecting *t = user;
+    (void)worker;
+    for (size_t k = (size_t)from; k < (size_t)to; ++k) {
+        size_t n = t->to ? t->count[k] : 0, end = (k + 1) * STRETCH < t->columns ? (k + 1) * STRETCH : t->columns;
+        for (size_t r = k * STRETCH; r < end; ++r) {
+            if (!(number_at(t, REG_POLISH_TERM - 1, r) > 0)) continue;
+            for (int axis = 0; axis < 3 && t->to; ++axis) t->to->at.position[axis][n] = number_at(t, axis, r);
+            for (int i = 0; i < 6 && t->to; ++i) t->to->g[n][i] = number_at(t, 3 + i, r);
+            if (t->to) t->to->at.weight[n] = (float)number_at(t, REG_POLISH_TERM - 1, r);
+            ++n;
+        }
+        if (!t->to) t->count[k] = n;
+    }
+}
+
+static atn_status terms_of(reg_polish_state *s, const geom_pose *pose, terms *out) {
+    const atn_ctx *ctx = s->p->engine.ctx;
+    size_t padded = s->source->padded, per = padded < 2 * TERMS ? 1 : padded < JOINED * TERMS ? padded / TERMS : JOINED;
+    size_t columns = (padded + per - 1) / per, stretches = (columns + STRETCH - 1) / STRETCH, n = 0;
+    collecting t = {.columns = columns, .count = atn_alloc(ctx, stretches * sizeof *t.count)};
+    atn_array *numbers = NULL;
+    const void *from = NULL;
+    *out = (terms){0};
+    atn_status status = t.count ? reg_polish_terms(s, pose, per, &numbers) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = atn_array_map_read(numbers, &from);
+    if (status == ATN_OK) {
+        bool wide = reg_sum_type(s->source->type) == ATN_DP;
+        t.single = wide ? NULL : from;
+        t.wide = wide ? from : NULL;
+        atn_parallel((int64_t)stretches, 1, collect, &t);
+        for (size_t k = 0; k < stretches; ++k) {
+            size_t here = t.count[k];
+            t.count[k] = n;
+            n += here;
+        }
+        status = terms_make(ctx, n, out);
+    }
+    t.to = out;
+    if (status == ATN_OK) atn_parallel((int64_t)stretches, 1, collect, &t);
+    atn_array_free(numbers);
+    atn_free(ctx, t.count);
+    return status;
+}
+
+/* ---- what is round ---- */
+
+/* Nearest points of a sparse target, and planes through them, lie inside what is round: f . n = b k c for the force f
+ * of a pair that weighs k, c being the curvature of its cube's terms along their normal n. One b is fitted to all. */
+typedef struct rounding {
+    terms *of;
+    cloud_cubes cubes;
+    double (*bent)[4]; /* of each cube: n, and c; owned */
+    double b;
+} rounding;
+
+static void bend_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const rounding *t = user;
+    (void)worker;
+    for (int64_t c = from; c < to; ++c) {
+        const uint32_t *own = t->cubes.order + t->cubes.start[c];
+        size_t count = t->cubes.start[c + 1] - t->cubes.start[c];
+        double n = (double)count, mean[3] = {0}, m[6] = {0}, value[3], vector[3][3], above = 0, below = 0;
+        memset(t->bent[c], 0, sizeof t->bent[c]);
+        if (count < BENT) continue;
+        for (size_t k = 0; k < count; ++k)
+            for (int a = 0; a < 3; ++a) mean[a] += t->of->at.position[a][own[k]] / n;
+        for (size_t k = 0; k < count; ++k) {
+            double d[3];
+            for (int a = 0; a < 3; ++a) d[a] = t->of->at.position[a][own[k]] - mean[a];
+            const double all[6] = {d[0] * d[0], d[1] * d[1], d[2] * d[2], d[0] * d[1], d[0] * d[2], d[1] * d[2]};
+            for (int e = 0; e < 6; ++e) m[e] += all[e] / n;
+        }
+        geom_eigen3(m, value, vector);
+        for (size_t k = 0; k < count; ++k) { /* height over the plane = c / 2 x distance along it, squared */
+            double height = 0, along2 = -value[1] - value[2];
+            for (int a = 0; a < 3; ++a) {
+                double d = t->of->at.position[a][own[k]] - mean[a];
+                height += d * vector[0][a];
+                along2 += d * d;
+            }
+            along2 -= height * height;
+            above += height * along2;
+            below += along2 * along2;
+        }
+        memcpy(t->bent[c], vector[0], sizeof vector[0]);
+        t->bent[c][3] = below > 0 ? 2 * above / below : 0;
+    }
+}
+
+static void fit_rounding(rounding *t) {
+    double above = 0, below = 0;
+    for (size_t c = 0; c < t->cubes.count; ++c)
+        for (uint32_t k = t->cubes.start[c]; k < t->cubes.start[c + 1]; ++k) {
+            const double *g = t->of->g[t->cubes.order[k]], *n = t->bent[c];
+            double kc = (double)t->of->at.weight[t->cubes.order[k]] * n[3];
+            above += kc * (g[3] * n[0] + g[4] * n[1] + g[5] * n[2]);
+            below += kc * kc;
+        }
+    t->b = below > 0 ? above / below : 0;
+}
+
+/* Takes it out of the terms, and adds it up: only that sum acts on the pose. */
+static void take_rounding(const rounding *t, double sum[6]) {
+    memset(sum, 0, 6 * sizeof *sum);
+    for (size_t c = 0; c < t->cubes.count; ++c)
+        for (uint32_t k = t->cubes.start[c]; k < t->cubes.start[c + 1]; ++k) {
+            size_t r = t->cubes.order[k];
+            double by = t->b * t->bent[c][3] * (double)t->of->at.weight[r], y[3], f[3];
+            for (int a = 0; a < 3; ++a) {
+                y[a] = t->of->at.position[a][r];
+                f[a] = by * t->bent[c][a];
+            }
+            for (int a = 0; a < 3; ++a) {
+                double turns = y[(a + 1) % 3] * f[(a + 2) % 3] - y[(a + 2) % 3] * f[(a + 1) % 3];
+                t->of->g[r][a] -= turns;
+                t->of->g[r][3 + a] -= f[a];
+                sum[a] += turns;
+                sum[3 + a] += f[a];
+            }
+        }
+}
+
+static atn_status without_rounding(const atn_ctx *ctx, terms *all, double edge, double sum[6]) {
+    rounding t = {.of = all};
+    atn_status status = cloud_cubes_make(&all->at, edge, &t.cubes);
+    if (status == ATN_OK && !(t.bent = atn_alloc(ctx, (t.cubes.count + 1) * sizeof *t.bent))) status = ATN_ERR_MEMORY;
+    if (status == ATN_OK) {
+        atn_parallel((int64_t)t.cubes.count, 64, bend_some, &t);
+        fit_rounding(&t);
+        take_rounding(&t, sum);
+    }
+    atn_free(ctx, t.bent);
+    cloud_cubes_free(&t.cubes);
+    return status;
+}
+
+/* ---- cubes ---- */
+
+typedef struct joining {
+    const terms *from;
+    const cloud_cubes *cubes;
+    double edge, shift;
+    terms *to;
+} joining;
+
+static void join_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const joining *t = user;
+    (void)worker;
+    for (int64_t c = from; c < to; ++c) {
+        double *g = t->to->g[c], weight = 0;
+        memset(g, 0, sizeof t->to->g[c]);
+        for (uint32_t k = t->cubes->start[c]; k < t->cubes->start[c + 1]; ++k) {
+            for (int i = 0; i < 6; ++i) g[i] += t->from->g[t->cubes->order[k]][i];
+            weight += (double)t->from->at.weight[t->cubes->order[k]];
+        }
+        for (int axis = 0; axis < 3; ++axis) {
+            double at = t->from->at.position[axis][t->cubes->order[t->cubes->start[c]]];
+            t->to->at.position[axis][c] = (floor(at / t->edge) + 0.5) * t->edge - t->shift;
+        }
+        t->to->at.weight[c] = (float)weight;
+    }
+}
+
+static void move_all(terms *t, double by) {
+    for (int axis = 0; axis < 3 && by != 0; ++axis)
+        for (size_t k = 0; k < t->at.count; ++k) t->at.position[axis][k] += by;
+}
+
+/* One term for each cube, at its middle. `shift` of them all to begin with, back at the end. */
+static atn_status join(const atn_ctx *ctx, terms *t, double edge, double shift, terms *out) {
+    cloud_cubes cubes = {0};
+    move_all(t, shift);
+    atn_status status = cloud_cubes_make(&t->at, edge, &cubes);
+    if (status == ATN_OK) status = terms_make(ctx, cubes.count, out);
+    if (status == ATN_OK) atn_parallel((int64_t)cubes.count, 256, join_some, &(joining){t, &cubes, edge, shift, out});
+    cloud_cubes_free(&cubes);
+    move_all(t, -shift);
+    return status;
+}
+
+/* Squares of terms joined to cubes of `edge`, over two places of the raster, how many cubes there are, and as how many
+ * of equal weight they count: 1 / sum of squared shares. The terms are of cubes whose edges are half of that, and
+ * become those of these. The sum of all terms is 0, which takes LOST such cubes' squares away: a cube of a surface
+ * holds the pose in three of six ways, so that it has 6 / 3 of its share of all that the pose can follow. */
+typedef struct squared {
+    double b[36];
+    size_t cubes;
+    double even;
+} squared;
+
+static atn_status squares(const atn_ctx *ctx, terms *t, double edge, squared *out) {
+    atn_status status = ATN_OK;
+    *out = (squared){.cubes = SIZE_MAX, .even = INFINITY};
+    for (int half = 1; half >= 0 && status == ATN_OK; --half) {
+        terms joined;
+        double sum = 0, square = 0;
+        status = join(ctx, t, edge, half * edge / 2, &joined);
+        if (status != ATN_OK) return status;
+        for (size_t c = 0; c < joined.at.count; ++c) {
+            double w = (double)joined.at.weight[c];
+            sum += w;
+            square += w * w;
+        }
+        double even = square > 0 ? sum * sum / square : 0, by = even > LOST ? 0.5 * even / (even - LOST) : 0;
+        for (size_t c = 0; c < joined.at.count; ++c)
+            for (int i = 0; i < 36; ++i) out->b[i] += by * joined.g[c][i / 6] * joined.g[c][i % 6];
+        if (joined.at.count < out->cubes) out->cubes = joined.at.count;
+        out->even = fmin(out->even, even);
+        terms_free(half ? &joined : t, ctx);
+        if (!half) *t = joined;
+    }
+    return status;
+}
+
+/* How much larger squares are in cubes of 4 edges, 8 and so on than B, as long as there are enough, less what chance
+ * makes of so few (the deviation of the mean of three squares for each); 1 at least. What a scanner bends is alike over
+ * any distance. */
+static atn_status widened(const atn_ctx *ctx, terms *t, double edge, const double inverse[36], double *out) {
+    *out = 1;
+    for (double larger = 4 * edge;; larger *= 2) {
+        squared s;
+        double trace = 0;
+        atn_status status = squares(ctx, t, larger, &s);
+        if (status != ATN_OK || s.cubes < LEAST) return status;
+        for (int i = 0; i < 36; ++i) trace += inverse[i] * s.b[i] / 6; /* both are symmetric */
+        *out = fmax(*out, trace * (1 - CHANCE * sqrt(2 / (3 * s.even))));
+    }
+}
+
+atn_status reg_scatter_open(reg_polish_state *s, const geom_pose *pose, reg_scattering *out) {
+    bool fine = s->surface->level == &s->p->level[s->p->levels - 1];
+    double spacing = fine ? fmax(s->surface->spacing, s->p->source_spacing) : s->surface->spacing;
+    *out = (reg_scattering){.ctx = s->p->engine.ctx, .edge = 2 * CUBE * spacing};
+    return terms_of(s, pose, &out->all);
+}
+
+/* From cubes of 2 edges, widened where larger ones tell more. */
+void reg_scatter(void *scattering) {
+    reg_scattering *t = scattering;
+    terms small = {0};
+    double inverse[36], round[6], widen = 1, edge = t->edge;
+    squared found = {0};
+    atn_status status = without_rounding(t->ctx, &t->all, edge / 2, round);
+    for (int finer = 0; finer < 4 && status == ATN_OK && found.cubes < FEWEST; ++finer) {
+        terms_free(&small, t->ctx);
+        edge /= 2;
+        status = join(t->ctx, &t->all, edge, 0, &small);
+        if (status == ATN_OK) status = squares(t->ctx, &small, 2 * edge, &found);
+    }
+    t->told = status == ATN_OK && found.cubes >= LEAST && geom_invert_symmetric(6, found.b, inverse);
+    if (t->told) status = widened(t->ctx, &small, edge, inverse, &widen);
+    for (int i = 0; i < 36 && t->told; ++i) t->b[i] = widen * found.b[i] + round[i / 6] * round[i % 6];
+    terms_free(&small, t->ctx);
+    t->status = status;
+}
+
+void reg_scatter_close(reg_scattering *t) { terms_free(&t->all, t->ctx); }
