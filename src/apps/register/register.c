@@ -397,9 +397,7 @@ static atn_status check_rows(atn_device *device, const atn_array *rows, const ch
     if (atn_array_device(rows) != device)
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s lies on another device", which);
     if (rows->rank != 2 || rows->size[0] != 3 || (rows->type != ATN_SP && rows->type != ATN_DP))
-        return atn_fail(ctx, ATN_ERR_INPUT,
-                        "register: the %s is no matrix of 32-bit or 64-bit numbers, three in a row for each point",
-                        which);
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s must be a matrix of SP or DP with three columns", which);
     if (rows->size[1] == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
     if (rows->size[1] > INT32_MAX)
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %d points", which, INT32_MAX);
@@ -444,7 +442,7 @@ atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array 
     if (status == ATN_OK) status = check_rows(device, source, "source");
     if (status == ATN_OK) status = check_rows(device, target, "target");
     if (status == ATN_OK && settings.match_species)
-        status = atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but arrays have none");
+        status = atn_fail(ctx, ATN_ERR_INPUT, "register: species cannot be matched: arrays have none");
     if (status == ATN_OK) status = open_engine(device, &settings, &engine);
     if (status != ATN_OK) return status;
     size_t counts[2] = {(size_t)source->size[1], (size_t)target->size[1]};

@@ -56,7 +56,7 @@ static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const c
     if (count > UINT32_MAX / 2)
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %u points", which, UINT32_MAX / 2);
     if (s->match_species && !species)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but the %s has none", which);
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: species cannot be matched: the %s has none", which);
     for (int axis = 0; axis < 3; ++axis) out->position[axis] = (double *)(uintptr_t)atn_cloud_positions(cloud, axis);
     return take_weights(ctx, cloud, which, out);
 }
