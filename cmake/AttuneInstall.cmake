@@ -11,6 +11,8 @@ if(TARGET attune_docs)
   install(FILES ${PROJECT_BINARY_DIR}/attune.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${PROJECT_BINARY_DIR}/attune.bash RENAME attune
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${PROJECT_BINARY_DIR}/attune.zsh RENAME _attune DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${PROJECT_BINARY_DIR}/attune.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
 # Who links the static library needs what it is built on. attuneConfig.cmake makes these targets.

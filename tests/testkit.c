@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char *cache_of[8]; /* private cache directories of contexts made by kit_ctx */
@@ -249,6 +250,15 @@ bool kit_memory_limits(void) {
 long kit_cases(long usual) {
     const char *cases = getenv("ATTUNE_TEST_CASES");
     return cases && atol(cases) > 0 ? atol(cases) : usual;
+}
+
+long kit_day(void) {
+    static long day = -1;
+    if (day >= 0) return day;
+    const char *given = getenv("ATTUNE_TEST_DAY");
+    day = getenv("ATTUNE_TEST_ALL") ? 0 : given ? labs(atol(given)) : (long)(time(NULL) / 86400);
+    if (day) print_message("    the sample of ATTUNE_TEST_DAY=%ld\n", day);
+    return day;
 }
 
 uint64_t kit_random(uint64_t *state) {

@@ -86,6 +86,10 @@ bool kit_memory_limits(void);
 /* ATTUNE_TEST_CASES, for machines that are slow (tools/check-arch), or as many as usual. */
 long kit_cases(long usual);
 
+/* Which sample a thinned test draws: another one every day, or that of ATTUNE_TEST_DAY, which it prints. 0 where
+ * ATTUNE_TEST_ALL is set: nothing is left out then. */
+long kit_day(void);
+
 /* ATTUNE_TEST_DEVICE=cuda (or host, opencl) keeps tests over all devices to that backend. */
 bool kit_wants(const char *backend);
 

@@ -134,8 +134,8 @@ typedef struct atn_register_result {
     bool has_covariance;   /* false also if it cannot be estimated: not rigid, sliding surfaces, too few points */
     char covariance_reason[80]; /* if there is none: why */
     double sigma_end;           /* final distance scale */
-    char device[64];
-    char variant[160]; /* of the most expensive kernel */
+    char device[64];            /* the device used; for small clouds on a GPU: its host */
+    char variant[160];          /* of the most expensive kernel */
     int32_t profile_count;
     atn_register_time profile[ATN_REGISTER_MOST_PROFILE]; /* in order of time, largest first */
 } atn_register_result;

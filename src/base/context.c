@@ -2,6 +2,7 @@
  * Reporting a failure must not itself fail, so a thread's sentence lies in memory of its own that is always there. */
 #include "base/context.h"
 
+#include "base/kept.h"
 #include "base/memory.h"
 #include "base/sized.h"
 
@@ -43,6 +44,7 @@ struct atn_ctx {
     pthread_mutex_t *lock; /* guards what is attached; a pointer, so that a const context can be locked */
     pthread_mutex_t lock_; /* what `lock` points to */
     attachment attached[ATTACHMENTS];
+    atn_kept kept; /* where the caller has no allocator */
 };
 
 static const char *const STATUS_NAMES[] = {
@@ -99,6 +101,7 @@ atn_status atn_ctx_create(const atn_ctx_settings *settings, atn_ctx **out) {
     ctx->options = given;
     ctx->lock = &ctx->lock_;
     pthread_mutex_init(ctx->lock, NULL);
+    atn_kept_begin(&ctx->kept);
     bool copied = (!given.cache_dir || (ctx->cache_dir = atn_strdup(ctx, given.cache_dir))) &&
                   (!given.compiler || (ctx->compiler = atn_strdup(ctx, given.compiler)));
     if (!copied) {
@@ -115,6 +118,7 @@ void atn_ctx_free(atn_ctx *ctx) {
         if (ctx->attached[k].tag) ctx->attached[k].release(ctx->attached[k].object);
     atn_free(ctx, ctx->cache_dir);
     atn_free(ctx, ctx->compiler);
+    atn_kept_end(&ctx->kept);
     pthread_mutex_destroy(ctx->lock);
     ctx->options.resize(ctx->options.resize_user, ctx, 0);
 }
@@ -229,6 +233,13 @@ size_t atn_ctx_refused(const atn_ctx *ctx) { return atomic_load(&ctx->refused); 
 void atn_ctx_count_refusal(const atn_ctx *ctx) { atomic_fetch_add(&((atn_ctx *)(uintptr_t)ctx)->refused, 1); }
 
 void *atn_ctx_resize(const atn_ctx *ctx, void *block, size_t bytes) {
+    atn_kept *kept = &((atn_ctx *)(uintptr_t)ctx)->kept;
+    bool plain = ctx->options.resize == plain_resize;
+    if (plain && !block && bytes && bytes <= ATN_KEPT_LARGEST) return atn_kept_take(kept, bytes);
+    if (plain && block && !bytes) {
+        atn_kept_give(kept, block);
+        return NULL;
+    }
     return ctx->options.resize(ctx->options.resize_user, block, bytes);
 }
 

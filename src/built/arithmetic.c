@@ -5,6 +5,7 @@
 #include "built/built.h"
 
 #include "device/facts.h"
+#include "lower/contract.h"
 #include "lower/matrix.h"
 #include "render/exp.h"
 
@@ -25,8 +26,8 @@ static bool has_scaled(const atn_graph *g) {
 
 /* Every factor is two halves, good to 2^-23 of it and 2^-24 of what is divided by 16; products are added up in single
  * precision with a few bits less than rounding would keep. */
-static atn_eval_products products_of(const atn_variant *variant) {
-    if (variant->matrix == ATN_MATRIX_OFF) return (atn_eval_products){0};
+static atn_eval_products products_of(const atn_graph *graph, const atn_variant *variant) {
+    if (variant->matrix == ATN_MATRIX_OFF || lower_is_contraction(graph)) return (atn_eval_products){0};
     return (atn_eval_products){.unit = 0x1p-21,
                                .spread = lower_matrix_spread(variant),
                                .weight_unit = variant->matrix == ATN_MATRIX_HALF ? 0x1p-11 : 0x1p-21,
@@ -36,7 +37,9 @@ static atn_eval_products products_of(const atn_variant *variant) {
 
 atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_variant *variant,
                                         const atn_device_info *info) {
-    atn_eval_options options = {.fast = variant->fast, .products = products_of(variant)};
+    atn_eval_options options = {.fast = variant->fast, .products = products_of(graph, variant)};
+    if (variant->matrix == ATN_MATRIX_PAIR && lower_is_contraction(graph))
+        options.unit[ATN_SP] = 0x1p-21;                       /* three products of parts of 11 bits */
     options.unit[ATN_HP] = variant->half ? 0x1p-11 : 0x1p-24; /* stored as halves, computed in singles */
     const atn_backend_facts *facts = atn_backend_facts_of(info);
     if (!has_exponential(graph, false)) {

@@ -12,11 +12,17 @@ static const struct {
     const char *name;
     atn_status (*run)(atn_cli_bench *bench);
 } SUBJECTS[] = {
-    {"kernels", atn_cli_bench_kernels},       {"register", atn_cli_bench_register},
-    {"needle", atn_cli_bench_needle},         {"unwrap", atn_cli_bench_unwrap},
-    {"space", atn_cli_bench_space},           {"lattice", atn_cli_bench_lattice},
-    {"covariance", atn_cli_bench_covariance}, {"trust", atn_cli_bench_trust},
-    {"estimate", atn_cli_bench_estimate},     {"programs", atn_cli_bench_programs},
+    {"kernels", atn_cli_bench_kernels},
+    {"register", atn_cli_bench_register},
+    {"needle", atn_cli_bench_needle},
+    {"unwrap", atn_cli_bench_unwrap},
+    {"space", atn_cli_bench_space},
+    {"lattice", atn_cli_bench_lattice},
+    {"covariance", atn_cli_bench_covariance},
+    {"trust", atn_cli_bench_trust},
+    {"estimate", atn_cli_bench_estimate},
+    {"programs", atn_cli_bench_programs},
+    {"live", atn_cli_bench_live},
 };
 
 #define LAYOUT "%-28s %-44s %10s %14s %14s %-22s %8s  %s\n"
@@ -182,7 +188,7 @@ static atn_status run(atn_cli_call *call) {
         return atn_cli_misuse(call, "there is nothing to measure called '%s'%s%s%s", call->operands[0],
                               suggest.best ? "; did you mean '"
                                            : "; there are kernels, programs, estimate, register, trust, covariance, "
-                                             "needle, unwrap, lattice and space",
+                                             "needle, unwrap, lattice, live and space",
                               suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
     }
     if (!status) status = run_subject(&b, k);
@@ -212,6 +218,7 @@ static const char *const PARAGRAPHS[] = {
     "estimate: untuned kernels, the shipped ones and a dozen as users write them (bench/kernels), against tuning for "
     "--budget, whose results are stored. Target: at most 2 times the tuned time. JSON rows "
     "also have estimate and tuned (variants) and slowdown.",
+    "live: frames of 1024x1024 unwrapped while a live page (--serve) requests 30 of them per second, against no page.",
     "register: EM-ICP against its published structure (a stored matrix of all pairs, OpenMP, on the CPU): dense "
     "E-steps and a whole registration; the gain of skipping distant pairs, the cost of reproducible sums and "
     "precisions, the memory for many points; on synthetic clouds. With SOURCE TARGET: time, rmse and overlap of all "
@@ -290,7 +297,7 @@ static const atn_cli_pair EXAMPLES[] = {
 const atn_cli_verb ATN_VERB_BENCH = {
     .name = "bench",
     .summary = "benchmarks against reference implementations",
-    .synopsis = "SUBJECT [FILE...]",
+    .synopsis = "kernels|programs|estimate|register|trust|covariance|needle|unwrap|lattice|live|space [FILE...]",
     .paragraphs = PARAGRAPHS,
     .options = OPTIONS,
     .examples = EXAMPLES,

@@ -28,6 +28,7 @@ void atn_cli_bench_progress(void *user, const char *what);
 atn_cli_call *atn_cli_bench_call(atn_cli_bench *bench);
 
 /* The subjects. */
+atn_status atn_cli_bench_live(atn_cli_bench *bench);
 atn_status atn_cli_bench_kernels(atn_cli_bench *bench);
 atn_status atn_cli_bench_estimate(atn_cli_bench *bench);
 atn_status atn_cli_bench_programs(atn_cli_bench *bench);

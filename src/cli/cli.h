@@ -70,6 +70,7 @@ struct atn_cli_call {
         void *listener_user;
     } watch;
     bool json;    /* print one JSON object and nothing else */
+    bool printed; /* an object has been printed */
     bool misused; /* the failure is one of usage: exit 2 */
 };
 

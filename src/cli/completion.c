@@ -1,6 +1,9 @@
-/* attune completion: the script attune.bash, made from the same tables as the help. The build runs it. The
- * script itself asks `attune completion devices` for what --device may be. */
-#include "cli/cli.h"
+/* attune completion: the script attune.bash, made from the same tables as the help, and those of other shells
+ * (completion_shells.c). The build runs it. The script itself asks `attune completion devices` for what --device may
+ * be, and `attune completion kernels` for what is shipped. */
+#include "cli/completion.h"
+
+#include "graph/shipped.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -20,6 +23,14 @@ static const char HEAD[] =
     "        [[ ${name,,} == \"${cur,,}\"* ]] && COMPREPLY+=(\"$(printf %q \"$name\")\")\n"
     "    done < <(\"${COMP_WORDS[0]}\" completion devices 2>/dev/null)\n"
     "}\n"
+    "_attune_operand() { # words of $1, kernels that are shipped where $2 says so, and files\n"
+    "    local names=$1\n"
+    "    [[ ${2:-} == kernels ]] && names+=\" $(\"${COMP_WORDS[0]}\" completion kernels 2>/dev/null)\"\n"
+    "    _attune_words \"$names\"\n"
+    "    local words=(\"${COMPREPLY[@]}\")\n"
+    "    _attune_files\n"
+    "    COMPREPLY=(\"${words[@]}\" \"${COMPREPLY[@]}\")\n"
+    "}\n"
     "_attune() {\n"
     "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} verb='' k\n"
     "    COMPREPLY=()\n"
@@ -36,7 +47,23 @@ static const char HEAD[] =
 
 static const char TAIL[] = "}\ncomplete -F _attune attune\n";
 
-static bool takes_files(const char *value) { return strstr(value, "FILE") || strstr(value, "DIR"); }
+bool atn_cli_takes_files(const char *value) {
+    static const char *const FILES[] = {"FILE", "DIR", "OUT", ".png", "M", "Q"};
+    for (size_t k = 0; k < 4; ++k)
+        if (strstr(value, FILES[k])) return true;
+    return strcmp(value, "M") == 0 || strncmp(value, "Q|", 2) == 0; /* masks and qualities of unwrap */
+}
+
+void atn_cli_choice_words(const char *value, atn_text *to) {
+    for (const char *word = value; *word; word += strspn(word, "|")) {
+        size_t length = strcspn(word, "|");
+        if (strchr(value, '|') && islower((unsigned char)*word))
+            atn_text_printf(to, "%s%.*s", to->length ? " " : "", (int)length, word);
+        else if (strchr(value, '|') && isdigit((unsigned char)*word))
+            atn_text_printf(to, "%s%.*s", to->length ? " " : "", (int)length, word);
+        word += length;
+    }
+}
 
 static void add_verb_names(atn_text *to, const atn_cli_verb *const *verbs) {
     const char *blank = "";
@@ -46,6 +73,19 @@ static void add_verb_names(atn_text *to, const atn_cli_verb *const *verbs) {
         blank = " ";
     }
 }
+
+void atn_cli_operand_words(const atn_cli_verb *const *verbs, const atn_cli_verb *verb, atn_text *to) {
+    char first[128];
+    const char *from = verb->synopsis + strspn(verb->synopsis, "[");
+    if (strcmp(verb->name, "help") == 0) {
+        add_verb_names(to, verbs);
+        return;
+    }
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(from, " ]"), from);
+    atn_cli_choice_words(first, to);
+}
+
+bool atn_cli_takes_kernels(const atn_cli_verb *verb) { return strstr(verb->synopsis, "KERNEL") != NULL; }
 
 static void add_option_names(atn_text *to, const atn_cli_option *options) {
     for (const atn_cli_option *o = options; o && o->name; ++o) {
@@ -62,15 +102,11 @@ static void add_value_case(atn_text *to, const char *verb, const atn_cli_option 
     atn_text_add(to, ") ");
     if (strcmp(o->name, "device") == 0) {
         atn_text_add(to, "_attune_devices; return ;;\n");
-    } else if (takes_files(o->value)) {
+    } else if (atn_cli_takes_files(o->value)) {
         atn_text_add(to, "_attune_files; return ;;\n");
     } else if (strchr(o->value, '|')) {
         atn_text_add(to, "_attune_words '");
-        for (const char *word = o->value; *word; word += strspn(word, "|")) {
-            size_t length = strcspn(word, "|");
-            if (!isupper((unsigned char)*word)) atn_text_printf(to, "%.*s ", (int)length, word);
-            word += length;
-        }
+        atn_cli_choice_words(o->value, to);
         atn_text_add(to, "'; return ;;\n");
     } else {
         atn_text_add(to, "return ;;\n");
@@ -89,8 +125,6 @@ static void add_script(atn_text *to, const atn_cli_verb *const *verbs) {
     add_option_names(to, ATN_CLI_FRONT);
     atn_text_add(to, "' ;;\n    :*) _attune_words '");
     add_verb_names(to, verbs);
-    atn_text_add(to, "' ;;\n    help:[!-]* | help:) _attune_words '");
-    add_verb_names(to, verbs);
     atn_text_add(to, "' ;;\n");
     for (const atn_cli_verb *const *verb = verbs; *verb; ++verb) {
         if ((*verb)->hidden) continue;
@@ -98,7 +132,17 @@ static void add_script(atn_text *to, const atn_cli_verb *const *verbs) {
         add_option_names(to, (*verb)->options);
         add_option_names(to, ATN_CLI_GLOBALS);
         atn_text_add(to, "' ;;\n");
-        if ((*verb)->max_operands == 0) atn_text_printf(to, "    %s:*) ;;\n", (*verb)->name);
+        if ((*verb)->max_operands == 0) {
+            atn_text_printf(to, "    %s:*) ;;\n", (*verb)->name);
+            continue;
+        }
+        atn_text words = {.ctx = to->ctx};
+        atn_cli_operand_words(verbs, *verb, &words);
+        if (words.length || atn_cli_takes_kernels(*verb))
+            atn_text_printf(to, "    %s:*) _attune_operand '%s' %s ;;\n", (*verb)->name, atn_text_str(&words),
+                            atn_cli_takes_kernels(*verb) ? "kernels" : "");
+        if (words.failed) to->failed = true;
+        atn_text_free(&words);
     }
     atn_text_add(to, "    *) _attune_files ;;\n    esac\n");
     atn_text_add(to, TAIL);
@@ -122,12 +166,19 @@ static atn_status add_devices(atn_text *to) {
 static atn_status run(atn_cli_call *call) {
     atn_text text = {.ctx = call->ctx};
     atn_status status = ATN_OK;
-    if (call->n_operands == 0)
+    const char *what = call->n_operands ? call->operands[0] : "bash";
+    if (strcmp(what, "bash") == 0)
         add_script(&text, call->verbs);
-    else if (strcmp(call->operands[0], "devices") == 0)
+    else if (strcmp(what, "zsh") == 0)
+        atn_cli_completion_zsh(&text, call->verbs);
+    else if (strcmp(what, "fish") == 0)
+        atn_cli_completion_fish(&text, call->verbs);
+    else if (strcmp(what, "devices") == 0)
         status = add_devices(&text);
+    else if (strcmp(what, "kernels") == 0)
+        for (const atn_shipped *k = ATN_SHIPPED; k->name; ++k) atn_text_printf(&text, "%s\n", k->name);
     else
-        status = atn_cli_misuse(call, "'%s' cannot be listed; it lists devices", call->operands[0]);
+        status = atn_cli_misuse(call, "'%s' is no shell that is known: bash, zsh or fish", what);
     if (!status) status = atn_cli_print_text(call, "completion", &text);
     atn_text_free(&text);
     return status;
@@ -135,10 +186,15 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_COMPLETION = {
     .name = "completion",
-    .summary = "print the completion for bash",
-    .synopsis = "[devices]",
-    .paragraphs = (const char *const[]){"Prints attune.bash, or what it asks for; the build runs it.", NULL},
+    .summary = "print the completion for a shell",
+    .synopsis = "[bash|zsh|fish]",
+    .paragraphs =
+        (const char *const[]){
+            "Prints a script that completes verbs, options, their values, files, shipped kernels and devices: for bash "
+            "unless another shell is named. The install puts all three where the shells look for them; by hand: source "
+            "<(attune completion bash), attune completion zsh > a folder of fpath as _attune, attune completion fish > "
+            "~/.config/fish/completions/attune.fish.",
+            NULL},
     .max_operands = 1,
-    .hidden = true,
     .run = run,
 };

@@ -75,6 +75,7 @@ atn_status atn_cli_print_json(atn_cli_call *call, json_t *root) {
     atn_status status = atn_cli_json_add(&text, root);
     json_decref(root);
     if (!status) fwrite(atn_text_str(&text), 1, text.length, call->out);
+    if (!status) call->printed = true;
     atn_text_free(&text);
     return status;
 }

@@ -18,6 +18,15 @@ atn_status atn_live_options(atn_cli_call *call, atn_stream_options *out) {
     return status;
 }
 
+atn_status atn_live_check(atn_cli_call *call) {
+    static const char *const STREAM[] = {"type", "frames", "idle", "patience", "cold", "latest"};
+    for (size_t k = 0; k < call->n_given && !atn_cli_has(call, "stream"); ++k)
+        for (size_t n = 0; n < sizeof STREAM / sizeof *STREAM; ++n)
+            if (strcmp(call->given[k].option->name, STREAM[n]) == 0)
+                return atn_cli_misuse(call, "--%s means nothing without --stream", STREAM[n]);
+    return ATN_OK;
+}
+
 /* ---- lines ---- */
 
 static int append(const char *bytes, size_t length, void *text) {
@@ -32,7 +41,7 @@ atn_status atn_live_flush(const atn_cli_call *call) {
                     errno ? strerror(errno) : "");
 }
 
-atn_status atn_live_line(const atn_cli_call *call, json_t *root) {
+atn_status atn_live_line(atn_cli_call *call, json_t *root) {
     atn_text line = {.ctx = call->ctx};
     atn_status status = root && json_dump_callback(root, append, &line, JSON_COMPACT) == 0
                             ? ATN_OK
@@ -40,6 +49,7 @@ atn_status atn_live_line(const atn_cli_call *call, json_t *root) {
     atn_text_add(&line, "\n");
     if (!status) status = atn_text_status(&line);
     if (!status) fwrite(line.data, 1, line.length, call->out);
+    if (!status) call->printed = true;
     if (!status) status = atn_live_flush(call);
     atn_text_free(&line);
     json_decref(root);

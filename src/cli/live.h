@@ -6,6 +6,8 @@
 #include "cli/cli.h"
 #include "cli/stream.h"
 
+/* Options that are for streams only, given without --stream: wrong usage. */
+atn_status atn_live_check(atn_cli_call *call);
 /* --frames, --idle and --patience. */
 atn_status atn_live_options(atn_cli_call *call, atn_stream_options *out);
 
@@ -14,7 +16,7 @@ atn_status atn_live_options(atn_cli_call *call, atn_stream_options *out);
 atn_status atn_live_flush(const atn_cli_call *call);
 /* An object in one line, written through: somebody may be waiting for it. Drops the reference; NULL, or a value that
  * was refused memory, is told as such. */
-atn_status atn_live_line(const atn_cli_call *call, json_t *root);
+atn_status atn_live_line(atn_cli_call *call, json_t *root);
 
 /* What a thread could not do, until the one that began it may say so. */
 typedef struct atn_live_fault {

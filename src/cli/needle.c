@@ -2,6 +2,7 @@
 #include "cli/needle.h"
 #include "base/number.h"
 #include "cli/kernel.h"
+#include "cli/live.h"
 #include "cli/matrix.h"
 #include "cli/serve.h"
 #include "cloud/source.h"
@@ -148,7 +149,8 @@ static atn_status run(atn_cli_call *call) {
     needle_job job = {.call = call};
     atn_devices *devices = NULL;
     int32_t index;
-    atn_status status = read_settings(call, &job.options, &job.settings);
+    atn_status status = atn_live_check(call);
+    if (!status) status = read_settings(call, &job.options, &job.settings);
     if (!status) status = read_view(call, &job.volume, &job.view);
     if (!status && atn_cli_has(call, "serve") && !atn_cli_has(call, "stream"))
         status = atn_cli_misuse(call, "--serve is for --stream; --report makes a page of one scan");

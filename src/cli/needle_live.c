@@ -68,10 +68,9 @@ static size_t add_model(const needle_live *live, const double *t, unsigned char 
 }
 
 static void show_volume(needle_live *live, const atn_volume *volume, const atn_needle_result *r) {
-    const atn_ctx *ctx = live->job->call->ctx;
     atn_volume_info info = atn_volume_info_of(volume);
     size_t room = (size_t)MOST_COLUMNS * MOST_ROWS * MOST_SCANS + 8 + (MOST_MODEL + 1) * 3 * sizeof(double);
-    unsigned char *bytes = atn_alloc(ctx, room);
+    unsigned char *bytes = atn_serve_room(live->serve, room);
     int64_t n[3], step[3];
     double d[3];
     if (!bytes) return;
@@ -87,8 +86,8 @@ static void show_volume(needle_live *live, const atn_volume *volume, const atn_n
     if (about)
         json_object_set_new(about, "tip",
                             r->n_rounds ? json_pack("[f,f,f]", r->tip[0], r->tip[1], r->tip[2]) : json_null());
-    atn_serve_frame(live->serve, about, bytes, length);
-    atn_free(ctx, bytes);
+    if (about) json_object_set_new(about, "bytes", json_integer((json_int_t)length));
+    atn_serve_show(live->serve, about);
 }
 
 void needle_live_show(needle_live *live, const atn_volume *volume, const atn_needle_result *r, const atn_tally *tally,

@@ -153,6 +153,7 @@ static atn_status print_json_row(const batch *b, size_t k) {
 
 static void begin(batch *b) {
     FILE *out = b->r->call->out;
+    b->r->call->printed = true;
     measure_names(b);
     if (b->r->call->json)
         fputs("{\"results\": [\n", out);

@@ -147,6 +147,42 @@ static atn_status read_start(atn_cli_register *r) {
     return atn_cli_matrix_read(r->call->ctx, init, r->settings.start);
 }
 
+/* Options that mean something for some methods only: bits of atn_register_method. */
+#define FOR(method) (1u << ATN_REGISTER_##method)
+static const struct {
+    const char *option;
+    unsigned methods;
+} MEANT_FOR[] = {
+    {"trim", FOR(ICP) | FOR(ICP_PLANE)},
+    {"robust", FOR(ICP) | FOR(ICP_PLANE)},
+    {"robust-scale", FOR(ICP) | FOR(ICP_PLANE)},
+    {"sigma-factor", FOR(EM_ICP) | FOR(SOFTASSIGN)},
+    {"error-bound", FOR(EM_ICP) | FOR(SOFTASSIGN) | FOR(CPD)},
+    {"no-polish", FOR(EM_ICP)},
+    {"compat", FOR(EM_ICP)},
+};
+
+/* What means nothing for the method is refused: who gives it thinks that it does something. */
+static atn_status check_meaning(const atn_cli_register *r) {
+    atn_cli_call *call = r->call;
+    for (size_t k = 0; k < sizeof MEANT_FOR / sizeof *MEANT_FOR; ++k) {
+        char names[64] = "";
+        if (!atn_cli_has(call, MEANT_FOR[k].option) || MEANT_FOR[k].methods & 1u << r->settings.method) continue;
+        const char *word = METHODS;
+        for (unsigned m = 0; *word; ++m, word += strspn(word, "|")) {
+            size_t length = strcspn(word, "|"), used = strlen(names);
+            if (MEANT_FOR[k].methods & 1u << m)
+                snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "", (int)length, word);
+            word += length;
+        }
+        return atn_cli_misuse(call, "--%s means nothing for --method %s; it is for %s", MEANT_FOR[k].option, r->method,
+                              names);
+    }
+    if (atn_cli_has(call, "robust-scale") && r->settings.robust == ATN_ROBUST_NONE)
+        return atn_cli_misuse(call, "--robust-scale means nothing without --robust huber, tukey or cauchy");
+    return ATN_OK;
+}
+
 atn_status atn_cli_register_read(atn_cli_register *r) {
     atn_cli_call *call = r->call;
     const char *precision = atn_cli_value(call, "precision");
@@ -173,6 +209,7 @@ atn_status atn_cli_register_read(atn_cli_register *r) {
         status = atn_cli_misuse(call, "--iterations cannot be '%s'; at most %d can be counted",
                                 atn_cli_value(call, "iterations"), INT32_MAX);
     if (!status) status = atn_cli_read_number(call, "trim", 0, 1 - 1e-12, 0, &trim);
+    if (!status) status = check_meaning(r);
     if (status) return status;
     r->settings.most_iterations = (int32_t)iterations;
     r->settings.trim = trim;

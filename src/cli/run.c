@@ -23,7 +23,33 @@ static atn_status run_call(atn_cli_call *call, int argc, char **argv) {
     if (atn_cli_has(call, "help")) return atn_cli_print_help(call, call->verb);
     if (call->verb) return call->verb->run(call);
     if (atn_cli_has(call, "version")) return print_version(call);
-    return atn_cli_misuse(call, "what to do is missing: attune VERB");
+    return atn_cli_misuse(call, "no verb is given: attune VERB");
+}
+
+/* The library may begin with what it was doing, which often is the verb's name: once is enough. */
+static const char *without_verb(const char *verb, const char *sentence) {
+    size_t length = strlen(verb);
+    bool twice = length && strncmp(sentence, verb, length) == 0 && strncmp(sentence + length, ": ", 2) == 0;
+    return twice ? sentence + length + 2 : sentence;
+}
+
+/* With --json a failure is an object, too, where nothing was printed before: {"error", "status", "exit"}. */
+static void print_json_failure(atn_cli_call *call, const char *sentence, atn_status status) {
+    json_t *root = json_object();
+    bool good = json_object_set_new(root, "error", atn_cli_json_text(call->ctx, sentence)) == 0 &&
+                json_object_set_new(root, "status", json_string(atn_status_name(status))) == 0 &&
+                json_object_set_new(root, "exit", json_integer(call->misused ? 2 : 1)) == 0;
+    if (!good) {
+        json_decref(root);
+        return; /* no memory: the line on standard error has to do */
+    }
+    if (atn_cli_print_json(call, root) == ATN_OK) fflush(call->out);
+}
+
+static bool wants_json(int argc, char **argv) { /* also where options could not be read */
+    for (int k = 1; k < argc && strcmp(argv[k], "--") != 0; ++k)
+        if (strcmp(argv[k], "--json") == 0) return true;
+    return false;
 }
 
 static void print_failure(const atn_cli_call *call, const char *sentence) {
@@ -59,8 +85,11 @@ int atn_cli_run(atn_ctx *ctx, const atn_cli_verb *const *verbs, int argc, char *
     if (!status) status = atn_cli_json_status(ctx);
     atn_cli_progress_end(&call);
     if (status) {
-        const char *sentence = atn_ctx_message(ctx);
-        print_failure(&call, *sentence ? sentence : atn_status_name(status));
+        const char *message = atn_ctx_message(ctx), *verb = call.verb ? call.verb->name : "";
+        char sentence[ATN_MESSAGE_BYTES]; /* printing may leave another one */
+        snprintf(sentence, sizeof sentence, "%s", without_verb(verb, *message ? message : atn_status_name(status)));
+        print_failure(&call, sentence);
+        if (wants_json(argc, argv) && !call.printed) print_json_failure(&call, sentence, status);
     }
     bool arrived = status || output_arrived(&call);
     atn_cli_json_end();

@@ -25,14 +25,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TOKEN = 32, MOST_EVENTS = 20000, MOST_CONNECTIONS = 16, FRAMES_A_SECOND = 30 };
+enum { MOST_ABOUT = 1024, TOKEN = 32, MOST_EVENTS = 20000, MOST_CONNECTIONS = 16, FRAMES_A_SECOND = 30 };
 static const double WAIT_S = 1, GONE_S = 5, UNSEEN_S = 60; /* of a request; of a page that was closed; of nobody yet */
 
 /* Bytes that several threads may be sending. */
 typedef struct block {
-    const atn_ctx *ctx;
+    atn_serve *serve;
     atomic_int users;
-    size_t length;
+    size_t length, room;
     char bytes[];
 } block;
 
@@ -42,12 +42,15 @@ struct atn_serve {
     struct MHD_Daemon *daemon;
     char token[TOKEN + 1];
     char host[2][32]; /* that a request may name */
-    atn_text page;    /* as it is sent */
+    char address[80];
+    atn_text page; /* as it is sent */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int64_t frame; /* number of the newest; 0: none */
-    block *newest; /* a length, an object, bytes */
-    char **events; /* owned texts */
+    int64_t frame;          /* number of the newest; 0: none */
+    block *newest;          /* a length, an object, bytes */
+    block *filling;         /* the next one, not shown yet */
+    _Atomic(block *) spare; /* one that nobody sends any more: large blocks cost more to get than to fill */
+    char **events;          /* owned texts */
     size_t n_events, room;
     bool ended, closing;
     atomic_int waiting;     /* requests for a frame that is not there yet */
@@ -59,13 +62,20 @@ struct atn_serve {
 
 static void let_go(void *given) {
     block *b = given;
-    if (b && atomic_fetch_sub(&b->users, 1) == 1) atn_free(b->ctx, b);
+    if (!b || atomic_fetch_sub(&b->users, 1) != 1) return;
+    const atn_ctx *ctx = b->serve->ctx;
+    atn_free(ctx, atomic_exchange(&b->serve->spare, b));
 }
 
-static block *block_make(const atn_ctx *ctx, size_t length) {
-    block *b = atn_alloc(ctx, sizeof *b + length);
+static block *block_make(atn_serve *s, size_t length) {
+    block *b = atomic_exchange(&s->spare, NULL);
+    if (b && b->room < length) {
+        atn_free(s->ctx, b);
+        b = NULL;
+    }
+    if (!b && (b = atn_alloc(s->ctx, sizeof *b + length))) b->room = length;
     if (!b) return NULL;
-    b->ctx = ctx;
+    b->serve = s;
     b->length = length;
     atomic_init(&b->users, 1);
     return b;
@@ -160,7 +170,11 @@ static bool allowed(const atn_serve *s, struct MHD_Connection *connection) {
 static enum MHD_Result answer(void *given, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *upload, size_t *upload_size, void **state) {
     atn_serve *s = given;
-    (void)version, (void)upload, (void)upload_size, (void)state;
+    (void)version, (void)upload, (void)upload_size;
+    if (!*state) { /* the header alone: answered now, the connection would have to be closed */
+        *state = s;
+        return MHD_YES;
+    }
     if (strcmp(method, "GET") != 0)
         return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "GET only\n");
     if (!allowed(s, connection) || *url != '/' || strncmp(url + 1, s->token, TOKEN) != 0 || url[1 + TOKEN] != '/')
@@ -236,12 +250,12 @@ static atn_status read_port(const atn_cli_call *call, unsigned *port) {
     return ATN_OK;
 }
 
-atn_status atn_serve_open(const atn_cli_call *call, const char *kind, const char *title, atn_serve **out) {
-    unsigned port;
+const char *atn_serve_address(const atn_serve *s) { return s->address; }
+
+atn_status atn_serve_start(const atn_cli_call *call, unsigned port, const char *kind, const char *title,
+                           atn_serve **out) {
+    atn_status status;
     *out = NULL;
-    if (!atn_cli_has(call, "serve")) return ATN_OK;
-    atn_status status = read_port(call, &port);
-    if (status) return status;
     atn_serve *s = atn_zalloc(call->ctx, sizeof *s);
     if (!s) return ATN_ERR_MEMORY;
     s->call = call;
@@ -258,10 +272,22 @@ atn_status atn_serve_open(const atn_cli_call *call, const char *kind, const char
         atn_serve_close(s);
         return status;
     }
-    fprintf(call->err, "live view: http://%s/%s/\n", s->host[0], s->token);
-    fflush(call->err);
+    snprintf(s->address, sizeof s->address, "%s/%s", s->host[0], s->token);
     *out = s;
     return ATN_OK;
+}
+
+atn_status atn_serve_open(const atn_cli_call *call, const char *kind, const char *title, atn_serve **out) {
+    unsigned port;
+    *out = NULL;
+    if (!atn_cli_has(call, "serve")) return ATN_OK;
+    atn_status status = read_port(call, &port);
+    if (!status) status = atn_serve_start(call, port, kind, title, out);
+    if (!status) {
+        fprintf(call->err, "live view: http://%s/\n", (*out)->address);
+        fflush(call->err);
+    }
+    return status;
 }
 
 void atn_serve_close(atn_serve *s) {
@@ -272,6 +298,8 @@ void atn_serve_close(atn_serve *s) {
     pthread_mutex_unlock(&s->lock);
     if (s->daemon) MHD_stop_daemon(s->daemon);
     let_go(s->newest);
+    let_go(s->filling);
+    atn_free(s->ctx, atomic_load(&s->spare));
     for (size_t k = 0; k < s->n_events; ++k) atn_free(s->ctx, s->events[k]);
     atn_free(s->ctx, s->events);
     atn_text_free(&s->page);
@@ -304,26 +332,31 @@ bool atn_serve_wants(atn_serve *s) {
     return true;
 }
 
-void atn_serve_frame(atn_serve *s, json_t *about, const void *bytes, size_t length) {
+void *atn_serve_room(atn_serve *s, size_t length) {
+    s->filling = block_make(s, 8 + MOST_ABOUT + length);
+    return s->filling ? s->filling->bytes + 8 + MOST_ABOUT : NULL;
+}
+
+void atn_serve_show(atn_serve *s, json_t *about) {
     atn_text text;
-    if (!print(s, about, &text)) return;
-    size_t front = text.length, padded = (front + 7) & ~(size_t)7; /* numbers behind it are aligned */
-    block *b = block_make(s->ctx, 8 + padded + length);
-    if (b) {
-        const uint32_t sizes[2] = {(uint32_t)padded, 0};
-        memcpy(b->bytes, sizes, 8);
-        memset(b->bytes + 8, ' ', padded);
-        memcpy(b->bytes + 8, text.data, front);
-        memcpy(b->bytes + 8 + padded, bytes, length);
-        pthread_mutex_lock(&s->lock);
-        block *before = s->newest;
-        s->newest = b;
-        ++s->frame;
-        pthread_cond_broadcast(&s->changed);
-        pthread_mutex_unlock(&s->lock);
-        let_go(before);
+    block *b = s->filling;
+    s->filling = NULL;
+    if (!print(s, about, &text) || text.length > MOST_ABOUT) {
+        let_go(b);
+        return;
     }
+    const uint32_t sizes[2] = {MOST_ABOUT, 0};
+    memcpy(b->bytes, sizes, 8);
+    memset(b->bytes + 8, ' ', MOST_ABOUT);
+    memcpy(b->bytes + 8, text.data, text.length);
     atn_text_free(&text);
+    pthread_mutex_lock(&s->lock);
+    block *before = s->newest;
+    s->newest = b;
+    ++s->frame;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    let_go(before);
 }
 
 void atn_serve_event(atn_serve *s, json_t *event) {
@@ -362,6 +395,16 @@ void atn_serve_end(atn_serve *s, json_t *summary) {
 
 #else
 
+atn_status atn_serve_start(const atn_cli_call *call, unsigned port, const char *kind, const char *title,
+                           atn_serve **out) {
+    (void)port, (void)kind, (void)title;
+    *out = NULL;
+    return atn_fail(call->ctx, ATN_ERR_UNSUPPORTED, "attune was built without libmicrohttpd");
+}
+const char *atn_serve_address(const atn_serve *serve) {
+    (void)serve;
+    return "";
+}
 atn_status atn_serve_open(const atn_cli_call *call, const char *kind, const char *title, atn_serve **out) {
     (void)kind, (void)title;
     *out = NULL;
@@ -370,8 +413,12 @@ atn_status atn_serve_open(const atn_cli_call *call, const char *kind, const char
 }
 void atn_serve_close(atn_serve *serve) { (void)serve; }
 bool atn_serve_wants(atn_serve *serve) { return serve != NULL; }
-void atn_serve_frame(atn_serve *serve, json_t *about, const void *bytes, size_t length) {
-    (void)serve, (void)bytes, (void)length;
+void *atn_serve_room(atn_serve *serve, size_t length) {
+    (void)serve, (void)length;
+    return NULL;
+}
+void atn_serve_show(atn_serve *serve, json_t *about) {
+    (void)serve;
     json_decref(about);
 }
 void atn_serve_event(atn_serve *serve, json_t *event) {

@@ -15,13 +15,19 @@ typedef struct atn_serve atn_serve;
 /* *out is NULL where --serve was not given. `kind` is what the page shows: surface, needle, tune, register, lattice.
  * Says on standard error where the page is. Owned by the caller. */
 atn_status atn_serve_open(const atn_cli_call *call, const char *kind, const char *title, atn_serve **out);
+/* The same whether asked for or not, and without a word; port 0: a free one. */
+atn_status atn_serve_start(const atn_cli_call *call, unsigned port, const char *kind, const char *title,
+                           atn_serve **out);
+const char *atn_serve_address(const atn_serve *serve); /* "127.0.0.1:PORT/TOKEN" */
 /* Ends it at once. NULL is fine, here and below. */
 void atn_serve_close(atn_serve *serve);
 
 /* Does a page wait for a frame? True at most 30 times a second. */
 bool atn_serve_wants(atn_serve *serve);
-/* Hands a frame out: an object that describes it, and bytes. Drops the reference; what cannot be kept is not shown. */
-void atn_serve_frame(atn_serve *serve, json_t *about, const void *bytes, size_t length);
+/* A frame: room for its bytes, to be filled (NULL: no memory), and then an object that describes it, in at most 1024
+ * characters, whose reference is dropped. By one thread. */
+void *atn_serve_room(atn_serve *serve, size_t length);
+void atn_serve_show(atn_serve *serve, json_t *about);
 /* Adds to what happened; a page that is opened later gets all of it. Drops the reference. At most 20,000 are kept. */
 void atn_serve_event(atn_serve *serve, json_t *event);
 /* The work has ended: pages say so. Waits while a page is open, until Ctrl-C; where nobody has looked yet, on a

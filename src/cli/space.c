@@ -76,6 +76,7 @@ static bool print_point(void *user, const int32_t *levels) {
 
 static void begin_points(point_stream *stream) {
     if (stream->job->call->json) fputs("{\n  \"points\": [", stream->job->call->out);
+    stream->job->call->printed = true;
 }
 
 /* A JSON object is closed whatever happened. */

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/kernel.h"
+#include "cli/live.h"
 #include "cli/serve.h"
 
 #include <math.h>
@@ -174,7 +175,8 @@ static atn_status run(atn_cli_call *call) {
     unwrap_job job = {.call = call};
     atn_devices *devices = NULL;
     int32_t index;
-    atn_status status = read_options(call, &job);
+    atn_status status = atn_live_check(call);
+    if (!status) status = read_options(call, &job);
     if (!status) status = atn_cli_pick_device(call, &devices, &index);
     if (!status) {
         status = atn_device_open(devices, index, &job.device);

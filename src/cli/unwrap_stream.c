@@ -153,21 +153,20 @@ static void show_frame(run *r, const slot *s) {
     const unwrap_phase *p = &s->phase;
     double height = unwrap_height_of(r->job, p), factor = height > 0 ? height : 1, low, high;
     size_t count = (size_t)(p->width * p->height);
-    uint16_t *packed = atn_alloc(r->ctx, count * sizeof *packed);
+    uint16_t *packed = atn_serve_room(r->serve, count * sizeof *packed);
     float *narrow = r->job->options.bits == 64 && packed ? atn_alloc(r->ctx, count * sizeof *narrow) : NULL;
     for (size_t k = 0; narrow && k < count; ++k) narrow[k] = (float)((const double *)p->value)[k];
-    if (packed && (narrow || r->job->options.bits != 64)) {
-        atn_surface_pack(&(atn_surface){.width = p->width, .height = p->height, .values = narrow ? narrow : p->value},
-                         1, &low, &high, packed);
-        atn_serve_frame(r->serve,
-                        json_pack("{s:I,s:I,s:I,s:f,s:f,s:s,s:f,s:f}", "number", (json_int_t)++r->frames_shown, "w",
-                                  (json_int_t)p->width, "h", (json_int_t)p->height, "low", low * factor, "high",
-                                  high * factor, "unit", height > 0 ? "m" : "rad", "dx", p->spacing_m[0], "dy",
-                                  p->spacing_m[1]),
-                        packed, count * sizeof *packed);
-    }
+    const float *values = r->job->options.bits != 64 ? p->value : narrow;
+    if (packed && values) {
+        atn_surface_pack(&(atn_surface){.width = p->width, .height = p->height, .values = values}, 1, &low, &high,
+                         packed);
+        atn_serve_show(r->serve, json_pack("{s:I,s:I,s:I,s:f,s:f,s:s,s:f,s:f}", "number", (json_int_t)++r->frames_shown,
+                                           "w", (json_int_t)p->width, "h", (json_int_t)p->height, "low", low * factor,
+                                           "high", high * factor, "unit", height > 0 ? "m" : "rad", "dx",
+                                           p->spacing_m[0], "dy", p->spacing_m[1]));
+    } else if (packed)
+        atn_serve_show(r->serve, NULL); /* no memory: not shown */
     atn_free(r->ctx, narrow);
-    atn_free(r->ctx, packed);
 }
 
 /* To the live page, where there is one: a frame when it waits for one, numbers ten times a second. */
@@ -380,7 +379,7 @@ static atn_status open_stream(run *r) {
         return atn_cli_misuse(call, "frames from standard input need --shape HxW");
     else if (!atn_size_mul((size_t)job->shape[0], (size_t)job->shape[1], &values) ||
              !atn_size_mul(values, 8, &options.bytes))
-        return atn_cli_misuse(call, "--shape: so many pixels no memory holds");
+        return atn_cli_misuse(call, "--shape: too many pixels for any memory");
     else
         options.bytes = values * TYPES[k].bytes;
     if (job->preview || job->report)

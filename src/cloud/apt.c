@@ -11,7 +11,7 @@
 
 enum { NAME = 32, HEADER = 148, FILE_HEADER = 540 }; /* letters of a section's name; bytes, at least */
 
-bool cloud_apt_begins(const char *head, size_t length) { return length >= 4 && memcmp(head, "APT", 4) == 0; }
+bool ion_apt_begins(const char *head, size_t length) { return length >= 4 && memcmp(head, "APT", 4) == 0; }
 
 static uint64_t load_u64(const char *from) {
     return number_load_u32(from, false) | (uint64_t)number_load_u32(from + 4, false) << 32;

@@ -409,3 +409,8 @@ size_t atn_cloud_frame(const atn_cloud *cloud, size_t frame) {
     if (frame < cloud->n_frames) return cloud->frame[frame];
     return frame == 0 ? 0 : cloud->count;
 }
+
+bool cloud_holds_all(const atn_cloud *cloud, const cloud_extra *extra) {
+    (void)cloud, (void)extra;
+    return true;
+}

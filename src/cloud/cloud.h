@@ -94,4 +94,6 @@ void cloud_leave_out(atn_cloud *cloud, const char *name);                /* for 
 double cloud_get(const atn_cloud *cloud, cloud_role role, size_t point); /* the role is there */
 bool cloud_is_single(const atn_cloud *cloud);                            /* do positions lose nothing as floats? */
 
+bool cloud_holds_all(const atn_cloud *cloud, const cloud_extra *extra); /* every property travels */
+
 #endif

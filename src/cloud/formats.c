@@ -1,4 +1,4 @@
-/* The formats of point clouds: which one a file has, reading it, writing it. A new format is a row here. */
+/* The formats of point clouds: which one a file has, reading it, writing it. */
 #include "cloud/formats.h"
 
 #include "base/file.h"
@@ -9,27 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ALL ((1u << ROLE_COUNT) - 1)
-
-static bool holds_all(const atn_cloud *cloud, const cloud_extra *extra) {
-    (void)cloud, (void)extra;
-    return true;
-}
-
-const cloud_format CLOUD_FORMATS[] = {
-    {"PLY", "ply", cloud_ply_begins, cloud_ply_read, cloud_ply_write, ALL, holds_all, true},
-    {"PCD", "pcd", cloud_pcd_begins, cloud_pcd_read, cloud_pcd_write, ALL, holds_all, false},
-    {"NPY", "npy", cloud_npy_begins, cloud_npy_read, cloud_npy_write, ROLE_POSITION, cloud_npy_holds, false},
-    {"XYZ", "xyz txt csv asc", NULL, cloud_xyz_read, cloud_xyz_write, ALL, holds_all, false},
-    {"LAS", "las", cloud_las_begins, cloud_las_read, cloud_las_write, ROLE_POSITION, cloud_las_holds, false},
-    {"VTK", "vtp", NULL, NULL, cloud_vtp_write, ALL, NULL, false},
-    {"OBJ", "obj", NULL, cloud_obj_read, NULL, 0, NULL, false},
-    {"STL", "stl", NULL, cloud_stl_read, NULL, 0, NULL, false},
-    {"POS", "pos", NULL, cloud_pos_read, cloud_pos_write, ROLE_POSITION | ROLE_BIT(ROLE_MASS), NULL, false},
-    {"ePOS", "epos", NULL, cloud_epos_read, NULL, 0, NULL, false},
-    {"APT", "apt", cloud_apt_begins, cloud_apt_read, NULL, 0, NULL, false},
-    {0},
-};
+#define ROW(NAME) &CLOUD_##NAME,
+const cloud_format *const CLOUD_FORMATS[] = {CLOUD_EACH_FORMAT(ROW) NULL};
 
 /* What people have and we do not read, by ending, with what to do. */
 static const struct {
@@ -46,15 +27,15 @@ static const struct {
 enum { HEAD = 16 }; /* bytes that tell a format */
 
 static const cloud_format *by_ending(const char *name) {
-    for (const cloud_format *f = CLOUD_FORMATS; f->name; ++f)
-        if (source_has_ending(name, f->endings)) return f;
+    for (const cloud_format *const *f = CLOUD_FORMATS; *f; ++f)
+        if (source_has_ending(name, (*f)->endings)) return *f;
     return NULL;
 }
 
 const cloud_format *cloud_format_of(const char *name, const char *head, size_t length) {
     bool marked = length >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0;
-    for (const cloud_format *f = CLOUD_FORMATS; f->name; ++f)
-        if (f->begins && f->begins(head + 3 * marked, length - 3 * (size_t)marked)) return f;
+    for (const cloud_format *const *f = CLOUD_FORMATS; *f; ++f)
+        if ((*f)->begins && (*f)->begins(head + 3 * marked, length - 3 * (size_t)marked)) return *f;
     return by_ending(name);
 }
 
@@ -62,10 +43,18 @@ static atn_status not_known(const source *s) {
     for (size_t k = 0; k < sizeof NOT_READ / sizeof *NOT_READ; ++k)
         if (source_has_ending(s->name, NOT_READ[k].ending))
             return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "%s: %s", s->name, NOT_READ[k].advice);
-    return atn_fail(
-        s->ctx, ATN_ERR_INPUT,
-        "%s: not a kind of file that is read: ply, pcd, npy, xyz, txt, csv, asc, las, obj, stl, pos, epos, apt",
-        s->name);
+    atn_text known = {.ctx = s->ctx};
+    for (const cloud_format *const *f = CLOUD_FORMATS; *f; ++f)
+        for (const char *c = (*f)->read ? (*f)->endings : ""; *c; c += strspn(c, " ")) {
+            size_t length = strcspn(c, " ");
+            atn_text_printf(&known, "%s%.*s", known.length ? ", " : "", (int)length, c);
+            c += length;
+        }
+    atn_status status = atn_text_status(&known);
+    if (status == ATN_OK)
+        status = atn_fail(s->ctx, ATN_ERR_INPUT, "%s: unknown file format; supported are %s", s->name, known.data);
+    atn_text_free(&known);
+    return status;
 }
 
 atn_status cloud_read_source(source *s, const atn_cloud_settings *options, unsigned keep, atn_cloud **out) {

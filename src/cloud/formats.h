@@ -1,4 +1,4 @@
-/* The table of formats, and the readers and writers that its rows name: one file for each format. */
+/* What a format of points is, and the list of them: one file and one row for each. */
 #ifndef ATN_CLOUD_FORMATS_H
 #define ATN_CLOUD_FORMATS_H
 
@@ -18,7 +18,15 @@ typedef struct cloud_format {
     bool faces; /* are written */
 } cloud_format;
 
-extern const cloud_format CLOUD_FORMATS[]; /* ends with a row without name */
+/* All formats: each is a `const cloud_format CLOUD_NAME` at the end of its own file, and this row is all that others
+ * know of it. In the order in which files are asked whether they begin as one. */
+#define CLOUD_EACH_FORMAT(row)                                                                                         \
+    row(PLY) row(PCD) row(NPY) row(XYZ) row(LAS) row(VTK) row(OBJ) row(STL) row(POS) row(EPOS) row(APT)
+#define CLOUD_DECLARED(NAME) extern const cloud_format CLOUD_##NAME;
+CLOUD_EACH_FORMAT(CLOUD_DECLARED)
+extern const cloud_format *const CLOUD_FORMATS[]; /* ends with NULL */
+
+enum { CLOUD_ALL_ROLES = (1 << ROLE_COUNT) - 1 };
 
 /* The format of a file by its first bytes, else by its name's ending; NULL: none. */
 const cloud_format *cloud_format_of(const char *name, const char *head, size_t length);
@@ -30,33 +38,5 @@ atn_status atn_cloud_read_bytes(const atn_ctx *ctx, const char *name, const char
 /* The same for a source; keep: bits of cloud_keep. */
 atn_status cloud_read_source(source *s, const atn_cloud_settings *options, unsigned keep, atn_cloud **out);
 unsigned cloud_kept(const atn_cloud_settings *options); /* what is kept by default, or as the options say */
-
-bool cloud_ply_begins(const char *head, size_t length);
-bool cloud_pcd_begins(const char *head, size_t length);
-bool cloud_npy_begins(const char *head, size_t length);
-bool cloud_apt_begins(const char *head, size_t length);
-bool cloud_las_begins(const char *head, size_t length);
-
-bool cloud_npy_holds(const atn_cloud *cloud, const cloud_extra *extra);
-bool cloud_las_holds(const atn_cloud *cloud, const cloud_extra *extra);
-
-atn_status cloud_ply_read(source *s, atn_cloud *cloud);
-atn_status cloud_pcd_read(source *s, atn_cloud *cloud);
-atn_status cloud_npy_read(source *s, atn_cloud *cloud);
-atn_status cloud_xyz_read(source *s, atn_cloud *cloud);
-atn_status cloud_obj_read(source *s, atn_cloud *cloud);
-atn_status cloud_stl_read(source *s, atn_cloud *cloud);
-atn_status cloud_pos_read(source *s, atn_cloud *cloud);
-atn_status cloud_epos_read(source *s, atn_cloud *cloud);
-atn_status cloud_apt_read(source *s, atn_cloud *cloud);
-atn_status cloud_las_read(source *s, atn_cloud *cloud);
-
-atn_status cloud_ply_write(const atn_cloud *cloud, char separator, atn_text *out);
-atn_status cloud_pcd_write(const atn_cloud *cloud, char separator, atn_text *out);
-atn_status cloud_npy_write(const atn_cloud *cloud, char separator, atn_text *out);
-atn_status cloud_xyz_write(const atn_cloud *cloud, char separator, atn_text *out);
-atn_status cloud_pos_write(const atn_cloud *cloud, char separator, atn_text *out);
-atn_status cloud_vtp_write(const atn_cloud *cloud, char separator, atn_text *out);
-atn_status cloud_las_write(const atn_cloud *cloud, char separator, atn_text *out);
 
 #endif

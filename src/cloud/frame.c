@@ -11,6 +11,18 @@
 #include <math.h>
 #include <string.h>
 
+/* By the file's first bytes, else by its ending; NULL: it is none of an atom probe's. */
+static ion_layout_find *layout_of(const char *name, const char *head, size_t length) {
+    static const struct {
+        const cloud_format *format;
+        ion_layout_find *find;
+    } KINDS[] = {{&CLOUD_POS, ion_pos_layout}, {&CLOUD_EPOS, ion_epos_layout}, {&CLOUD_APT, ion_apt_layout}};
+    const cloud_format *format = cloud_format_of(name, head, length);
+    for (size_t k = 0; format && k < sizeof KINDS / sizeof *KINDS; ++k)
+        if (format == KINDS[k].format) return KINDS[k].find;
+    return NULL;
+}
+
 /* An atom in the temporary file. */
 typedef struct kept_atom {
     double position[3];
@@ -214,8 +226,8 @@ static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_setti
     if (status == ATN_OK) status = source_peek(&f->s, HEAD, &head, &length);
     if (status != ATN_OK) return status;
     const cloud_format *format = cloud_format_of(path, head, length);
-    ion_layout_find *find = ion_layout_of(path, head, length);
-    bool text = format && format->read == cloud_xyz_read && source_left(&f->s) > whole;
+    ion_layout_find *find = layout_of(path, head, length);
+    bool text = format && format == &CLOUD_XYZ && source_left(&f->s) > whole;
     status = find   ? open_streamed(f, find, format->name, options)
              : text ? open_kept(f, format, options)
                     : open_whole(f, options);

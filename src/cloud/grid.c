@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAF_POINTS = 8, PIVOTS = 63, MANY = 4096, MOST_SAMPLES = 1000, DEEPEST = 63 + 50 };
+enum { LEAF_POINTS = 8, PIVOTS = 63, MANY = 4096, MOST_SAMPLES = 1000, DEEPEST = 64 + 50 };
 
 typedef struct entry {
     double position[3];
@@ -263,7 +263,15 @@ static void enter(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid **out) {
+/* Points that are in the order of their keys. */
+static atn_status keep_order(const cloud_points *points, const uint64_t *key, cloud_keyed **out) {
+    atn_status status = cloud_keyed_make(points->ctx, points->count, out);
+    for (size_t k = 0; k < points->count && status == ATN_OK; ++k)
+        (*out)[k] = (cloud_keyed){.key = key[k], .index = (uint32_t)k};
+    return status;
+}
+
+static atn_status make(const cloud_points *points, const uint64_t *key, double edge, cloud_grid **out) {
     const atn_ctx *ctx = points->ctx;
     size_t bytes;
     *out = NULL;
@@ -276,7 +284,8 @@ atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid *
     if (!grid) return ATN_ERR_MEMORY;
     *grid = (cloud_grid){.ctx = ctx, .edge = edge, .count = points->count, .entry = atn_alloc(ctx, bytes)};
     atn_status status = grid->entry ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = cloud_points_keys(points, &grid->keyed);
+    if (status == ATN_OK)
+        status = key ? keep_order(points, key, &grid->keyed) : cloud_points_keys(points, &grid->keyed);
     if (status == ATN_OK) atn_parallel((int64_t)points->count, BRANCH_POINTS, enter, &(entering){grid, points});
     if (status == ATN_OK && points->count) status = divide_all(grid);
     atn_free(ctx, grid->keyed);
@@ -286,6 +295,14 @@ atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid *
     else
         cloud_grid_free(grid);
     return status;
+}
+
+atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid **out) {
+    return make(points, NULL, edge, out);
+}
+
+atn_status cloud_grid_make_along(const cloud_points *points, const uint64_t *key, cloud_grid **out) {
+    return make(points, key, 0, out);
 }
 
 void cloud_grid_free(cloud_grid *grid) {

@@ -2,19 +2,6 @@
 #include "cloud/ions.h"
 
 #include "cloud/binary.h"
-#include "cloud/formats.h"
-
-ion_layout_find *ion_layout_of(const char *name, const char *head, size_t length) {
-    static const struct {
-        atn_status (*read)(source *s, atn_cloud *cloud);
-        ion_layout_find *find;
-    } kinds[] = {
-        {cloud_pos_read, ion_pos_layout}, {cloud_epos_read, ion_epos_layout}, {cloud_apt_read, ion_apt_layout}};
-    const cloud_format *format = cloud_format_of(name, head, length);
-    for (size_t k = 0; format && k < sizeof kinds / sizeof *kinds; ++k)
-        if (format->read == kinds[k].read) return kinds[k].find;
-    return NULL;
-}
 
 void ions_rewind(ion_stream *i) {
     source_seek(i->s, i->layout.at);

@@ -26,8 +26,7 @@ typedef struct ion_stream {
 typedef atn_status ion_layout_find(source *s, atn_cloud *cloud, ion_layout *out);
 ion_layout_find ion_pos_layout, ion_epos_layout, ion_apt_layout;
 
-/* By the file's first bytes, else by its ending; NULL: it is none of these. */
-ion_layout_find *ion_layout_of(const char *name, const char *head, size_t length);
+bool ion_apt_begins(const char *head, size_t length);
 
 atn_status ions_open(source *s, const ion_layout *layout, ion_stream *out);
 void ions_close(ion_stream *i); /* zeroed ones are fine */

@@ -40,7 +40,7 @@ typedef struct las_header {
     double scale[3], offset[3];
 } las_header;
 
-bool cloud_las_begins(const char *head, size_t length) { return length >= 4 && memcmp(head, "LASF", 4) == 0; }
+static bool begins(const char *head, size_t length) { return length >= 4 && memcmp(head, "LASF", 4) == 0; }
 
 static size_t whole(const char *header, size_t at, number_type type) {
     return (size_t)number_load(type, header + at, false);
@@ -141,7 +141,7 @@ static atn_status read_points(source *s, atn_cloud *cloud, const las_header *h, 
     return status;
 }
 
-atn_status cloud_las_read(source *s, atn_cloud *cloud) {
+static atn_status read(source *s, atn_cloud *cloud) {
     las_header h = {0};
     s->text = false;
     atn_status status = read_header(s, cloud, &h);
@@ -154,3 +154,11 @@ atn_status cloud_las_read(source *s, atn_cloud *cloud) {
     atn_free(s->ctx, r);
     return status;
 }
+
+const cloud_format CLOUD_LAS = {.name = "LAS",
+                                .endings = "las",
+                                .begins = begins,
+                                .read = read,
+                                .write = cloud_las_write,
+                                .roles = ROLE_POSITION,
+                                .holds = cloud_las_holds};

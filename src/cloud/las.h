@@ -32,4 +32,7 @@ typedef struct las_field {
 extern const las_field LAS_FIELDS[]; /* ends with a row without name */
 extern const unsigned char LAS_BYTES[LAS_FORMATS];
 
+atn_status cloud_las_write(const atn_cloud *cloud, char separator, atn_text *out);
+bool cloud_las_holds(const atn_cloud *cloud, const cloud_extra *extra);
+
 #endif

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool cloud_npy_begins(const char *head, size_t length) { return atn_npy_begins(head, length); }
+static bool begins(const char *head, size_t length) { return atn_npy_begins(head, length); }
 
 static double element(const atn_view *view, size_t at) {
     double number[2];
@@ -103,7 +103,7 @@ static atn_status read_whole(source *s, atn_cloud *cloud) {
     return status;
 }
 
-atn_status cloud_npy_read(source *s, atn_cloud *cloud) {
+static atn_status read(source *s, atn_cloud *cloud) {
     const char *head;
     size_t length;
     npy_header header;
@@ -120,7 +120,7 @@ atn_status cloud_npy_read(source *s, atn_cloud *cloud) {
 /* ---- writing ---- */
 
 /* Columns without names: those that came from such a file. */
-bool cloud_npy_holds(const atn_cloud *cloud, const cloud_extra *extra) {
+static bool holds(const atn_cloud *cloud, const cloud_extra *extra) {
     for (size_t k = 0; k < cloud->extra.count; ++k) {
         char name[64];
         snprintf(name, sizeof name, CLOUD_COLUMN "%zu", k + 4);
@@ -139,10 +139,10 @@ static bool is_single(const atn_cloud *cloud, size_t columns) {
     return single;
 }
 
-atn_status cloud_npy_write(const atn_cloud *cloud, char separator, atn_text *out) {
+static atn_status write(const atn_cloud *cloud, char separator, atn_text *out) {
     (void)separator;
     const cloud_extras *extra = &cloud->extra;
-    size_t columns = extra->count && cloud_npy_holds(cloud, extra->field) ? extra->count : 0;
+    size_t columns = extra->count && holds(cloud, extra->field) ? extra->count : 0;
     bool single = is_single(cloud, columns);
     number_type type = single ? NUMBER_F32 : NUMBER_F64;
     atn_view view = {
@@ -155,3 +155,11 @@ atn_status cloud_npy_write(const atn_cloud *cloud, char separator, atn_text *out
     }
     return ATN_OK;
 }
+
+const cloud_format CLOUD_NPY = {.name = "NPY",
+                                .endings = "npy",
+                                .begins = begins,
+                                .read = read,
+                                .write = write,
+                                .roles = ROLE_POSITION,
+                                .holds = holds};

@@ -35,7 +35,7 @@ static atn_status read_corners(source *s, atn_cloud *cloud, char *rest) {
     return status;
 }
 
-atn_status cloud_obj_read(source *s, atn_cloud *cloud) {
+static atn_status read(source *s, atn_cloud *cloud) {
     char *line;
     bool goes_on = false, extra = false, normals = false, face = false;
     s->text = true;
@@ -71,3 +71,5 @@ atn_status cloud_obj_read(source *s, atn_cloud *cloud) {
     if (normals) cloud_leave_out(cloud, "vn");
     return ATN_OK;
 }
+
+const cloud_format CLOUD_OBJ = {.name = "OBJ", .endings = "obj", .read = read};

@@ -14,7 +14,7 @@
 #include <lzf.h>
 #endif
 
-bool cloud_pcd_begins(const char *head, size_t length) {
+static bool begins(const char *head, size_t length) {
     return (length >= 6 && memcmp(head, "# .PCD", 6) == 0) || (length >= 8 && memcmp(head, "VERSION ", 8) == 0);
 }
 
@@ -114,7 +114,7 @@ static atn_status read_compressed(source *s, const pcd_header *h, atn_cloud *clo
 }
 #endif
 
-atn_status cloud_pcd_read(source *s, atn_cloud *cloud) {
+static atn_status read(source *s, atn_cloud *cloud) {
     pcd_header *h = atn_zalloc(s->ctx, sizeof *h);
     if (!h) return ATN_ERR_MEMORY;
     atn_status status = pcd_header_read(s, cloud, h);
@@ -136,3 +136,11 @@ atn_status cloud_pcd_read(source *s, atn_cloud *cloud) {
     atn_free(s->ctx, h);
     return status;
 }
+
+const cloud_format CLOUD_PCD = {.name = "PCD",
+                                .endings = "pcd",
+                                .begins = begins,
+                                .read = read,
+                                .write = cloud_pcd_write,
+                                .roles = CLOUD_ALL_ROLES,
+                                .holds = cloud_holds_all};

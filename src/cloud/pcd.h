@@ -30,4 +30,6 @@ typedef struct pcd_header {
 /* Takes the header, all up to and with DATA. Fields that a cloud does not have are noted as left out. */
 atn_status pcd_header_read(source *s, atn_cloud *cloud, pcd_header *out);
 
+atn_status cloud_pcd_write(const atn_cloud *cloud, char separator, atn_text *out);
+
 #endif

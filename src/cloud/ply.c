@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-bool cloud_ply_begins(const char *head, size_t length) {
+static bool begins(const char *head, size_t length) {
     return length >= 4 && memcmp(head, "ply", 3) == 0 && (head[3] == '\n' || head[3] == '\r');
 }
 
@@ -134,7 +134,7 @@ static atn_status read_element(source *s, const ply_header *h, const ply_element
     return status;
 }
 
-atn_status cloud_ply_read(source *s, atn_cloud *cloud) {
+static atn_status read(source *s, atn_cloud *cloud) {
     ply_header *h = atn_zalloc(s->ctx, sizeof *h);
     if (!h) return ATN_ERR_MEMORY;
     atn_status status = ply_header_read(s, cloud, h);
@@ -144,3 +144,12 @@ atn_status cloud_ply_read(source *s, atn_cloud *cloud) {
     atn_free(s->ctx, h);
     return status;
 }
+
+const cloud_format CLOUD_PLY = {.name = "PLY",
+                                .endings = "ply",
+                                .begins = begins,
+                                .read = read,
+                                .write = cloud_ply_write,
+                                .roles = CLOUD_ALL_ROLES,
+                                .holds = cloud_holds_all,
+                                .faces = true};

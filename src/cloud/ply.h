@@ -35,4 +35,6 @@ typedef struct ply_header {
 /* Takes the header, all up to and with end_header. Properties that a cloud does not have are noted as left out. */
 atn_status ply_header_read(source *s, atn_cloud *cloud, ply_header *out);
 
+atn_status cloud_ply_write(const atn_cloud *cloud, char separator, atn_text *out);
+
 #endif

@@ -76,6 +76,9 @@ atn_status cloud_extent_check(const atn_ctx *ctx, const char *who, const double 
  * UINT32_MAX. */
 typedef struct cloud_grid cloud_grid;
 atn_status cloud_grid_make(const cloud_points *points, double edge, cloud_grid **out);
+/* The same of points that are in the order of a curve already: their keys ascend, and where a bit of them changes the
+ * curve enters another part of space. */
+atn_status cloud_grid_make_along(const cloud_points *points, const uint64_t *key, cloud_grid **out);
 void cloud_grid_free(cloud_grid *grid); /* NULL is fine */
 
 /* The `most` nearest points to `at` that are no farther than `reach` (INFINITY: any), the nearest first, of equal

@@ -32,11 +32,11 @@ static atn_status read_all(source *s, atn_cloud *cloud, ion_layout_find *find) {
     return status;
 }
 
-atn_status cloud_pos_read(source *s, atn_cloud *cloud) { return read_all(s, cloud, ion_pos_layout); }
-atn_status cloud_epos_read(source *s, atn_cloud *cloud) { return read_all(s, cloud, ion_epos_layout); }
-atn_status cloud_apt_read(source *s, atn_cloud *cloud) { return read_all(s, cloud, ion_apt_layout); }
+static atn_status read_pos(source *s, atn_cloud *cloud) { return read_all(s, cloud, ion_pos_layout); }
+static atn_status read_epos(source *s, atn_cloud *cloud) { return read_all(s, cloud, ion_epos_layout); }
+static atn_status read_apt(source *s, atn_cloud *cloud) { return read_all(s, cloud, ion_apt_layout); }
 
-atn_status cloud_pos_write(const atn_cloud *cloud, char separator, atn_text *out) {
+static atn_status write(const atn_cloud *cloud, char separator, atn_text *out) {
     (void)separator;
     if (cloud->count == 0)
         return atn_fail(cloud->ctx, ATN_ERR_INPUT,
@@ -49,3 +49,8 @@ atn_status cloud_pos_write(const atn_cloud *cloud, char separator, atn_text *out
     }
     return ATN_OK;
 }
+
+const cloud_format CLOUD_POS = {
+    .name = "POS", .endings = "pos", .read = read_pos, .write = write, .roles = ROLE_POSITION | ROLE_BIT(ROLE_MASS)};
+const cloud_format CLOUD_EPOS = {.name = "ePOS", .endings = "epos", .read = read_epos};
+const cloud_format CLOUD_APT = {.name = "APT", .endings = "apt", .begins = ion_apt_begins, .read = read_apt};

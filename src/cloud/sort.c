@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { DIGIT_BITS = 8, VALUES = 1 << DIGIT_BITS, FEW = 24, MANY = 1 << 15 };
+enum { DIGIT_BITS = 8, VALUES = 1 << DIGIT_BITS, FEW = 24, MANY = 1 << 15, SHARED = 1 << 13 };
 
 atn_status cloud_keyed_make(const atn_ctx *ctx, size_t count, cloud_keyed **out) {
     size_t bytes;
@@ -152,7 +152,7 @@ static void sort_many(cloud_keyed *items, cloud_keyed *scratch, size_t count) { 
 }
 
 void cloud_keyed_sort(cloud_keyed *items, size_t count) {
-    if (count < MANY)
+    if (count < SHARED || atn_parallel_workers() == 1)
         sort_part(items, items + count, count);
     else
         sort_many(items, items + count, count);

@@ -170,10 +170,12 @@ static atn_status read_either(welder *w) {
                         (unsigned long long)facets, (unsigned long long)(HEAD_BYTES + FACET_BYTES * facets), s->size);
 }
 
-atn_status cloud_stl_read(source *s, atn_cloud *cloud) {
+static atn_status read(source *s, atn_cloud *cloud) {
     welder w = {.s = s, .cloud = cloud};
     atn_status status = read_either(&w);
     cloud->n_dropped = 0; /* facets name points that are kept */
     atn_free(s->ctx, w.slot);
     return status;
 }
+
+const cloud_format CLOUD_STL = {.name = "STL", .endings = "stl", .read = read};

@@ -34,7 +34,7 @@ static void add_cells(size_t n, const char *name, double from, atn_text *out) {
     atn_text_add(out, "\n</DataArray>\n");
 }
 
-atn_status cloud_vtp_write(const atn_cloud *cloud, char separator, atn_text *out) {
+static atn_status write(const atn_cloud *cloud, char separator, atn_text *out) {
     static const struct {
         const char *name;
         cloud_role role;
@@ -57,3 +57,5 @@ atn_status cloud_vtp_write(const atn_cloud *cloud, char separator, atn_text *out
     atn_text_add(out, "</PointData>\n</Piece>\n</PolyData>\n</VTKFile>\n");
     return atn_text_status(out);
 }
+
+const cloud_format CLOUD_VTK = {.name = "VTK", .endings = "vtp", .write = write, .roles = CLOUD_ALL_ROLES};

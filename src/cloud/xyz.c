@@ -84,7 +84,7 @@ static atn_status read_line(xyz_table *t, char *line) {
     return t->roles ? xyz_row(t, field, columns) : read_first(t, field, columns);
 }
 
-atn_status cloud_xyz_read(source *s, atn_cloud *cloud) {
+static atn_status read(source *s, atn_cloud *cloud) {
     xyz_table t = {.s = s, .cloud = cloud};
     char *line;
     s->text = true;
@@ -95,3 +95,10 @@ atn_status cloud_xyz_read(source *s, atn_cloud *cloud) {
         if (cloud->extra.field[k].gone) cloud_leave_out(cloud, cloud->extra.field[k].name);
     return status == ATN_OK ? cloud_extras_settle(s->ctx, &cloud->extra, cloud->count) : status;
 }
+
+const cloud_format CLOUD_XYZ = {.name = "XYZ",
+                                .endings = "xyz txt csv asc",
+                                .read = read,
+                                .write = cloud_xyz_write,
+                                .roles = CLOUD_ALL_ROLES,
+                                .holds = cloud_holds_all};

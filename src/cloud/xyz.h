@@ -28,4 +28,6 @@ atn_status xyz_row(xyz_table *t, char **field, size_t columns);
 /* Frames up to the end of the file; the count of the first was taken. */
 atn_status xyz_frames(xyz_table *t, size_t count);
 
+atn_status cloud_xyz_write(const atn_cloud *cloud, char separator, atn_text *out);
+
 #endif

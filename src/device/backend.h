@@ -58,7 +58,7 @@ struct atn_event {
 };
 struct atn_tape {
     atn_device *device;
-    struct atn_kept *first; /* where the backend has no tapes: the work, in order; owned */
+    struct atn_taped *first; /* where the backend has no tapes: the work, in order; owned */
 };
 
 /* What is queued: one copy, fill or launch. Which fields count depends on the kind. */
@@ -136,9 +136,12 @@ struct atn_backend {
 extern const atn_backend ATN_BACKEND_HOST, ATN_BACKEND_OPENCL, ATN_BACKEND_CUDA;
 
 /* All of them, in the order their devices are listed. */
-const atn_backend *atn_backend_find(const char *name); /* NULL when there is none of that name */
-atn_status atn_backends_list(atn_ctx *ctx, atn_devices *devices);
+const atn_backend *atn_backend_find(const char *name);          /* NULL when there is none of that name */
+atn_status atn_devices_create(atn_ctx *ctx, atn_devices **out); /* an empty list */
+atn_ctx *atn_devices_ctx(const atn_devices *devices);
 atn_status atn_device_open_info(atn_ctx *ctx, const atn_device_info *info, atn_device **out);
+/* The host, without looking for other devices. */
+atn_status atn_device_open_host(atn_ctx *ctx, atn_device **out);
 
 /* For a backend's `list`. The info's index is filled in. */
 atn_status atn_devices_add(atn_devices *devices, const atn_device_info *info);

@@ -1,4 +1,4 @@
-/* Large buffers that nobody uses any more, kept for the next who asks: the driver takes long to make them, and waits
+/* Buffers that nobody uses any more, kept for the next who asks: the driver takes long to make them, and waits
  * for all queued work before it takes them back. Whoever gets one next queues behind what used it before, so only
  * devices with a single queue keep any, and nothing whose address was handed out: others may still work on that. */
 #ifndef ATN_DEVICE_CUDA_POOL_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { ATN_CUDA_KEPT = 512 }; /* buffers */
+enum { ATN_CUDA_KEPT = 1024 }; /* buffers */
 
 /* Of a device; zeroed to begin with. Buffers of one device are made and freed by one thread at a time. */
 typedef struct atn_cuda_pool {
@@ -20,9 +20,11 @@ typedef struct atn_cuda_pool {
     size_t count, bytes; /* of what is kept */
 } atn_cuda_pool;
 
-/* What is taken from the driver for so many: sizes are an eighth apart, so that one serves many. */
+/* What is taken from the driver for so many: sizes are an eighth apart, small ones powers of 2, so that one serves
+ * many. */
 size_t atn_cuda_pool_size(size_t bytes);
-/* The smallest that is kept of those that have so many bytes and not more than an eighth beyond; false: none. */
+/* The smallest that is kept of those that have so many bytes and not more than a fourth beyond, or, of small ones, are
+ * of the same size; false: none. */
 bool atn_cuda_pool_take(atn_cuda_pool *pool, size_t bytes, atn_cu_address *address, size_t *size);
 /* Keeps it; false: nothing more is kept, beyond `most` bytes of all. */
 bool atn_cuda_pool_give(atn_cuda_pool *pool, atn_cu_address address, size_t size, size_t most);

@@ -1,6 +1,5 @@
-/* The dispatch in front of the backends: finds devices, checks what callers give, keeps a lost device from being
- * used, and turns sizes of zero into nothing to do. No backend is named here but in one table. Queues and events are in
- * queue.c, tapes in tape.c. */
+/* The dispatch in front of the backends: checks what callers give, keeps a lost device from being used, and turns sizes
+ * of zero into nothing to do. No backend is named here. Queues and events are in queue.c, tapes in tape.c. */
 #include "device/backend.h"
 
 #include "base/memory.h"
@@ -11,42 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const atn_backend *const BACKENDS[] = {&ATN_BACKEND_HOST, &ATN_BACKEND_OPENCL, &ATN_BACKEND_CUDA};
-enum { N_BACKENDS = sizeof BACKENDS / sizeof *BACKENDS, MAX_NAME = 100 };
-
-const atn_backend *atn_backend_find(const char *name) {
-    for (size_t k = 0; k < N_BACKENDS; ++k)
-        if (strcmp(BACKENDS[k]->name, name) == 0) return BACKENDS[k];
-    return NULL;
-}
-
-atn_status atn_backends_list(atn_ctx *ctx, atn_devices *devices) {
-    for (size_t k = 0; k < N_BACKENDS; ++k) {
-        atn_status status = BACKENDS[k]->list(ctx, devices);
-        if (status != ATN_OK) return status;
-    }
-    return ATN_OK;
-}
-
-atn_status atn_device_open_info(atn_ctx *ctx, const atn_device_info *info, atn_device **out) {
-    *out = NULL;
-    const atn_backend *backend = atn_backend_find(info->backend);
-    if (!backend)
-        return atn_fail(ctx, ATN_ERR_INPUT, "no backend '%s'; there are host, opencl and cuda", info->backend);
-    atn_device *device;
-    atn_status status = backend->open(ctx, info, &device);
-    if (status != ATN_OK) return status;
-    device->backend = backend;
-    device->ctx = ctx;
-    device->info = *info;
-    status = atn_queue_create(device, &device->queue);
-    if (status != ATN_OK) {
-        backend->close(device);
-        return status;
-    }
-    *out = device;
-    return ATN_OK;
-}
+enum { MAX_NAME = 100 };
 
 /* ---- left for next time ---- */
 

@@ -4,7 +4,6 @@
 #include "device/backend.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,25 +17,14 @@ struct atn_devices {
     size_t n_notes, notes_capacity;
 };
 
-/* One thread lists at a time in the whole process: OpenCL runtimes set themselves up when first asked, and not all of
- * them (PoCL 3) stand two threads doing so. */
-static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
-
-atn_status atn_devices_find(atn_ctx *ctx, atn_devices **out) {
-    *out = NULL;
-    atn_devices *devices = atn_zalloc(ctx, sizeof *devices);
-    if (!devices) return ATN_ERR_MEMORY;
-    devices->ctx = ctx;
-    pthread_mutex_lock(&listing);
-    atn_status status = atn_backends_list(ctx, devices);
-    pthread_mutex_unlock(&listing);
-    if (status != ATN_OK) {
-        atn_devices_free(devices);
-        return status;
-    }
-    *out = devices;
+atn_status atn_devices_create(atn_ctx *ctx, atn_devices **out) {
+    *out = atn_zalloc(ctx, sizeof **out);
+    if (!*out) return ATN_ERR_MEMORY;
+    (*out)->ctx = ctx;
     return ATN_OK;
 }
+
+atn_ctx *atn_devices_ctx(const atn_devices *devices) { return devices->ctx; }
 
 void atn_devices_free(atn_devices *devices) {
     if (!devices) return;
@@ -136,13 +124,4 @@ atn_status atn_devices_pick(const atn_devices *devices, const char *wanted, int3
     if (found < 0) return fail_with_list(devices, wanted, "no device has that name");
     *index = found;
     return ATN_OK;
-}
-
-atn_status atn_device_open(const atn_devices *devices, int32_t index, atn_device **out) {
-    *out = NULL;
-    const atn_device_info *info = atn_devices_info(devices, index);
-    if (!info)
-        return atn_fail(devices->ctx, ATN_ERR_INPUT, "device %d: no such index, there are %zu devices", index,
-                        devices->count);
-    return atn_device_open_info(devices->ctx, info, out);
 }

@@ -11,11 +11,11 @@ atn_status interp_begin(interp *in, const atn_ctx *ctx, const atn_graph *graph, 
                         const atn_eval_options *options) {
     *in = (interp){.ctx = ctx, .graph = graph, .frame = frame, .rules = num_rules_of(options), .clock = 1};
     size_t values = (size_t)graph->n_values + 1, blocks = (size_t)graph->n_blocks + 1;
-    in->values = atn_zalloc(ctx, values * sizeof *in->values);
+    in->values = atn_alloc(ctx, values * sizeof *in->values); /* made before it is read: stamps say so */
     in->stamps = atn_zalloc(ctx, values * sizeof *in->stamps);
     in->results_at = atn_zalloc(ctx, blocks * sizeof *in->results_at);
     in->folds = atn_zalloc(ctx, blocks * sizeof *in->folds);
-    in->stack = atn_zalloc(ctx, values * sizeof *in->stack);
+    in->stack = atn_alloc(ctx, values * sizeof *in->stack);
     in->running = atn_zalloc(ctx, blocks * sizeof *in->running);
     in->scans = atn_zalloc(ctx, blocks * sizeof *in->scans);
     if (!in->running || !in->scans) return ATN_ERR_MEMORY;

@@ -108,7 +108,7 @@ static atn_status pass_over(atn_choice *out, const char *reason) {
     out->passed = true;
     atn_free(out->ctx, out->why);
     out->why = atn_strdup(out->ctx, reason);
-    atn_log(out->ctx, ATN_LOG_INFO, "what was tuned (%s) is passed over: %s", out->hit.variant ? out->hit.variant : "",
+    atn_log(out->ctx, ATN_LOG_INFO, "the tuned variant (%s) is not used: %s", out->hit.variant ? out->hit.variant : "",
             reason);
     return out->why ? ATN_OK : ATN_ERR_MEMORY;
 }
@@ -165,7 +165,8 @@ atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_devi
                       const atn_bindings *frame, const atn_choose_options *options, atn_choice *out) {
     static const atn_choose_options NONE;
     if (!options) options = &NONE;
-    *out = (atn_choice){.ctx = ctx, .hit = {.ctx = ctx}, .origin = ATN_ORIGIN_ESTIMATE};
+    *out =
+        (atn_choice){.ctx = ctx, .hit = {.ctx = ctx}, .origin = ATN_ORIGIN_ESTIMATE, .changes = atn_wisdom_changes()};
     atn_status status = ATN_OK;
     bool modest = options->modest && !options->reproducible;
     out->modest = modest && !atn_device_cannot_compile(info);
@@ -173,6 +174,26 @@ atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_devi
     if (frame) status = ask_wisdom(ctx, graph, info, frame, options, out);
     if (status == ATN_OK && out->origin == ATN_ORIGIN_ESTIMATE)
         status = take_estimate(ctx, graph, info, frame, options, out);
+    if (status != ATN_OK) atn_choice_free(out);
+    return status;
+}
+
+static bool serves_all_sizes(const atn_choice *choice, const atn_choose_options *options) {
+    if (choice->hit.kind != ATN_HIT_NONE || choice->why || choice->failed) return false;
+    if (choice->origin == ATN_ORIGIN_COMPILED_IN) return true;
+    return choice->origin == ATN_ORIGIN_ESTIMATE && options->any_size && choice->sized;
+}
+
+atn_status atn_choose_again(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                            const atn_bindings *frame, const atn_choose_options *options, const atn_choice *before,
+                            atn_choice *out) {
+    atn_tune_key key;
+    if (!serves_all_sizes(before, options) || before->changes != atn_wisdom_changes())
+        return atn_choose(ctx, graph, info, frame, options, out);
+    *out = *before; /* which owns nothing: there is no hit and no sentence */
+    if (out->origin == ATN_ORIGIN_COMPILED_IN) return ATN_OK;
+    atn_status status = note_sizes(ctx, graph, info, frame, options, &key, out);
+    if (status == ATN_OK) status = settle(ctx, &out->variant, graph, info, frame, options, false);
     if (status != ATN_OK) atn_choice_free(out);
     return status;
 }

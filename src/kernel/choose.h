@@ -51,6 +51,7 @@ typedef struct atn_choice {
     bool sized;      /* sizes were known, so that wisdom was asked */
     int32_t n_shape; /* of the key */
     int64_t shape[ATN_WISDOM_DIMS];
+    uint64_t changes; /* atn_wisdom_changes when it was chosen */
 } atn_choice;
 void atn_choice_free(atn_choice *choice);
 
@@ -58,6 +59,12 @@ void atn_choice_free(atn_choice *choice);
  * of one. */
 atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
                       const atn_bindings *frame, const atn_choose_options *options, atn_choice *out);
+
+/* The same for other sizes. Where nothing was known of the graph before, and this process has tuned nothing since, a
+ * choice that does not depend on sizes stays, and wisdom is not asked again. */
+atn_status atn_choose_again(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
+                            const atn_bindings *frame, const atn_choose_options *options, const atn_choice *before,
+                            atn_choice *out);
 
 /* The estimate, whatever was tuned; `frame` may be NULL. */
 atn_status atn_choose_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,

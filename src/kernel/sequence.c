@@ -19,6 +19,7 @@ typedef struct step {
     atn_variant asked;    /* what was chosen for it, before anything had to be passed over */
     bool as_asked;        /* and is what it was built as */
     atn_built *inherited; /* built before, as `asked`; taken where that is chosen again */
+    atn_choice before;    /* how that was chosen; without a context: nothing was */
 } step;
 
 struct atn_runner {
@@ -99,6 +100,7 @@ void atn_runner_free(atn_runner *r) {
         atn_built_free(s->kernel);
         atn_built_free(s->inherited);
         atn_choice_free(&s->choice);
+        atn_choice_free(&s->before);
         atn_free(r->ctx, s->object);
         atn_free(r->ctx, s->views);
         atn_free(r->ctx, s->slots);
@@ -286,6 +288,12 @@ static atn_status build_choice(const atn_runner *r, step *s, const atn_bindings 
     return status;
 }
 
+static atn_status choose(const atn_runner *r, step *s, const atn_bindings *frame, const atn_choose_options *options) {
+    const atn_device_info *info = atn_device_get_info(r->device);
+    return s->before.ctx ? atn_choose_again(r->ctx, s->graph, info, frame, options, &s->before, &s->choice)
+                         : atn_choose(r->ctx, s->graph, info, frame, options, &s->choice);
+}
+
 static atn_status build_step(const atn_runner *r, step *s, const atn_variant *variant,
                              const atn_choose_options *options) {
     atn_bindings frame = frame_of(s);
@@ -298,7 +306,7 @@ static atn_status build_step(const atn_runner *r, step *s, const atn_variant *va
         if (options->indices == ATN_INDICES_UNKNOWN) s->choice.variant.guard = 1; /* no variant brings its proof */
         status = atn_built_make(r->device, s->code, &s->choice.variant, &s->kernel);
     } else {
-        status = atn_choose(r->ctx, s->graph, atn_device_get_info(r->device), &frame, options, &s->choice);
+        status = choose(r, s, &frame, options);
         if (status == ATN_OK) status = build_choice(r, s, &frame, options);
     }
     atn_built_free(s->inherited);
@@ -315,6 +323,8 @@ void atn_runner_inherit(atn_runner *r, atn_runner *from) {
         s->inherited = old->kernel;
         s->asked = old->asked;
         s->as_asked = true;
+        s->before = old->choice;
+        old->choice = (atn_choice){0};
         old->kernel = NULL;
     }
 }
@@ -347,7 +357,14 @@ atn_status atn_runner_choose(const atn_runner *r, int32_t number, const atn_devi
 
 void atn_runner_rebind(atn_runner *r, int32_t object, const atn_slot *slot) {
     r->objects[object].slot = *slot;
-    for (int32_t k = 0; k < r->sequence->count; ++k) refresh(r, &r->steps[k]);
+    for (int32_t k = 0; k < r->sequence->count; ++k) {
+        step *s = &r->steps[k];
+        for (int32_t n = 0; n < s->graph->n_objects; ++n) {
+            if (s->object[n] != object) continue;
+            s->slots[n] = *slot;
+            s->views[n] = slot->view;
+        }
+    }
 }
 
 /* The host without a compiler: its buffers are at hand. */

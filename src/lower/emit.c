@@ -1,6 +1,7 @@
 /* Pass: the program. Takes a graph and how a variant cuts, stages and reduces it, and makes the stages that are
  * launched: groups over the points (and parts of a range), and where a range was split, the end that joins the partial
  * results. What is in a group is made by nest.c, loops.c, reduce.c and what they use. */
+#include "lower/contract.h"
 #include "lower/lowering.h"
 
 #include "base/memory.h"
@@ -147,6 +148,10 @@ static void item_group(lowering *l) {
      * compilers for CPUs do badly with barriers on two ways. */
     bool alone = l->g->n_blocks == 1 && l->g->blocks[0].n_accs == 0 && l->v.stage == 0;
     l->clamp = true;
+    if (l->v.matrix && lower_is_contraction(l->g)) {
+        lower_group_contraction(l);
+        return;
+    }
     if (l->v.matrix) {
         lower_group_matrix(l);
         return;

@@ -1,6 +1,7 @@
 /* Which variants a graph has: rules checked before any lowering, each with its reason. */
 #include "graph/affine.h"
 #include "graph/type.h"
+#include "lower/contract.h"
 #include "lower/lower.h"
 #include "lower/matrix.h"
 #include "lower/reduction.h"
@@ -129,8 +130,15 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
     REFUSE(v->reduce == ATN_REDUCE_SHUFFLE && lanes_q > 1 && (!t->shuffle || lanes_q > t->warp * t->warp),
            "lanes of q are more than warps can shuffle");
     if (v->matrix != ATN_MATRIX_OFF) {
-        lower_matrix matrix;
+        lower_contraction contraction;
         REFUSE(!t->matrix, "the device, or its dialect, has no matrix units that we know of");
+        REFUSE(v->half || v->accumulate == 64, "matrix units add up in single precision");
+        if (lower_is_contraction(g) && !lower_find_contraction(g, v, &contraction, why_not)) return false;
+    }
+    if (v->matrix != ATN_MATRIX_OFF && !lower_is_contraction(g)) {
+        lower_matrix matrix;
+        REFUSE(v->matrix == ATN_MATRIX_DOUBLE, "matrix=double is for products of matrices of DP");
+        REFUSE(v->stage > 2, "more than two buffers are for products of matrices");
         if (!lower_find_matrix(g, v, &matrix, why_not)) return false;
         REFUSE(v->p[0].lanes % 32 != 0 || lanes_q > 1 || v->q[0].regs > 1 || v->p[0].pack > 1 || v->p[0].seq > 1,
                "a warp multiplies together: lanes_p0 is a multiple of 32, without pack, seq and cuts of q but tile");
@@ -138,8 +146,8 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
                "matrix units take steps from a staged tile, 16 at a time");
         REFUSE(v->stage == 2 && v->q[0].tile != v->p[0].lanes,
                "with stage=2 and matrix units a tile has as many steps as the group has items");
-        REFUSE(v->half || v->accumulate == 64, "matrix units add up in single precision");
     }
+    REFUSE(v->stage > 2 && v->matrix == ATN_MATRIX_OFF, "more than two buffers are for matrix units");
     REFUSE(v->mix > 0 && (v->matrix == ATN_MATRIX_OFF || v->exp != ATN_EXP_NATIVE),
            "exponentials are mixed between matrix products, with exp=native");
     REFUSE(v->half && !t->half, "the device, or its dialect, has no arithmetic on halves");

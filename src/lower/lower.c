@@ -2,6 +2,7 @@
 #include "lower/lower.h"
 
 #include "base/memory.h"
+#include "lower/contract.h"
 #include "lower/lowering.h"
 #include "lower/matrix.h"
 
@@ -91,8 +92,12 @@ atn_status atn_lower_print_passes(const atn_ctx *ctx, const atn_graph *graph, co
             lower_print_reduction(scene.g, &reduction, out);
         }
         lower_matrix matrix;
+        lower_contraction contraction;
         const char *why;
-        if (variant->matrix != ATN_MATRIX_OFF && lower_find_matrix(graph, variant, &matrix, &why)) {
+        if (variant->matrix != ATN_MATRIX_OFF && lower_find_contraction(graph, variant, &contraction, &why)) {
+            atn_text_add(out, "# matrix\n");
+            lower_print_contraction(graph, &contraction, out);
+        } else if (variant->matrix != ATN_MATRIX_OFF && lower_find_matrix(graph, variant, &matrix, &why)) {
             atn_text_add(out, "# matrix\n");
             lower_print_matrix(graph, &matrix, out);
         }

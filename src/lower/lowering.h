@@ -82,17 +82,18 @@ typedef struct lowering {
     lower_kept kept;
     ir_ref extent[ATN_MAX_RANK], begin[ATN_MAX_RANK]; /* of the points */
     lower_scan_phase scan_phase;
-    ir_ref split;               /* this group's part of the reduced range, or tile of a scan;
-                                   -1: no split */
-    ir_ref launch;              /* SCAN_LOOK: which launch this is */
-    ir_ref lane_q;              /* this item's lane along the reduced dimensions; -1: there is one lane */
-    int32_t warp;               /* items that shuffle with each other */
-    ir_ref start[ATN_MAX_RANK]; /* first point of the group's tile */
-    ir_ref item;                /* this item in its group; -1 on the host */
-    void *resting;              /* see lower_block_rested */
-    struct matrix *matrix;      /* see lower_group_matrix; NULL: the group is done without */
-    bool polynomial;            /* the exponential at hand goes by polynomial, whatever the variant says */
-    atn_status status;          /* first failure */
+    ir_ref split;                 /* this group's part of the reduced range, or tile of a scan;
+                                     -1: no split */
+    ir_ref launch;                /* SCAN_LOOK: which launch this is */
+    ir_ref lane_q;                /* this item's lane along the reduced dimensions; -1: there is one lane */
+    int32_t warp;                 /* items that shuffle with each other */
+    ir_ref start[ATN_MAX_RANK];   /* first point of the group's tile */
+    ir_ref item;                  /* this item in its group; -1 on the host */
+    void *resting;                /* see lower_block_rested */
+    struct matrix *matrix;        /* see lower_group_matrix; NULL: the group is done without */
+    struct contraction *contract; /* see lower_group_contraction */
+    bool polynomial;              /* the exponential at hand goes by polynomial, whatever the variant says */
+    atn_status status;            /* first failure */
 } lowering;
 
 /* Leaves a sentence and remembers the failure; the passes go on and lower.c looks once, at the end. */
@@ -190,6 +191,9 @@ atn_status lower_check_length(const atn_ctx *ctx, const atn_lowered *p, const at
 /* ---- sums on matrix units (matrix_emit.c) ---- */
 void lower_group_matrix(lowering *l); /* everything one group does: with them, or without where its points lie apart */
 void lower_block_matrix(lowering *l, int32_t block);
+void lower_group_contraction(lowering *l); /* products of matrices (contract_emit.c) */
+void lower_block_contraction(lowering *l, int32_t block);
+void lower_bind_contraction(lowering *l); /* points as matrix units hold them */
 
 /* ---- reductions (reduce.c, join.c, apart.c) ---- */
 void lower_block(lowering *l, int32_t block);       /* loops, joins; afterwards RESULT of it can be made */

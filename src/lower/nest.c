@@ -35,6 +35,7 @@ void lower_bind_points(lowering *l, const ir_ref seq[ATN_MAX_RANK]) {
         l->bound |= 1u << l->cuts.point[d];
         if (c->vec > 1) l->vec_dim = l->cuts.point[d];
     }
+    if (l->contract) lower_bind_contraction(l);
 }
 
 void lower_each_step(lowering *l, void (*step)(lowering *l, void *data), void *data) {

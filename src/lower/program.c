@@ -133,6 +133,9 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
                                         [IR_LEAVE] = "leave",
                                         [IR_MATRIX_LOAD] = "load matrices",
                                         [IR_MATRIX_MULTIPLY] = "multiply",
+                                        [IR_MATRIX_FETCH] = "fetch 16 bytes",
+                                        [IR_MATRIX_COMMIT] = "commit",
+                                        [IR_MATRIX_WAIT] = "wait",
                                         [IR_FOR] = "for",
                                         [IR_IF] = "if",
                                         [IR_BARRIER] = "barrier",
@@ -151,7 +154,8 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
             atn_text_printf(out, "%s ", p->graph->objects[s->id].name);
         if (s->kind == IR_MATRIX_LOAD || s->kind == IR_MATRIX_MULTIPLY)
             atn_text_printf(out, "%s ", p->variables[s->id].name);
-        if (s->kind == IR_TILE_STORE || s->kind == IR_FETCH) atn_text_printf(out, "tile%d ", s->id);
+        if (s->kind == IR_TILE_STORE || s->kind == IR_FETCH || s->kind == IR_MATRIX_FETCH)
+            atn_text_printf(out, "tile%d ", s->id);
         const ir_ref parts[3] = {s->index, s->value, s->limit};
         for (int k = 0; k < 3; ++k) {
             if (parts[k] < 0) continue;

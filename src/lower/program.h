@@ -43,7 +43,10 @@ typedef enum ir_call {
     IR_CALL_LOW_HALF,  /* the first of them, as a single */
     IR_CALL_HIGH_HALF, /* the second */
     IR_CALL_AS_HALF,   /* a single, rounded to a half */
-    IR_CALL_ALL        /* does it hold for all items of the group? */
+    IR_CALL_AS_TF32,   /* a single, rounded to 11 bits; what would overflow stays finite */
+    IR_CALL_REST_TF32, /* what that leaves, arg[0] less arg[1], rounded to 11 bits */
+    IR_CALL_ALIGNED, /* is the element of the load arg[0] at a multiple of 16 bytes, and rows arg[1] elements apart? */
+    IR_CALL_ALL      /* does it hold for all items of the group? */
 } ir_call;
 
 typedef enum ir_shuffle {
@@ -82,17 +85,21 @@ typedef enum ir_statement_kind {
     IR_DECLARE, /* variable id = value; constant unless the variable is mutable */
     IR_ASSIGN,  /* variable id = value */
     IR_STORE, /* object id, element index = value (width elements, `step` apart: 1, or 2); component: imaginary parts */
-    IR_STORE_ATOMIC,    /* object id, element index combined with value by scatter */
-    IR_TILE_STORE,      /* staged tile id, element index = value */
-    IR_FETCH,           /* the same of a load, which this item alone will see, and not before */
-    IR_FETCHED,         /* all that it fetched is there */
-    IR_SCRATCH_STORE,   /* slot index of the partial results = value */
-    IR_SCRATCH_ATOMIC,  /* slot index joined with value by scatter */
-    IR_LEAVE,           /* word index of the scratch = value, for groups of launch `limit` that await it */
-    IR_MATRIX_LOAD,     /* declares `unroll` variables from id on: as many matrices of 8 x 8 halves, from the rows of 16
-                           bytes at word `index` of tile `step`, this lane's; component: turned */
+    IR_STORE_ATOMIC,   /* object id, element index combined with value by scatter */
+    IR_TILE_STORE,     /* staged tile id, element index = value */
+    IR_FETCH,          /* the same of a load, which this item alone will see, and not before */
+    IR_FETCHED,        /* all that it fetched is there */
+    IR_SCRATCH_STORE,  /* slot index of the partial results = value */
+    IR_SCRATCH_ATOMIC, /* slot index joined with value by scatter */
+    IR_LEAVE,          /* word index of the scratch = value, for groups of launch `limit` that await it */
+    IR_MATRIX_LOAD,    /* declares `unroll` variables from id on: as many matrices of 8 x 8 halves, from the rows of 16
+                          bytes at word `index` of tile `step`, this lane's; component: turned */
+    IR_MATRIX_FETCH,  /* 16 bytes of the load `value` into tile id at `index`, later; of elements there are `limit` (-1:
+                         all), the  others are zeros */
+    IR_MATRIX_COMMIT, /* what was fetched since the last is a set */
+    IR_MATRIX_WAIT,   /* all sets but the last `step` are there, as this item sees it */
     IR_MATRIX_MULTIPLY, /* adds to variables id to id + 3 the product of 16 x 16 and 16 x 8 halves: value is a JOIN of
-                           four words of the left and two of the right operand */
+                           four words of the left and two of the right operand; of doubles 16 x 8 and 8 x 8 */
     IR_FOR,             /* variable id from value to limit (exclusive) by `step`, unrolled by `unroll`; body */
     IR_IF,              /* value; body, other */
     IR_BARRIER,         /* all items of the group, local memory */

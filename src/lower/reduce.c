@@ -193,6 +193,10 @@ void lower_block_whole(lowering *l, int32_t block) {
         lower_block_matrix(l, block);
         return;
     }
+    if (l->contract) {
+        lower_block_contraction(l, block);
+        return;
+    }
     loops o = loops_open(l, block);
     ir_comment(l->p, l->block, "%s", o.b->name);
     if (atn_block_is_outermost(l->g, block)) lower_stage_open(l, block);

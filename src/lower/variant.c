@@ -29,36 +29,9 @@ typedef struct knob {
         "split_q" #d, AT(q[d].split), 1, 1, 65536, NULL, false                                                         \
     }
 
-static const knob KNOBS[] = {
-    CUT_P(0),
-    CUT_P(1),
-    CUT_P(2),
-    CUT_Q(0),
-    CUT_Q(1),
-    CUT_Q(2),
-    {"stage", AT(stage), 0, 0, 2, NULL, false},
-    {"stage_swap", AT(stage_swap), 0, 0, 3, NULL, false},
-    {"wide", AT(wide), 1, 1, 4, NULL, true},
-    {"pad", AT(pad), 0, 0, 64, NULL, false},
-    {"reduce", AT(reduce), 0, 0, 1, "tree|shuffle", false},
-    {"finish", AT(finish), 0, 0, 3, "launch|last|atomic|look", false},
-    {"exp", AT(exp), 0, 0, 2, "library|native|polynomial", false},
-    {"degree", AT(degree), 6, 3, 7, NULL, false},
-    {"matrix", AT(matrix), 0, 0, 2, "off|half|pair", false},
-    {"mix", AT(mix), 0, 0, 8, NULL, false},
-    {"accumulate", AT(accumulate), 0, 0, 64, NULL, false},
-    {"half", AT(half), 0, 0, 1, NULL, false},
-    {"groups", AT(groups), 0, 0, 1 << 30, NULL, false},
-    {"threads", AT(threads), 0, 0, 4096, NULL, false},
-    {"schedule", AT(schedule), 0, 0, 2, "static|dynamic|guided", false},
-    {"chunk", AT(chunk), 0, 0, 1 << 20, NULL, false},
-    {"collapse", AT(collapse), 2, 1, 2, NULL, false},
-    {"stream", AT(stream), 0, 0, 1, NULL, false},
-    {"fast", AT(fast), 0, 0, 1, NULL, false},
-    {"index", AT(index), 64, 32, 64, NULL, true},
-    {"resident", AT(resident), 0, 0, 32, NULL, false},
-    {"guard", AT(guard), 1, 0, 1, NULL, false},
-};
+static const knob KNOBS[] = {CUT_P(0),      CUT_P(1), CUT_P(2), CUT_Q(0), CUT_Q(1), CUT_Q(2),
+#define ROW(name, plain, least, most, names, power) {#name, AT(name), plain, least, most, names, power},
+                             ATN_KNOBS(ROW)};
 enum { N_KNOBS = sizeof KNOBS / sizeof *KNOBS };
 
 static int32_t *field(const atn_variant *variant, const knob *k) {

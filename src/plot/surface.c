@@ -7,26 +7,56 @@
 #include "plot/page.h"
 #include "plot/web.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
+enum { LANES = 16 }; /* that compilers make vectors of */
+
+/* Least and largest of the finite values of a row of n; comparisons with NaN are false, infinities are bounded. */
+static void stretch(const float *row, int64_t n, int64_t step, float low[LANES], float high[LANES]) {
+    int64_t k = 0;
+    if (step == 1)
+        for (; k + LANES <= n; k += LANES)
+            for (int l = 0; l < LANES; ++l) {
+                float v = row[k + l], least = v > -FLT_MAX ? v : FLT_MAX, most = v < FLT_MAX ? v : -FLT_MAX;
+                low[l] = least < low[l] ? least : low[l];
+                high[l] = most > high[l] ? most : high[l];
+            }
+    for (; k < n; k += step) {
+        if (!isfinite(row[k])) continue;
+        low[0] = row[k] < low[0] ? row[k] : low[0];
+        high[0] = row[k] > high[0] ? row[k] : high[0];
+    }
+}
+
+static uint16_t code_of(float v, float low, float factor) {
+    bool good = fabsf(v) <= FLT_MAX;
+    float place = good ? (v - low) * factor + 0.5f : 65535.0f;
+    return (uint16_t)(int32_t)place;
+}
+
 void atn_surface_pack(const atn_surface *s, int64_t step, double *low, double *high, uint16_t *out) {
-    float least = INFINITY, most = -INFINITY;
-    for (int64_t j = 0; j < s->height; j += step)
-        for (int64_t i = 0; i < s->width; i += step) {
-            float v = s->values[j * s->width + i];
-            if (!isfinite(v)) continue;
-            least = v < least ? v : least;
-            most = v > most ? v : most;
-        }
-    *low = least <= most ? (double)least : 0;
-    *high = least <= most ? (double)most : 0;
-    float factor = most > least ? 65534.0f / (most - least) : 0; /* an infinite range gives 0, too */
-    for (int64_t j = 0; j < s->height; j += step)
-        for (int64_t i = 0; i < s->width; i += step) {
-            float v = s->values[j * s->width + i];
-            *out++ = isfinite(v) ? (uint16_t)((v - least) * factor + 0.5f) : UINT16_MAX;
-        }
+    float least[LANES], most[LANES];
+    for (int l = 0; l < LANES; ++l) least[l] = FLT_MAX, most[l] = -FLT_MAX;
+    for (int64_t j = 0; j < s->height; j += step) stretch(s->values + j * s->width, s->width, step, least, most);
+    for (int l = 1; l < LANES; ++l) {
+        least[0] = least[l] < least[0] ? least[l] : least[0];
+        most[0] = most[l] > most[0] ? most[l] : most[0];
+    }
+    bool any = least[0] <= most[0];
+    float from = any ? least[0] : 0, span = any ? most[0] - least[0] : 0;
+    float factor = span > 0 && span <= FLT_MAX ? 65534.0f / span : 0; /* a range beyond floats is drawn flat */
+    *low = (double)from;
+    *high = any ? (double)most[0] : 0;
+    for (int64_t j = 0; j < s->height; j += step) {
+        const float *row = s->values + j * s->width;
+        if (step == 1)
+            for (int64_t k = 0; k < s->width; ++k) out[k] = code_of(row[k], from, factor);
+        else
+            for (int64_t k = 0; k < s->width; k += step) out[k / step] = code_of(row[k], from, factor);
+        out += (s->width + step - 1) / step;
+    }
 }
 
 void atn_surface_frame(atn_text *page) {

@@ -133,9 +133,23 @@ static void load_matrices(printer *r, const ir_statement *s) {
     ADD(");\n");
 }
 
+static void fetch_pieces(printer *r, const ir_statement *s) {
+    const ir_node *load = &r->p->nodes[s->value];
+    ADD("atn_fetch16(tile%d_%s + ", s->id, r->stage->tile[s->id].name);
+    print_expression(r, s->index);
+    ADD(", ");
+    print_pointer(r, load->id);
+    ADD(" + ");
+    print_expression(r, load->arg[0]);
+    if (s->limit >= 0) ADD(", ");
+    if (s->limit >= 0) print_expression(r, s->limit);
+    ADD(");\n");
+}
+
 static void multiply_matrices(printer *r, const ir_statement *s) {
     const ir_node *all = &r->p->nodes[s->value];
-    ADD("atn_multiply_halves(");
+    int32_t type = r->p->nodes[r->p->list[all->list]].type;
+    ADD("atn_multiply_%s(", type == ATN_DP ? "doubles" : type == ATN_SP ? "singles" : "halves");
     for (int32_t k = 0; k < 4; ++k) ADD("%s%s", k ? ", " : "", r->p->variables[s->id + k].name);
     for (int32_t k = 0; k < all->width; ++k) {
         ADD(", ");
@@ -286,6 +300,15 @@ static void statement(printer *r, const ir_statement *s) {
         return;
     case IR_MATRIX_LOAD:
         load_matrices(r, s);
+        return;
+    case IR_MATRIX_FETCH:
+        fetch_pieces(r, s);
+        return;
+    case IR_MATRIX_COMMIT:
+        ADD("atn_commit();\n");
+        return;
+    case IR_MATRIX_WAIT:
+        ADD("atn_wait<%d>();\n", (int)s->step);
         return;
     case IR_MATRIX_MULTIPLY:
         multiply_matrices(r, s);

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -126,8 +127,13 @@ atn_status atn_store_begin(atn_wisdom *wisdom) {
     return execute(wisdom, "BEGIN IMMEDIATE");
 }
 
+static atomic_ullong changes;
+
+uint64_t atn_wisdom_changes(void) { return atomic_load(&changes); }
+
 atn_status atn_store_end(atn_wisdom *wisdom, atn_status status) {
     if (status == ATN_OK) status = execute(wisdom, "COMMIT");
+    if (status == ATN_OK) atomic_fetch_add(&changes, 1);
     if (!sqlite3_get_autocommit(wisdom->db)) sqlite3_exec(wisdom->db, "ROLLBACK", NULL, NULL, NULL);
     return status;
 }

@@ -94,6 +94,9 @@ atn_status atn_wisdom_open_memory(const atn_ctx *ctx, const char *name, atn_wisd
  * "none". */
 atn_status atn_wisdom_find(const atn_ctx *ctx, atn_wisdom *wisdom, const atn_wisdom_key *key, atn_hit *out);
 
+/* How often this process has changed what is known, in any database: what was found holds until it grows. */
+uint64_t atn_wisdom_changes(void);
+
 /* ---- for the tuner ---- */
 /* On disk before it returns: the candidate is about to run. *starts: how often it was begun, this one included. Its
  * outcome is "started" until it is told; numbers of earlier runs stay. Refused once the context is cancelled; tell and

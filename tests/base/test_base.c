@@ -141,6 +141,38 @@ static void memory_is_counted(void **state) {
     kit_free(ctx);
 }
 
+/* Counted as freed, and handed out again to who asks for about as many bytes; a caller's own allocator sees them all.
+ */
+static void blocks_are_kept(void **state) {
+    (void)state;
+    atn_ctx *ctx;
+    kit_ok(NULL, atn_ctx_create(NULL, &ctx));
+    size_t before = atn_ctx_bytes(ctx);
+    for (size_t bytes = 1; bytes < (size_t)8 << 20; bytes = bytes * 3 + 1) {
+        unsigned char *block[2];
+        for (int k = 0; k < 2; ++k) {
+            block[k] = atn_alloc(ctx, bytes);
+            assert_non_null(block[k]);
+            memset(block[k], k + 1, bytes);
+        }
+        assert_int_equal(block[0][bytes - 1], 1);
+        assert_int_equal(atn_ctx_bytes(ctx), before + 2 * bytes);
+        for (int k = 0; k < 2; ++k) atn_free(ctx, block[k]);
+        assert_int_equal(atn_ctx_bytes(ctx), before);
+        block[0] = atn_zalloc(ctx, bytes - bytes / 9);
+        for (size_t k = 0; k < bytes - bytes / 9; ++k) assert_int_equal(block[0][k], 0);
+        block[0] = atn_resize(ctx, block[0], 2 * bytes);
+        block[0][2 * bytes - 1] = 1;
+        atn_free(ctx, block[0]);
+    }
+    enum { MANY = 2000 };
+    void *many[MANY];
+    for (int k = 0; k < MANY; ++k) assert_non_null(many[k] = atn_alloc(ctx, 20000));
+    for (int k = 0; k < MANY; ++k) atn_free(ctx, many[k]);
+    assert_int_equal(atn_ctx_bytes(ctx), before);
+    atn_ctx_free(ctx);
+}
+
 static void every_allocation_may_fail(void **state) {
     (void)state;
     for (long n = 1;; ++n) {
@@ -290,6 +322,7 @@ int main(void) {
         cmocka_unit_test(cancel_is_seen),
         cmocka_unit_test(progress_is_told_and_may_stop_it),
         cmocka_unit_test(memory_is_counted),
+        cmocka_unit_test(blocks_are_kept),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(arena_blocks_are_apart),
         cmocka_unit_test(text_grows_and_remembers_failure),

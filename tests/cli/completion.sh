@@ -5,6 +5,8 @@ build=$1
 # shellcheck source=/dev/null
 source "$build/attune.bash"
 cd "$(dirname "$0")"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
 expect() { # $1: the words wanted (sorted), $2...: the words typed, the last of them unfinished
     local wanted=$1 got
@@ -17,7 +19,7 @@ expect() { # $1: the words wanted (sorted), $2...: the words typed, the last of 
 }
 
 expect "devices" dev
-expect "check convert devices help info lattice needle register replay run sample selftest show" ""
+expect "check completion convert devices help info lattice needle register replay run sample selftest show" ""
 expect "--json" devices --js
 expect "--version" --v
 expect "--device" selftest --dev
@@ -32,4 +34,18 @@ expect "host" devices --device = h
 expect "0" devices --device 0
 expect "devices" --device host dev
 expect "" devices x
+expect "needle" sample need
+expect "import" wisdom im
+expect "covariance" bench cov
+expect "zsh" completion z
+expect "gemm gemm_batch" show gem
+expect "gemv" tune gemv
+for shell in zsh fish; do
+    "$build/attune" completion $shell >"$work/attune.$shell"
+    for word in register method icp-plane sample fringes serve; do
+        grep -q -- "$word" "$work/attune.$shell" || { echo "FAILED: $shell: no $word"; exit 1; }
+    done
+    if command -v $shell >/dev/null 2>&1; then $shell -n "$work/attune.$shell" || exit 1; fi
+    rm -f "$work/attune.$shell"
+done
 echo "completion answers as wanted"

@@ -37,7 +37,7 @@ static void end(void) {
 static void wrong_usage_is_2_and_one_line(void **state) {
     (void)state;
     static const cli_refusal cases[] = {
-        {"", 2, "attune: what to do is missing"},
+        {"", 2, "attune: no verb is given"},
         {"devcies", 2, "attune: there is no verb 'devcies'; did you mean 'devices'?"},
         {"dev", 2, "did you mean 'devices'?"},
         {"frobnicate", 2, "attune: there is no verb 'frobnicate' (see 'attune help')"},
@@ -50,12 +50,12 @@ static void wrong_usage_is_2_and_one_line(void **state) {
         {"devices --device --json", 2, "--device needs a value"},
         {"devices --device a --device b", 2, "--device is given twice"},
         {"devices --json=yes", 2, "--json takes no value, but got 'yes'"},
-        {"devices extra", 2, "'extra' is one too many; it takes options only"},
+        {"devices extra", 2, "unexpected argument 'extra'; it takes options only"},
         {"devices --version", 2, "unknown option '--version'"},
         {"help devcies", 2, "attune help: there is no verb 'devcies'; did you mean 'devices'?"},
         {"replay", 2, "CACHE.json.gz"},
-        {"help a b", 2, "'b' is one too many; it takes [VERB]"},
-        {"completion frogs", 2, "'frogs' cannot be listed"},
+        {"help a b", 2, "unexpected argument 'b'; it takes [VERB]"},
+        {"completion frogs", 2, "'frogs' is no shell that is known: bash, zsh or fish"},
         {"--frobnicate devices", 2, "attune: unknown option '--frobnicate'"},
     };
     begin();
@@ -111,6 +111,36 @@ static void tables_are_whole(void **state) {
             for (const atn_cli_option *g = ATN_CLI_GLOBALS; g->name; ++g) assert_string_not_equal(o->name, g->name);
         }
     }
+}
+
+/* What went wrong is an object with --json, and the same sentence on standard error, without the verb twice. */
+static void failures_are_objects_too(void **state) {
+    (void)state;
+    static const struct {
+        const char *line, *part;
+        int code;
+    } CASES[] = {{"register no.ply such.ply --json", "No such file", 1},
+                 {"--json frobnicate", "there is no verb 'frobnicate'", 2},
+                 {"devices --json --frobnicate", "unknown option", 2},
+                 {"unwrap no.npy --frames 3 --json", "--frames means nothing without --stream", 2}};
+    begin();
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
+        cli_result r = cli_run(CASES[k].line);
+        json_t *root = json_loads(r.out, 0, NULL);
+        const char *error = json_string_value(json_object_get(root, "error"));
+        if (!error) fail_msg("attune %s: %s", CASES[k].line, r.out);
+        assert_int_equal(r.code, CASES[k].code);
+        kit_contains(error, CASES[k].part);
+        kit_contains(r.err, error);
+        assert_int_equal(json_integer_value(json_object_get(root, "exit")), CASES[k].code);
+        assert_true(json_is_string(json_object_get(root, "status")));
+        json_decref(root);
+        cli_drop(&r);
+    }
+    cli_result r = cli_run("register no.ply such.ply");
+    assert_string_equal(r.out, "");
+    cli_drop(&r);
+    end();
 }
 
 static void json_is_one_object(void **state) {
@@ -179,7 +209,7 @@ static void unknown_device_is_1_and_named(void **state) {
         kit_contains(r.err, "nonesuch");
         kit_contains(r.err, "host");
         assert_int_equal(cli_lines(r.err), 1);
-        assert_string_equal(r.out, "");
+        assert_int_equal(*r.out != 0, strstr(lines[k], "--json") != NULL); /* the failure as an object */
         cli_drop(&r);
     }
     end();
@@ -237,6 +267,7 @@ int main(void) {
         cmocka_unit_test(wrong_usage_is_2_and_one_line),
         cmocka_unit_test(help_knows_every_verb),
         cmocka_unit_test(tables_are_whole),
+        cmocka_unit_test(failures_are_objects_too),
         cmocka_unit_test(json_is_one_object),
         cmocka_unit_test(devices_json_has_its_fields),
         cmocka_unit_test(devices_table_is_for_people),

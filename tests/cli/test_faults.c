@@ -57,7 +57,7 @@ static bool step(char **argv, const char *cache_dir, long n) {
     return n > 0 && through;
 }
 
-/* As many allocations fail, spread evenly. */
+/* As many allocations fail, spread evenly, others every day. */
 static void walk_spread(char **argv, long most) {
     kit_faults faults = {0};
     cli_result warm = run_with(&faults, cache, argv), r;
@@ -66,7 +66,7 @@ static void walk_spread(char **argv, long most) {
     r = run_with(&faults, cache, argv); /* what the first built is there */
     cli_drop(&r);
     long stride = faults.count < most ? 1 : faults.count / most;
-    for (long n = 0; !step(argv, cache, n);) n += n ? stride : 1;
+    for (long n = 0; !step(argv, cache, n);) n += n ? stride : 1 + kit_day() % stride;
 }
 
 /* Each one. */
@@ -82,7 +82,7 @@ static void devices_cold(void **state) {
     char *argv[] = {(char *)"attune", (char *)"devices", (char *)"--device", (char *)"host", NULL};
     long stride = getenv("ATTUNE_TEST_ALL") ? 1 : getenv("ATTUNE_TEST_CASES") ? 230 : 23;
     bool through = false;
-    for (long n = 1; !through; n += stride) {
+    for (long n = 1 + kit_day() % stride; !through; n += stride) {
         char *fresh = kit_tempdir();
         through = step(argv, fresh, n);
         kit_remove(fresh);

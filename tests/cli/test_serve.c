@@ -100,7 +100,12 @@ static void frames_and_events_arrive(void **state) {
     assert_false(atn_serve_wants(NULL));
     snprintf(path, sizeof path, "/%s/frame?after=0", s.token);
     expect(&s, "GET", path, "127.0.0.1", "204", NULL); /* after a second: there is none */
-    atn_serve_frame(s.serve, json_pack("{s:i}", "number", 1), "pixels", 6);
+    for (int k = 0; k < 3; ++k) {                      /* the last one counts; blocks are used again */
+        memcpy(atn_serve_room(s.serve, 6), k < 2 ? "others" : "pixels", 6);
+        atn_serve_show(s.serve, json_pack("{s:i}", "number", 1));
+    }
+    memcpy(atn_serve_room(s.serve, 6), "wasted", 6);
+    atn_serve_show(s.serve, NULL); /* what cannot be described is not shown */
     char *answer = ask(&s, "GET", path, "127.0.0.1", &length);
     const char *body = strstr(answer, "\r\n\r\n") + 4;
     uint32_t front;

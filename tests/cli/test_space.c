@@ -113,7 +113,7 @@ static void mistakes(void **state) {
          "attune space: nosuch: no such file, and no space that is shipped: cuda, example, host, opencl"},
         {"space @/small.lanai --why size=3,fast=True,how=a", 1, "'size' cannot be '3'; it is one of 1, 2, 4"},
         {"space @/small.lanai --why siez=1", 1, "there is no parameter 'siez'; did you mean 'size'?"},
-        {"bench", 2, "attune bench: needs SUBJECT"},
+        {"bench", 2, "attune bench: needs kernels|programs"},
         {"bench spaec", 2, "there is nothing to measure called 'spaec'; did you mean 'space'?"},
         {"bench space /nonexistent", 1, "/nonexistent"},
         {"bench space @/small.lanai --device", 2, "--device needs a value"},

@@ -63,7 +63,8 @@ static atn_status in_and_out(atn_ctx *ctx, const void *given) {
     const kit_file *f = given;
     atn_cloud *cloud;
     atn_status status = atn_cloud_read_bytes(ctx, f->name, f->bytes, f->length, NULL, &cloud);
-    for (const cloud_format *format = CLOUD_FORMATS; status == ATN_OK && format->name; ++format) {
+    for (const cloud_format *const *each = CLOUD_FORMATS; status == ATN_OK && *each; ++each) {
+        const cloud_format *format = *each;
         if (!format->write) continue;
         atn_text text = {.ctx = ctx};
         status = format->write(cloud, ' ', &text);

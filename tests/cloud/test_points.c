@@ -222,6 +222,13 @@ static void check_found(const uint32_t *all, size_t most, double reach, const ui
     }
 }
 
+/* Points in any order, by keys that ascend: some are equal, some have the highest bit. */
+static atn_status make_along(const cloud_points *p, cloud_grid **out) {
+    uint64_t key[1000];
+    for (size_t k = 0; k < p->count; ++k) key[k] = k / 3 | (k > p->count / 2 ? (uint64_t)1 << 63 : 0);
+    return cloud_grid_make_along(p, key, out);
+}
+
 static void check_nearest(atn_ctx *ctx, lie way, const cloud_points *p) {
     static const double edges[] = {0, 0.1, 1e31};
     static const size_t numbers[] = {0, 1, 2, 20, 2000};
@@ -229,9 +236,9 @@ static void check_nearest(atn_ctx *ctx, lie way, const cloud_points *p) {
     double distance2[2000];
     uint64_t seed = 5;
     asked = p;
-    for (size_t e = 0; e < 3; ++e) {
+    for (size_t e = 0; e < 4; ++e) {
         cloud_grid *grid;
-        kit_ok(ctx, cloud_grid_make(p, edges[e], &grid));
+        kit_ok(ctx, e < 3 ? cloud_grid_make(p, edges[e], &grid) : make_along(p, &grid));
         for (size_t ask = 0; ask < 12; ++ask) {
             for (int d = 0; d < 3; ++d) {
                 from[d] = coordinate(way, ask, d, &seed) * (ask % 4 == 3 ? 3 : 1);

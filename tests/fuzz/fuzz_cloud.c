@@ -16,7 +16,8 @@ static void use(const atn_cloud *cloud, size_t size) {
         if (!isfinite(info.low[d]) || !isfinite(info.high[d]) || info.low[d] > info.high[d]) abort();
     for (size_t f = 0; f < info.frames; ++f)
         if (atn_cloud_frame(cloud, f) > atn_cloud_frame(cloud, f + 1)) abort();
-    for (const cloud_format *format = CLOUD_FORMATS; format->name; ++format) {
+    for (const cloud_format *const *each = CLOUD_FORMATS; *each; ++each) {
+        const cloud_format *format = *each;
         if (!format->write) continue;
         atn_text text = {.ctx = cloud->ctx};
         atn_status status = format->write(cloud, ' ', &text);

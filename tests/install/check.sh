@@ -35,6 +35,40 @@ flags=$(pkg-config --static --cflags --libs attune | sed 's/-lattune\b/-l:libatt
 "$cc" "$@" "$source/consumer.c" $flags -o "$work/pc_static"
 greets "$work/pc_static"
 
+# Two threads, one context, a device each; the folder of the library as pkg-config says it (docs/interface.md). Instrumented as
+# well where there is a runtime for it: what the program itself does with what it gets from the library is watched then, and
+# the library's own code under the preset tsan.
+examples=$source/../../examples
+for kind in plain thread; do
+    sanitize=
+    [ $kind = plain ] || sanitize=-fsanitize=thread
+    case "$* $sanitize" in *-fsanitize*-fsanitize*) continue ;; esac # the build has another one
+    # shellcheck disable=SC2046,SC2086
+    if ! "$cc" "$@" $sanitize "$examples/16_threads/threads.c" $(pkg-config --cflags --libs attune) -lpthread \
+        -Wl,-rpath,"$(pkg-config --variable=libdir attune)" -o "$work/threads_$kind" 2>"$work/log"; then
+        [ $kind = thread ] || { cat "$work/log"; fail "two threads: does not build"; }
+        echo "skipped: no thread sanitizer here"
+        continue
+    fi
+    said=$(XDG_CACHE_HOME="$work/cache" TSAN_OPTIONS=ignore_noninstrumented_modules=1 "$work/threads_$kind" 2>&1) || fail "two threads, $kind: $said"
+    echo "two threads, $kind: $(echo "$said" | tr '\n' ' ')"
+done
+
+# What measures starts the program that was installed with the library, never the first attune on the PATH.
+mkdir "$work/false"
+printf '#!/bin/sh\necho "$@" >>"%s"\nexit 9\n' "$work/called" >"$work/false/attune"
+chmod +x "$work/false/attune"
+# shellcheck disable=SC2046
+"$cc" "$@" "$examples/07_tuned_kernel/efforts.c" $(pkg-config --cflags --libs attune) -lm -Wl,-rpath,"$libdir" -o "$work/efforts"
+said=$(env -u ATTUNE_PROGRAM PATH="$work/false:$PATH" XDG_CACHE_HOME="$work/cache" "$work/efforts" 2>&1) || fail "measuring from an installed library: $said"
+[ ! -e "$work/called" ] || fail "an attune of the PATH was started: $(cat "$work/called")"
+mv "$prefix/bin/attune" "$prefix/bin/gone"
+said=$(env -u ATTUNE_PROGRAM PATH="$work/false:$PATH" XDG_CACHE_HOME="$work/other" "$work/efforts" 2>&1) && fail "measured without a program: $said"
+case $said in *ATTUNE_PROGRAM*) ;; *) fail "without the installed program it said '$said'" ;; esac
+[ ! -e "$work/called" ] || fail "an attune of the PATH was started: $(cat "$work/called")"
+mv "$prefix/bin/gone" "$prefix/bin/attune"
+echo "what measures: the installed program"
+
 cmake -S "$source" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
     -DCMAKE_C_FLAGS="$*" >"$work/log" 2>&1 || { cat "$work/log"; fail "find_package"; }
 cmake --build "$work/consumer" >"$work/log" 2>&1 || { cat "$work/log"; fail "building against attune::"; }

@@ -112,6 +112,31 @@ static void nothing_known_is_an_estimate(void **state) {
     assert_int_equal(atomic_load(&said.warnings), 0);
 }
 
+/* Of any size and nothing known: the choice stays, with the sizes of now, until something is tuned. */
+static void a_choice_for_other_sizes(void **state) {
+    (void)state;
+    static const atn_choose_options ANY = {.any_size = true};
+    atn_choice first, next, tuned;
+    atn_bindings frame = square(100);
+    kit_ok(ctx, atn_choose(ctx, graph, &HOST, &frame, &ANY, &first));
+    frame = square(300);
+    kit_ok(ctx, atn_choose_again(ctx, graph, &HOST, &frame, &ANY, &first, &next));
+    assert_int_equal(next.origin, ATN_ORIGIN_ESTIMATE);
+    assert_int_equal(next.shape[0], 300);
+    assert_memory_equal(&next.variant, &first.variant, sizeof first.variant);
+    crown(&HOST, 300, "vec_p0=4");
+    kit_ok(ctx, atn_choose_again(ctx, graph, &HOST, &frame, &ANY, &next, &tuned));
+    assert_int_equal(tuned.origin, ATN_ORIGIN_EXACT);
+    atn_choice_free(&first);
+    atn_choice_free(&next);
+    frame = square(100000); /* what was tuned is not kept for sizes that are far from its own */
+    kit_ok(ctx, atn_choose_again(ctx, graph, &HOST, &frame, &ANY, &tuned, &next));
+    assert_int_equal(next.origin, ATN_ORIGIN_ESTIMATE);
+    assert_true(next.passed);
+    atn_choice_free(&tuned);
+    atn_choice_free(&next);
+}
+
 static void a_second_process_knows(void **state) {
     (void)state;
     crown(&HOST, 100, "vec_p0=4");
@@ -129,7 +154,7 @@ static void the_nearest_size_counts(void **state) {
     crown(&HOST, 1024, "vec_p0=8");
     EXPECT(128, ATN_ORIGIN_NEAR_SHAPE, "vec_p0=4", "at another size, 64 x 64, 1.4 doublings from this one");
     EXPECT(600, ATN_ORIGIN_NEAR_SHAPE, "vec_p0=8", "1024 x 1024");
-    EXPECT(1 << 20, ATN_ORIGIN_ESTIMATE, "is passed over: it was measured at a size that is far from this one");
+    EXPECT(1 << 20, ATN_ORIGIN_ESTIMATE, "is not used: it was measured at a size that is far from this one");
 }
 
 static void a_device_of_the_same_kind_counts(void **state) {
@@ -150,7 +175,7 @@ static void a_device_of_the_same_kind_counts(void **state) {
 static void what_does_not_fit_is_passed_over(void **state) {
     (void)state;
     crown(&HOST, 100, "lanes_p0=32");
-    EXPECT(100, ATN_ORIGIN_ESTIMATE, "What was tuned (exact, lanes_p0=32) is passed over: the host has no lanes");
+    EXPECT(100, ATN_ORIGIN_ESTIMATE, "The tuned variant (exact, lanes_p0=32) is not used: the host has no lanes");
     crown(&HOST, 100, "no_such_knob=3");
     EXPECT(100, ATN_ORIGIN_ESTIMATE, "no_such_knob");
 }
@@ -184,7 +209,7 @@ static void wisdom_that_is_spoiled_is_told_once(void **state) {
     EXPECT(100, ATN_ORIGIN_ESTIMATE, "an estimate");
     EXPECT(100, ATN_ORIGIN_ESTIMATE, "an estimate");
     assert_int_equal(atomic_load(&said.warnings), 1);
-    kit_contains(said.last, "what was tuned is not used: ");
+    kit_contains(said.last, "wisdom is not used: ");
 }
 
 static void what_does_not_build_is_passed_over(void **state) {
@@ -229,6 +254,7 @@ static void reproducible_estimates_keep_their_order(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(nothing_known_is_an_estimate),
+        TEST(a_choice_for_other_sizes),
         TEST(a_second_process_knows),
         TEST(the_nearest_size_counts),
         TEST(a_device_of_the_same_kind_counts),

@@ -27,6 +27,9 @@ static const struct {
      "lanes_p0=32,regs_p0=8,pack_p0=4,lanes_p1=8,regs_p1=16,pack_p1=4,tile_q0=8,unroll_q0=8,stage=2,stage_swap=2,wide="
      "4,pad=4,"
      "index=32"},
+    {"gemm", "HP", "matrix=half,lanes_p0=16,regs_p0=8,lanes_p1=16,regs_p1=8,tile_q0=32,stage=4,index=32"},
+    {"gemm", "SP", "matrix=pair,lanes_p0=8,regs_p0=8,lanes_p1=16,regs_p1=4,tile_q0=16,stage=3"},
+    {"gemm", "DP", "matrix=double,lanes_p0=8,regs_p0=8,lanes_p1=16,regs_p1=4,tile_q0=16,stage=3,split_q0=2"},
     {"gemv", "SP", "lanes_q0=32,lanes_p0=8,reduce=shuffle"},
     {"l2norm", "SP", "lanes_q0=256,regs_q0=4,split_q0=64,reduce=shuffle,finish=last"},
     {"laplace2d", "SP", "lanes_p0=32,lanes_p1=8,regs_p1=2,stage=1,pad=1"},

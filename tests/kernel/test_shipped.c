@@ -267,14 +267,16 @@ static size_t hold_kernel(const atn_shipped *s, size_t number, bool shipped, atn
                                                                     : host      ? 5
                                                                                 : 2;
     size_t tried = 0, chosen[N_HOST > N_ITEMS ? N_HOST : N_ITEMS];
-    if (few && small && number % 2) return 0; /* a simulator takes every other of those a day */
+    number += (size_t)kit_day();
+    if (few && small && number % 2) return 0; /* a simulator takes every other of those a day, the others the next */
     for (int t = 0; t < (all ? 2 : 1); ++t) {
         if (t == 1 && !info->fp64) continue;
         atn_sequence *sequence = parse(s, TYPES[(t + (int)number) % 2 && info->fp64]);
         const atn_graph *g = sequence->step[0];
         int n_chosen = choose(g, info, number * 5, all || only ? N_HOST + N_ITEMS : few ? host : USUAL, chosen);
         for (size_t n = 0; n < sizes && n < most; ++n)
-            tried += hold(s, g, device, small ? SMALL[n] : SIZES[n], few, chosen, n_chosen);
+            tried +=
+                hold(s, g, device, small ? SMALL[n] : SIZES[(n + (size_t)kit_day()) % sizes], few, chosen, n_chosen);
         atn_sequence_free(sequence);
     }
     if (tried == 0)

@@ -101,6 +101,35 @@ static void deep_sums_end(void **state) {
     parsed_free(&p);
 }
 
+static void products_that_do_not_fit_say_why(void **state) {
+    (void)state;
+    static const struct {
+        const char *type, *variant, *why;
+    } CASES[] = {
+        {"SP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=2",
+         "matrix=pair for those of SP"},
+        {"HP", "matrix=double,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=2",
+         "matrix=double for those of DP"},
+        {"DP", "matrix=pair,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=2",
+         "matrix=double for those of DP"},
+        {"HP", "matrix=half,lanes_p0=2,regs_p0=4,lanes_p1=16,regs_p1=2,tile_q0=16,stage=2", "4 lanes along p0"},
+        {"HP", "matrix=half,lanes_p0=4,regs_p0=2,lanes_p1=8,regs_p1=2,tile_q0=16,stage=2", "registers in fours"},
+        {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=24,stage=2", "16 halves or 8 others"},
+        {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16", "staged tiles"},
+        {"HP", "lanes_p0=4,lanes_p1=8,tile_q0=16,stage=3", "more than two buffers"},
+    };
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
+        parsed p = parse(atn_shipped_find("gemm"), CASES[k].type);
+        atn_target target = atn_target_of(&CUDA);
+        atn_variant v = atn_variant_plain();
+        const char *why = "";
+        kit_ok(p.ctx, atn_variant_parse(p.ctx, &v, CASES[k].variant));
+        assert_false(atn_variant_fits(p.graph, &v, &target, &why));
+        kit_contains(why, CASES[k].why);
+        parsed_free(&p);
+    }
+}
+
 static void variants_that_do_not_fit_say_why(void **state) {
     (void)state;
     static const struct {
@@ -225,11 +254,71 @@ static void agrees_with_the_oracle(void **state) {
     kit_remove(folder);
 }
 
+static const struct {
+    const char *type, *variant;
+    int64_t rows, columns, steps, gap; /* gap: elements between rows */
+    bool special;                      /* infinities, NaN and large numbers among them */
+} PRODUCTS[] = {
+    {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=1,index=32", 16, 16, 16, 0, false},
+    {"HP", "matrix=half,lanes_p0=8,regs_p0=4,lanes_p1=16,regs_p1=4,tile_q0=32,stage=3", 70, 41, 101, 0, true},
+    {"HP", "matrix=half,lanes_p0=8,regs_p0=8,lanes_p1=8,regs_p1=4,tile_q0=32,stage=2,split_q0=2,groups=1", 33, 72, 200,
+     8, false},
+    {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=4", 1, 1, 1, 3, false},
+    {"SP", "matrix=pair,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0, false},
+    {"SP", "matrix=pair,lanes_p0=4,regs_p0=8,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 4, true},
+    {"DP", "matrix=double,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0, false},
+    {"DP", "matrix=double,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 1, true},
+};
+
+static void products_agree_with_the_oracle(void **state) {
+    (void)state;
+    char *folder = kit_tempdir();
+    for (size_t k = 0; k < sizeof PRODUCTS / sizeof *PRODUCTS; ++k) {
+        parsed p = parse(atn_shipped_find("gemm"), PRODUCTS[k].type);
+        const int64_t sizes[3][2] = {{PRODUCTS[k].steps, PRODUCTS[k].rows},
+                                     {PRODUCTS[k].columns, PRODUCTS[k].steps},
+                                     {PRODUCTS[k].columns, PRODUCTS[k].rows}};
+        arrays a = {.count = 3};
+        for (int32_t n = 0; n < 3; ++n) {
+            int64_t pitch = sizes[n][0] + PRODUCTS[k].gap;
+            a.data[n] = malloc((size_t)(pitch * sizes[n][1]) * 8 + 64);
+            assert_non_null(a.data[n]);
+            a.views[n] = (atn_view){.data = a.data[n],
+                                    .type = p.graph->objects[n].type,
+                                    .rank = 2,
+                                    .size = {sizes[n][0], sizes[n][1], 1},
+                                    .pitch = pitch};
+            for (int64_t i = 0; i < pitch * sizes[n][1]; ++i) {
+                static const double SPECIAL[] = {INFINITY, -INFINITY, NAN, 3.4028234e38, -3.4028234e38, 0};
+                double number[2] = {n == 2 || i % pitch >= sizes[n][0] ? NAN : uniform(), 0};
+                if (PRODUCTS[k].special && n < 2 && i % 61 == 7 && i % pitch < sizes[n][0])
+                    number[0] = SPECIAL[i / 61 % 6];
+                atn_element_store(a.views[n].type, number, 0,
+                                  (char *)a.data[n] + (size_t)i * atn_type_bytes(a.views[n].type));
+            }
+        }
+        atn_variant v = atn_variant_plain();
+        kit_ok(p.ctx, atn_variant_parse(p.ctx, &v, PRODUCTS[k].variant));
+        atn_status status = emulate_run(p.ctx, p.graph, &v, a.views, folder);
+        if (status == ATN_ERR_DEVICE) skip();
+        kit_ok(p.ctx, status);
+        if (wrong(&p, &a, PRODUCTS[k].variant) > 0) fail_msg("%s", PRODUCTS[k].variant);
+        if (wrong(&p, &a, "") > 0) fail_msg("%s: beyond the plain bound", PRODUCTS[k].variant);
+        arrays_free(&a);
+        parsed_free(&p);
+    }
+    kit_remove(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distances_are_products), cmocka_unit_test(what_has_no_form_says_why),
-        cmocka_unit_test(deep_sums_end),          cmocka_unit_test(variants_that_do_not_fit_say_why),
+        cmocka_unit_test(distances_are_products),
+        cmocka_unit_test(what_has_no_form_says_why),
+        cmocka_unit_test(deep_sums_end),
+        cmocka_unit_test(variants_that_do_not_fit_say_why),
+        cmocka_unit_test(products_that_do_not_fit_say_why),
         cmocka_unit_test(agrees_with_the_oracle),
+        cmocka_unit_test(products_agree_with_the_oracle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

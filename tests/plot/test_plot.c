@@ -3,6 +3,7 @@
 
 #include "plot/chart.h"
 #include "plot/page.h"
+#include "plot/surface.h"
 #include "plot/view.h"
 
 #include <attune/version.h>
@@ -224,12 +225,51 @@ static void a_report_says_where_it_comes_from(void **state) {
     kit_free(ctx);
 }
 
+static void surfaces_are_packed(void **state) {
+    (void)state;
+    enum { W = 37, H = 5 }; /* no whole number of lanes */
+    float v[W * H];
+    uint16_t out[W * H];
+    double low, high;
+    for (int k = 0; k < W * H; ++k) v[k] = (float)(k - 20);
+    v[3] = NAN, v[50] = INFINITY, v[51] = -INFINITY, v[W * H - 1] = NAN;
+    atn_surface s = {.width = W, .height = H, .values = v};
+    atn_surface_pack(&s, 1, &low, &high, out);
+    assert_true(low == -20 && high == W * H - 22);
+    for (int k = 0; k < W * H; ++k)
+        if (isfinite(v[k])) {
+            if (fabs(low + out[k] / 65534.0 * (high - low) - (double)v[k]) > (high - low) / 65534)
+                fail_msg("%d: %u", k, out[k]);
+        } else
+            assert_int_equal(out[k], 65535);
+    memset(out, 1, sizeof out);
+    atn_surface_pack(&s, 4, &low, &high, out); /* columns 0, 4, ... 36 of rows 0 and 4 */
+    assert_int_equal(out[0], 0);
+    assert_int_equal(out[19], 65535);
+    assert_int_equal(out[20], 0x101);
+    assert_true(high == 4 * W + 32 - 20);
+    for (int k = 0; k < W * H; ++k) v[k] = k % 2 ? NAN : 7;
+    atn_surface_pack(&s, 1, &low, &high, out);
+    assert_true(low == 7 && high == 7 && out[0] == 0 && out[1] == 65535);
+    for (int k = 0; k < W * H; ++k) v[k] = NAN;
+    atn_surface_pack(&s, 1, &low, &high, out);
+    assert_true(low == 0 && high == 0 && out[0] == 65535);
+    v[0] = FLT_MAX, v[1] = -FLT_MAX; /* the range is beyond floats */
+    atn_surface_pack(&s, 1, &low, &high, out);
+    assert_true(out[0] == 0 && out[1] == 0 && out[2] == 65535);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_of_any_origin_stay_texts),   cmocka_unit_test(dots_lie_where_they_belong),
-        cmocka_unit_test(any_numbers_make_a_picture),       cmocka_unit_test(a_whole_page_has_its_parts),
-        cmocka_unit_test(clouds_travel_in_the_page),        cmocka_unit_test(values_become_colours),
-        cmocka_unit_test(a_histogram_counts_what_it_shows), cmocka_unit_test(a_report_says_where_it_comes_from),
+        cmocka_unit_test(texts_of_any_origin_stay_texts),
+        cmocka_unit_test(dots_lie_where_they_belong),
+        cmocka_unit_test(any_numbers_make_a_picture),
+        cmocka_unit_test(a_whole_page_has_its_parts),
+        cmocka_unit_test(clouds_travel_in_the_page),
+        cmocka_unit_test(values_become_colours),
+        cmocka_unit_test(a_histogram_counts_what_it_shows),
+        cmocka_unit_test(a_report_says_where_it_comes_from),
+        cmocka_unit_test(surfaces_are_packed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,9 +80,28 @@ places() {
     return $bad
 }
 
+# What CONTRIBUTING.md promises a newcomer: a format of points and a knob are one file and one row each.
+newcomers() {
+    bad=0
+    [ -f src/cloud/formats.h ] || return 0
+    defined=$(grep -hoE '^const cloud_format CLOUD_[A-Z0-9]+ = ' src/cloud/*.c | sed 's/.*CLOUD_//; s/ =.*//' | LC_ALL=C sort)
+    listed=$(sed -n '/define CLOUD_EACH_FORMAT/,/[^\\]$/p' src/cloud/formats.h | grep -oE 'row\([A-Z0-9]+\)' | sed 's/row(//; s/)//' | LC_ALL=C sort)
+    [ "$defined" = "$listed" ] || { echo "src/cloud/formats.h: its rows (" $listed ") are not the formats that files define (" $defined ")"; bad=1; }
+    if grep -qE '^(bool|atn_status) cloud_[a-z]+_(begins|read)\(' src/cloud/formats.h; then
+        echo "src/cloud/formats.h: declares a function of one format; its row in the format's own file names it"
+        bad=1
+    fi
+    if awk '/^typedef struct atn_variant \{/ { inside = 1 } /^\} atn_variant;/ { inside = 0 } inside && /^ *int32_t / { found = 1 } END { exit !found }' src/lower/variant.h; then
+        echo "src/lower/variant.h: a knob that is no row of ATN_KNOBS"
+        bad=1
+    fi
+    return $bad
+}
+
 code=0
 includes || code=1
 types || code=1
 lengths || code=1
 places || code=1
+newcomers || code=1
 exit $code

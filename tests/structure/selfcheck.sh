@@ -59,6 +59,15 @@ good_tree
 awk 'BEGIN { for (k = 0; k < 601; ++k) print (k == 20 ? "file length: too late" : k) }' >tests/limit.c
 refuses 'tests/limit.c: over 600 lines'
 good_tree
+mkdir -p src/cloud src/lower
+printf '#define CLOUD_EACH_FORMAT(row) row(PLY) row(OBJ)\n' >src/cloud/formats.h
+printf 'const cloud_format CLOUD_PLY = {0};\n' >src/cloud/ply.c
+printf 'typedef struct atn_variant {\n} atn_variant;\n' >src/lower/variant.h
+refuses 'src/cloud/formats.h: its rows ( OBJ PLY ) are not the formats that files define ( PLY )'
+printf 'const cloud_format CLOUD_OBJ = {0};\n' >src/cloud/obj.c
+printf 'typedef struct atn_variant {\n    int32_t frogs;\n} atn_variant;\n' >src/lower/variant.h
+refuses 'a knob that is no row of ATN_KNOBS'
+good_tree
 echo 'char *a = getenv("ATTUNE_CC");' >>src/base/b.c
 refuses 'src/base/b.c:5: reads the environment'
 good_tree
@@ -79,4 +88,4 @@ good_tree
 printf 'struct box {\n};\n' >>src/apps/needle/n.c
 printf 'struct box {\n};\n' >>src/device/d.c
 sh "$check" "$work/tree" || { echo "FAILED: names that no other file sees may be alike"; exit 1; }
-echo "12 planted violations were found"
+echo "14 planted violations were found"

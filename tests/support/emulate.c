@@ -52,6 +52,7 @@ static void run(const atn_lowered *p, void *library, const atn_view *views, cons
         data[k] = a->kind == IR_ARG_SCRATCH ? scratch : views[a->id].data;
         bool pointer = a->kind == IR_ARG_DATA || a->kind == IR_ARG_SCRATCH;
         args[k] = pointer                   ? (void *)&data[k]
+                  : a->kind == IR_ARG_PITCH ? (void *)(uintptr_t)&views[a->id].pitch
                   : a->kind >= IR_ARG_SIZE0 ? (void *)(uintptr_t)&views[a->id].size[a->kind - IR_ARG_SIZE0]
                                             : (void *)(uintptr_t)&none;
     }

@@ -27,7 +27,8 @@ struct fiber {
     char *stack;
     long group_epoch, warp_epoch;
     bool done;
-    uint32_t in[16]; // what the warp sees of it
+    uint32_t in[8]; // what the warp sees of it
+    double numbers[8];
     const int *row;
     int vote;
 };
@@ -89,6 +90,13 @@ static int atn_pack_halves(float low, float high) { return (int)(float_to_half(l
 static float atn_low_half(int word) { return half_to_float((uint32_t)word & 0xffff); }
 static float atn_high_half(int word) { return half_to_float((uint32_t)word >> 16); }
 static float atn_as_half(float x) { return half_to_float(float_to_half(x)); }
+static float to_tf32(float x) {
+    int exponent;
+    float f = frexpf(x, &exponent);
+    return std::isfinite(x) ? ldexpf(roundf(ldexpf(f, 11)), exponent - 11) : x;
+}
+static float atn_as_tf32(float x) { return to_tf32(fmaxf(fminf(x, 0x1.ffcp127f), -0x1.ffcp127f)); }
+static float atn_rest_tf32(float x, float high) { return to_tf32(x - high); }
 static int atn_all(int x) {
     fibers[me].vote = x;
     wait_group();
@@ -125,6 +133,24 @@ static void atn_load_matrices_turned(int &a, int &b, const int *row) {
     int *to[] = {&a, &b};
     load(to, 2, row, true);
 }
+static void atn_load_matrices_turned(int &a, int &b, int &c, int &d, const int *row) {
+    int *to[] = {&a, &b, &c, &d};
+    load(to, 4, row, true);
+}
+template <class T> static void atn_fetch16(void *to, const T *from, adr count) {
+    if ((uintptr_t)to % 16) abort();
+    for (int k = 0; k < (int)(16 / sizeof(T)); ++k) ((T *)to)[k] = k < count ? from[k] : T();
+}
+static void atn_fetch16(void *to, const void *from) {
+    if ((uintptr_t)to % 16 || (uintptr_t)from % 16) abort();
+    memcpy(to, from, 16);
+}
+template <class T> static int atn_aligned(const T *at, adr pitch) {
+    return (uintptr_t)at % 16 == 0 && (uintptr_t)pitch * sizeof(T) % 16 == 0;
+}
+static void atn_commit() {}
+template <int LEFT> static void atn_wait() {}
+static void atn_store_half(atn_half *to, float x) { to->bits = (unsigned short)float_to_half(x); }
 static float half_of(uint32_t word, int k) { return half_to_float(word >> 16 * k & 0xffff); }
 // Sums of 16 products in double, rounded once: no worse than the hardware, which cuts some bits off.
 static void atn_multiply_halves(float &s0, float &s1, float &s2, float &s3, int a0, int a1, int a2, int a3, int b0,
@@ -145,6 +171,30 @@ static void atn_multiply_halves(float &s0, float &s1, float &s2, float &s3, int 
         *sums[n] = (float)sum;
     }
     wait_warp();
+}
+
+// 16 x 8 and 8 x 8 numbers.
+static void atn_multiply_doubles(double &s0, double &s1, double &s2, double &s3, double a0, double a1, double a2,
+                                 double a3, double b0, double b1) {
+    double words[] = {a0, a1, a2, a3, b0, b1};
+    memcpy(fibers[me].numbers, words, sizeof words);
+    fiber *warp = wait_warp();
+    int lane = me % 32;
+    double *sums[] = {&s0, &s1, &s2, &s3};
+    for (int n = 0; n < 4; ++n) {
+        int row = lane / 4 + n / 2 * 8, column = lane % 4 * 2 + n % 2;
+        for (int k = 0; k < 8; ++k)
+            *sums[n] += warp[row % 8 * 4 + k % 4].numbers[row / 8 + k / 4 * 2] *
+                        warp[column * 4 + k % 4].numbers[4 + k / 4];
+    }
+    wait_warp();
+}
+
+static void atn_multiply_singles(float &s0, float &s1, float &s2, float &s3, float a0, float a1, float a2, float a3,
+                                 float b0, float b1) {
+    double s[] = {s0, s1, s2, s3};
+    atn_multiply_doubles(s[0], s[1], s[2], s[3], a0, a1, a2, a3, b0, b1);
+    s0 = (float)s[0], s1 = (float)s[1], s2 = (float)s[2], s3 = (float)s[3];
 }
 
 static void (*body)(void **);

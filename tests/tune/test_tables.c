@@ -54,44 +54,60 @@ static bool has_one_point(const atn_graph *g) {
 }
 
 /* Every shipped kernel has, on every kind of device, a space of some size; all of its seeds fit and are in it. */
+static void holds_its_seeds(atn_ctx *ctx, size_t d, const atn_shipped *s, const char *type) {
+    char define[32];
+    snprintf(define, sizeof define, "USED_FLOAT=%s", type);
+    const atn_set *set = atn_set_next(ATN_SETS, s->name, &DEVICES[d], NULL);
+    if (!set) fail_msg("no shape for %s on %s", s->name, DEVICES[d].backend);
+    atn_workload w = {
+        .name = s->name, .xml = s->text, .defines = (const char *const[]){define, NULL}, .sizes = set->sizes};
+    w.range_length = set->range_length;
+    const char *text = atn_space_shipped(DEVICES[d].backend);
+    atn_case c;
+    atn_given facts[ATN_MOST_FACTS];
+    size_t n;
+    atn_space *space;
+    atn_field field;
+    kit_ok(ctx, atn_case_open(ctx, &w, &c));
+    kit_ok(ctx, atn_facts(&DEVICES[d], &c, facts, &n));
+    assert_true(n <= ATN_MOST_FACTS);
+    kit_ok(ctx, atn_space_parse(ctx, DEVICES[d].backend, text, strlen(text), facts, n, &space));
+    kit_ok(ctx, atn_field_open(ctx, c.graph, &DEVICES[d], space, false, &field));
+    print_message("%-7s %-10s %.0f points\n", DEVICES[d].backend, s->name, field.domain.size);
+    assert_true(field.domain.size >= (has_one_point(c.graph) ? 1 : 50) && field.domain.size < 1e9);
+    for (const atn_seed *seed = NULL; (seed = atn_seed_next(s->name, type, DEVICES[d].backend, seed));) {
+        if (strcmp(type, "SP") != 0 && (!seed->type || strcmp(seed->type, type) != 0)) continue;
+        atn_variant v = atn_variant_plain(), back;
+        int32_t point[64];
+        const char *why = "";
+        kit_ok(ctx, atn_variant_parse(ctx, &v, seed->variant));
+        if (!atn_field_fits(&field, &v, &why)) fail_msg("%s: %s: %s", s->name, seed->variant, why);
+        if (!atn_field_point(&field, &v, point))
+            fail_msg("%s %s: '%s' is not in the space", DEVICES[d].backend, s->name, seed->variant);
+        kit_ok(ctx, atn_field_variant(&field, point, &back));
+        assert_memory_equal(&v, &back, sizeof v);
+        if (!atn_space_allows(space, point, &why))
+            fail_msg("%s %s: '%s' is ruled out by %s", DEVICES[d].backend, s->name, seed->variant, why);
+    }
+    atn_field_close(&field);
+    atn_space_free(space);
+    atn_case_close(&c);
+}
+
+static bool has_seeds(const char *kernel, const char *type, const char *backend) {
+    for (const atn_seed *seed = NULL; (seed = atn_seed_next(kernel, type, backend, seed));)
+        if (seed->type && strcmp(seed->type, type) == 0) return true;
+    return false;
+}
+
 static void spaces_hold_their_seeds(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
     for (size_t d = 0; d < sizeof DEVICES / sizeof *DEVICES; ++d)
         for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s) {
-            const atn_set *set = atn_set_next(ATN_SETS, s->name, &DEVICES[d], NULL);
-            if (!set) fail_msg("no shape for %s on %s", s->name, DEVICES[d].backend);
-            atn_workload w = {.name = s->name, .xml = s->text, .defines = SP, .sizes = set->sizes};
-            w.range_length = set->range_length;
-            const char *text = atn_space_shipped(DEVICES[d].backend);
-            atn_case c;
-            atn_given facts[ATN_MOST_FACTS];
-            size_t n;
-            atn_space *space;
-            atn_field field;
-            kit_ok(ctx, atn_case_open(ctx, &w, &c));
-            kit_ok(ctx, atn_facts(&DEVICES[d], &c, facts, &n));
-            assert_true(n <= ATN_MOST_FACTS);
-            kit_ok(ctx, atn_space_parse(ctx, DEVICES[d].backend, text, strlen(text), facts, n, &space));
-            kit_ok(ctx, atn_field_open(ctx, c.graph, &DEVICES[d], space, false, &field));
-            print_message("%-7s %-10s %.0f points\n", DEVICES[d].backend, s->name, field.domain.size);
-            assert_true(field.domain.size >= (has_one_point(c.graph) ? 1 : 50) && field.domain.size < 1e9);
-            for (const atn_seed *seed = NULL; (seed = atn_seed_next(s->name, "SP", DEVICES[d].backend, seed));) {
-                atn_variant v = atn_variant_plain(), back;
-                int32_t point[64];
-                const char *why = "";
-                kit_ok(ctx, atn_variant_parse(ctx, &v, seed->variant));
-                if (!atn_field_fits(&field, &v, &why)) fail_msg("%s: %s: %s", s->name, seed->variant, why);
-                if (!atn_field_point(&field, &v, point))
-                    fail_msg("%s %s: '%s' is not in the space", DEVICES[d].backend, s->name, seed->variant);
-                kit_ok(ctx, atn_field_variant(&field, point, &back));
-                assert_memory_equal(&v, &back, sizeof v);
-                if (!atn_space_allows(space, point, &why))
-                    fail_msg("%s %s: '%s' is ruled out by %s", DEVICES[d].backend, s->name, seed->variant, why);
-            }
-            atn_field_close(&field);
-            atn_space_free(space);
-            atn_case_close(&c);
+            holds_its_seeds(ctx, d, s, "SP");
+            if (has_seeds(s->name, "HP", DEVICES[d].backend)) holds_its_seeds(ctx, d, s, "HP");
+            if (has_seeds(s->name, "DP", DEVICES[d].backend)) holds_its_seeds(ctx, d, s, "DP");
         }
     kit_free(ctx);
 }

@@ -96,6 +96,9 @@ static atn_status match(atn_lattice *l, made *m) {
     if (status == ATN_OK && n) status = lattice_engine_run(l);
     if (status == ATN_OK) {
         lattice_judge_first(l, &around, m->which, m->atom);
+        status = lattice_rivals(l, l->sure);
+    }
+    if (status == ATN_OK) {
         lattice_judge_again(l, &around, m->which, m->atom);
     }
     l->near.atoms = 0;

@@ -21,6 +21,7 @@ enum {
     SHARP = LATTICE_REFINES - 1
 };
 static const double PI = 3.14159265358979323846, LOG2E = 1.4426950408889634, DAMP = 1e-3;
+static const float NEVER = -1e6F;     /* evidence of a model that is not searched for */
 static const double MOST_SHIFT = 3.2; /* deviations that an atom may be off its site */
 static const char *const AXES[3] = {"px", "py", "pz"}, *const TURNS[4] = {"qw", "qx", "qy", "qz"};
 static const char *const FITS[4] = {"likelihood", "weight", "spread", "curve"};
@@ -179,31 +180,59 @@ static atn_status set_packing(atn_kernel *k, const lattice_packing *p) {
     return status == ATN_OK ? atn_kernel_param(k, "log_step", p->log_step, 0) : status;
 }
 
-static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
+/* A kernel of EM steps, but for the turns. */
+static atn_status make_steps(atn_lattice *l, lattice_slot *s, bool sharp, bool keep, atn_array *end, atn_kernel **out) {
     static const char *const FOLD[3] = {"fold_x", "fold_y", "fold_z"};
+    atn_status status = kernel(l, "lattice_refine", out);
+    atn_kernel *k = *out;
+    if (status == ATN_OK) status = bind_near(l, k, "end", end);
+    if (status == ATN_OK) status = set_box(k, &s->box);
+    if (status == ATN_OK) status = atn_kernel_bind(k, "pull", s->pull[sharp]);
+    if (status == ATN_OK) status = atn_kernel_param(k, "keep", keep, 0);
+    if (status == ATN_OK) status = set_packing(k, &s->packing[sharp]);
+    if (status == ATN_OK) status = atn_kernel_param(k, "per_length", 1 / s->box.edge, 0);
+    if (status == ATN_OK) status = atn_kernel_param(k, "damp", DAMP, 0);
+    if (status == ATN_OK) status = atn_kernel_param(k, "most", MOST_SHIFT * l->sharp, 0);
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
+        status = atn_kernel_param(k, FOLD[axis], s->box.mirror[axis], 0);
+    return status;
+}
+
+static atn_status bind_turns(atn_kernel *k, atn_array *const q[4], atn_array *const shift[3], atn_array *const fit[4]) {
+    atn_status status = ATN_OK;
+    for (int n = 0; n < 3 && status == ATN_OK; ++n) status = atn_kernel_bind(k, SHIFTS[n], shift[n]);
+    for (int n = 0; n < 4 && status == ATN_OK; ++n) {
+        status = atn_kernel_bind(k, TURNS[n], q[n]);
+        if (status == ATN_OK) status = atn_kernel_bind(k, FITS[n], fit[n]);
+    }
+    return status;
+}
+
+static atn_status make_follow(atn_lattice *l, lattice_slot *s) {
+    lattice_follow *f = &s->follow;
+    atn_status status = vector(l, ATN_INT32, l->batch, NULL, &f->end);
+    for (int k = 0; k < 4 && status == ATN_OK; ++k) {
+        status = atn_array_create_matrix(l->device, ATN_SP, 1, l->batch, 0, &f->q[k]);
+        if (status == ATN_OK) status = atn_array_create_matrix(l->device, ATN_SP, 1, l->batch, 0, &f->fit[k]);
+    }
+    for (int k = 0; k < 3 && status == ATN_OK; ++k)
+        status = atn_array_create_matrix(l->device, ATN_SP, 1, l->batch, 0, &f->shift[k]);
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) {
+        status = make_steps(l, s, true, k > 0, f->end, &f->kernel[k]);
+        if (status == ATN_OK) status = bind_turns(f->kernel[k], f->q, f->shift, f->fit);
+    }
+    return status;
+}
+
+static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
     atn_status status = ATN_OK;
     for (int k = 0; k < 4 && status == ATN_OK; ++k)
         status = atn_array_create_matrix(l->device, ATN_SP, l->batch, LATTICE_GROUPS, 0, &s->fit[k]);
     for (int k = 0; k < 3 && status == ATN_OK; ++k)
         status = atn_array_create_matrix(l->device, ATN_SP, l->batch, LATTICE_GROUPS, 0, &s->shift[k]);
     for (int kind = 0; kind < LATTICE_REFINES && status == ATN_OK; ++kind) {
-        status = kernel(l, "lattice_refine", &s->refine_kernel[kind]);
-        atn_kernel *k = s->refine_kernel[kind];
-        if (status == ATN_OK) status = bind_near(l, k, "end", l->end);
-        if (status == ATN_OK) status = set_box(k, &s->box);
-        if (status == ATN_OK) status = atn_kernel_bind(k, "pull", s->pull[kind == SHARP]);
-        if (status == ATN_OK) status = atn_kernel_param(k, "keep", kind > 0 && !l->alone, 0);
-        if (status == ATN_OK) status = set_packing(k, &s->packing[kind == SHARP]);
-        if (status == ATN_OK) status = atn_kernel_param(k, "per_length", 1 / s->box.edge, 0);
-        if (status == ATN_OK) status = atn_kernel_param(k, "damp", DAMP, 0);
-        if (status == ATN_OK) status = atn_kernel_param(k, "most", MOST_SHIFT * l->sharp, 0);
-        for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
-            status = atn_kernel_param(k, FOLD[axis], s->box.mirror[axis], 0);
-        for (int n = 0; n < 3 && status == ATN_OK; ++n) status = atn_kernel_bind(k, SHIFTS[n], s->shift[n]);
-        for (int n = 0; n < 4 && status == ATN_OK; ++n) {
-            status = atn_kernel_bind(k, TURNS[n], s->q_rows[n]);
-            if (status == ATN_OK) status = atn_kernel_bind(k, FITS[n], s->fit[n]);
-        }
+        status = make_steps(l, s, kind == SHARP, kind > 0 && !l->alone, l->end, &s->refine_kernel[kind]);
+        if (status == ATN_OK) status = bind_turns(s->refine_kernel[kind], s->q_rows, s->shift, s->fit);
     }
     return status;
 }
@@ -218,6 +247,7 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     atn_status status = lattice_points_make(l->ctx, &s->model, s->constant, reach, &s->points);
     if (status != ATN_OK) return status;
     s->kind = s->model.points ? NULL : lattice_kind_find(s->model.name);
+    if (s->kind) s->cell = lattice_kind_cell(s->kind, s->constant);
     s->symmetries = lattice_points_symmetry(&s->points, s->symmetry, mirror);
     s->coarse = lattice_box_make(fmin(l->inner, l->info.cutoff), 0, l->info.shift_noise, mirror);
     s->box = lattice_box_make(l->info.cutoff, shift, l->sharp, mirror);
@@ -230,6 +260,7 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     if (status == ATN_OK) status = make_score(l, s);
     if (status == ATN_OK) status = make_pick(l, s);
     if (status == ATN_OK) status = make_refine(l, s);
+    if (status == ATN_OK && !l->alone) status = make_follow(l, s);
     return status;
 }
 
@@ -262,6 +293,8 @@ static atn_status open_near(atn_lattice *l) {
 atn_status lattice_engine_open(atn_lattice *l) {
     lattice_engine_close(l);
     atn_status status = open_near(l);
+    l->search = LATTICE_ALL;
+    for (int n = 0; n <= ATN_LATTICE_MOST_NEIGHBOURS; ++n) l->rise[n] = lgamma(n + l->shape) - lgamma(l->shape);
     l->info.rotations = 0;
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
         l->slot[m].constant = l->info.constant[m];
@@ -281,10 +314,19 @@ static void close_slot(atn_lattice *l, lattice_slot *s) {
                                   &s->shift[0], &s->shift[1],  &s->shift[2],  &s->fit[1],    &s->fit[2],    &s->fit[3]};
     atn_kernel **const kernels[] = {&s->score_kernel, &s->pick_kernel, &s->refine_kernel[0], &s->refine_kernel[1],
                                     &s->refine_kernel[2]};
+    lattice_follow *f = &s->follow;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; ++k) {
         atn_kernel_free(*kernels[k]);
         *kernels[k] = NULL;
     }
+    for (int k = 0; k < 2; ++k) atn_kernel_free(f->kernel[k]);
+    for (int k = 0; k < 4; ++k) {
+        atn_array_free(f->q[k]);
+        atn_array_free(f->fit[k]);
+        if (k < 3) atn_array_free(f->shift[k]);
+    }
+    atn_array_free(f->end);
+    *f = (lattice_follow){0};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) {
         atn_array_free(*arrays[k]);
         *arrays[k] = NULL;
@@ -317,7 +359,7 @@ void lattice_engine_close(atn_lattice *l) {
 
 /* ---- running ---- */
 
-static atn_status put_near(atn_lattice *l, const lattice_near *near) {
+atn_status lattice_engine_put(atn_lattice *l, const lattice_near *near) {
     void *start, *last = NULL, *end = NULL, *to;
     atn_status status = atn_array_map_write(l->start, &start);
     if (status == ATN_OK) status = atn_array_map_write(l->last, &last);
@@ -338,8 +380,27 @@ static atn_status put_near(atn_lattice *l, const lattice_near *near) {
 /* What the host looks at of a model's results. */
 typedef struct shown {
     const int32_t *best;
-    const float *sum, *q[4], *fit[4], *shift[3];
+    const float *sum;
+    lattice_seen steps;
 } shown;
+
+static atn_status see(atn_array *const q[4], atn_array *const fit[4], atn_array *const shift[3], lattice_seen *out) {
+    const void *from = NULL;
+    atn_status status = ATN_OK;
+    for (int k = 0; k < 4 && status == ATN_OK; ++k) {
+        status = atn_array_map_read(q[k], &from);
+        out->q[k] = from;
+        if (status == ATN_OK) status = atn_array_map_read(fit[k], &from);
+        out->fit[k] = from;
+    }
+    for (int k = 0; k < 3 && status == ATN_OK; ++k) {
+        status = atn_array_map_read(shift[k], &from);
+        out->shift[k] = from;
+    }
+    return status;
+}
+
+atn_status lattice_engine_see(const lattice_follow *f, lattice_seen *out) { return see(f->q, f->fit, f->shift, out); }
 
 static atn_status show(const lattice_slot *s, shown *out) {
     const void *from = NULL;
@@ -347,23 +408,13 @@ static atn_status show(const lattice_slot *s, shown *out) {
     out->best = from;
     if (status == ATN_OK) status = atn_array_map_read(s->sum, &from);
     out->sum = from;
-    for (int k = 0; k < 4 && status == ATN_OK; ++k) {
-        status = atn_array_map_read(s->q[k], &from);
-        out->q[k] = from;
-        if (status == ATN_OK) status = atn_array_map_read(s->fit[k], &from);
-        out->fit[k] = from;
-    }
-    for (int k = 0; k < 3 && status == ATN_OK; ++k) {
-        status = atn_array_map_read(s->shift[k], &from);
-        out->shift[k] = from;
-    }
-    return status;
+    return status == ATN_OK ? see(s->q, s->fit, s->shift, &out->steps) : status;
 }
 
 /* The average over rotations: around a candidate the likelihood is a normal distribution of rotation vectors, which is
  * L (2 pi)^(3/2) |A / s^2|^(-1/2) of 8 pi^2, once for each symmetry; over where the centre really is, which is off by
  * as much as any atom, exp(-t^2 / 2 s^2) (1 + sum w)^(-3/2). */
-static double around(const atn_lattice *l, const lattice_slot *s, const shown *v, size_t k) {
+double lattice_engine_around(const atn_lattice *l, const lattice_slot *s, const lattice_seen *v, size_t k) {
     double constant = log((double)s->symmetries * pow(2 * PI, 1.5) / (8 * PI * PI)), s2 = l->sharp * l->sharp;
     double turns = fmin(0, constant - 0.5 * ((double)v->fit[3][k] - 3 * log(s2)));
     double shift = 0;
@@ -384,18 +435,19 @@ static void choose(const atn_lattice *l, const lattice_slot *s, const shown *v, 
     double most = -INFINITY;
     size_t first = i * LATTICE_GROUPS, at = first;
     for (size_t k = first; k < first + LATTICE_GROUPS; ++k) {
-        double here = (double)v->fit[0][k] + around(l, s, v, k);
+        double here = (double)v->steps.fit[0][k] + lattice_engine_around(l, s, &v->steps, k);
         if (here > most) most = here, at = k;
     }
     int32_t n = l->near.start[i + 1] - l->near.start[i];
     bool coarse = s->turns.spread * l->info.cutoff > l->sharp; /* peaks may lie between the rotations that were tried */
     if (l->inner > l->info.cutoff) most = fmax(l->alone && !coarse ? -INFINITY : most, average(s, v, first, n));
-    *out = (lattice_found){
-        .evidence = (float)most, .around = (float)around(l, s, v, at), .background = -INFINITY, .part = -1};
-    for (int k = 0; k < 3 && !l->alone; ++k) out->shift[k] = v->shift[k][at];
-    for (int k = 0; k < 4; ++k) out->quaternion[k] = v->q[k][at];
-    out->weight = v->fit[1][at];
-    out->spread = v->fit[2][at];
+    const lattice_seen *steps = &v->steps;
+    *out = (lattice_found){.evidence = (float)most, .background = -INFINITY, .part = -1};
+    out->around = (float)lattice_engine_around(l, s, steps, at);
+    for (int k = 0; k < 3 && !l->alone; ++k) out->shift[k] = steps->shift[k][at];
+    for (int k = 0; k < 4; ++k) out->quaternion[k] = steps->q[k][at];
+    out->weight = steps->fit[1][at];
+    out->spread = steps->fit[2][at];
 }
 
 /* The first step starts without a shift; who comes alone stays without. */
@@ -418,14 +470,21 @@ static void choose_part(void *user, int64_t from, int64_t to, int32_t worker) {
     const choosing *c = user;
     atn_lattice *l = c->l;
     (void)worker;
-    for (size_t i = (size_t)from; i < (size_t)to; ++i)
-        choose(l, &l->slot[c->model], &c->v, i, &l->found[i * (size_t)l->info.models + (size_t)c->model]);
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+        lattice_found *found = &l->found[i * (size_t)l->info.models + (size_t)c->model];
+        if (l->search >> c->model & 1)
+            choose(l, &l->slot[c->model], &c->v, i, found);
+        else
+            *found =
+                (lattice_found){.evidence = NEVER, .background = -INFINITY, .part = -1, .quaternion = {1, 0, 0, 0}};
+    }
 }
 
 atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near) {
     atn_status status = atn_check_cancel(l->ctx);
-    if (status == ATN_OK) status = put_near(l, near);
-    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) status = run_slot(&l->slot[m]);
+    if (status == ATN_OK) status = lattice_engine_put(l, near);
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m)
+        if (l->search >> m & 1) status = run_slot(&l->slot[m]);
     return status;
 }
 
@@ -433,7 +492,7 @@ atn_status lattice_engine_finish(atn_lattice *l) {
     atn_status status = ATN_OK;
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
         choosing c = {.l = l, .model = m};
-        status = show(&l->slot[m], &c.v);
+        if (l->search >> m & 1) status = show(&l->slot[m], &c.v);
         if (status == ATN_OK) atn_parallel((int64_t)l->near.atoms, LATTICE_PART, choose_part, &c);
     }
     return status;

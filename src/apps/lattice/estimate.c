@@ -392,6 +392,7 @@ atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angs
     learning *x = atn_zalloc(l->ctx, sizeof *x);
     if (!x) return ATN_ERR_MEMORY;
     *x = (learning){.atoms = atoms, .angstrom = angstrom};
+    memset(l->follows, 0, sizeof l->follows); /* until lattice_rivals says so */
     x->which = atn_alloc(l->ctx, most * sizeof *x->which);
     x->number = atn_alloc(l->ctx, most * sizeof *x->number);
     x->bins = atn_alloc(l->ctx, most * BINS * sizeof *x->bins);

@@ -9,17 +9,37 @@
 
 #include <math.h>
 
-static const double FIRST = 0.3; /* the power until a part is looked for */
+static const double FIRST = 0.3;            /* the power until a part is looked for */
+static const double RARE = 0.01, MUCH = 10; /* of the most frequent model's share; nats */
 
 /* log P(n | expected), less log n!. */
-static double count_term(double n, double expected, double shape) {
-    return lgamma(n + shape) - lgamma(shape) + shape * log(shape / (shape + expected)) +
-           n * log(expected / (shape + expected));
+static double count_term(const atn_lattice *l, double n, double expected) {
+    return l->rise[(int32_t)n] + l->shape * log(l->shape / (l->shape + expected)) +
+           n * log(expected / (l->shape + expected));
 }
 
 static double number_term(const atn_lattice *l, int32_t model, double n) {
     const lattice_slot *s = &l->slot[model];
-    return s->number ? s->number[(int32_t)n] : count_term(n, s->expected, l->shape);
+    return s->number ? s->number[(int32_t)n] : count_term(l, n, s->expected);
+}
+
+double lattice_places(const atn_lattice *l, size_t i, double out[]) {
+    double n = l->near.start[i + 1] - l->near.start[i], mean = 0;
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        out[m] = (double)l->found[i * (size_t)l->info.models + (size_t)m].evidence - n * log(l->slot[m].expected);
+        mean += out[m] / l->info.models;
+    }
+    for (int32_t m = 0; m < l->info.models; ++m) out[m] -= mean;
+    return mean;
+}
+
+/* Places count as made neighbourhoods say (sets_weigh.c), the number of neighbours as it is. */
+static void weigh_places(const atn_lattice *l, size_t i, double n, double term[]) {
+    double place[ATN_LATTICE_MOST_MODELS], mean = lattice_places(l, i, place);
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        term[m + 1] = number_term(l, m, n) + mean;
+        for (int32_t k = 0; k < l->info.models; ++k) term[m + 1] += l->places[m][k] * place[k];
+    }
 }
 
 /* Logarithms of the likelihoods of all classes, and of the null model in front; off: of an atom on no site. Returns the
@@ -34,10 +54,30 @@ static int32_t likelihoods(const atn_lattice *l, size_t i, double term[], double
         mean += expected / l->info.models;
         term[m + 1] = (double)found[m].evidence + count;
         *off = fmax(*off, (double)found[m].background + count);
-        if (term[m + 1] > term[best]) best = m + 1;
     }
-    term[0] = (l->slot[0].number ? number_term(l, best - 1, n) : count_term(n, mean, l->shape)) + lattice_null(l, i);
+    if (l->alone) weigh_places(l, i, n, term);
+    for (int32_t m = 1; m <= l->info.models; ++m)
+        if (term[m] > term[best]) best = m;
+    term[0] = (l->slot[0].number ? number_term(l, best - 1, n) : count_term(l, n, mean)) + lattice_null(l, i);
     return best;
+}
+
+uint32_t lattice_frequent(const atn_lattice *l) {
+    double most = 0;
+    uint32_t out = 0;
+    for (int32_t m = 1; m <= l->info.models; ++m) most = fmax(most, l->info.share[m]);
+    for (int32_t m = 1; m <= l->info.models; ++m)
+        if (l->info.share[m] > RARE * most) out |= 1u << (m - 1);
+    return out;
+}
+
+uint32_t lattice_likely(const atn_lattice *l, size_t i, const lattice_recent *recent) {
+    double term[ATN_LATTICE_MOST_MODELS + 1], off;
+    int32_t best = likelihoods(l, i, term, &off);
+    uint32_t out = lattice_frequent(l);
+    for (int32_t m = 1; m <= l->info.models; ++m)
+        if (recent->count[m - 1] || term[m] > term[best] - MUCH) out |= 1u << (m - 1);
+    return out;
 }
 
 double lattice_gain(const atn_lattice *l, size_t i, double term[]) {

@@ -34,7 +34,7 @@ static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
     (void)worker;
     for (size_t i = (size_t)from; i < (size_t)to; ++i) {
         atn_lattice_atom *atom = &j->out[j->which[i]];
-        if (lattice_is_uneven(j->l)) lattice_look(j->l, i, NULL, true);
+        if (lattice_is_uneven(j->l)) lattice_look_closer(j->l, i, LATTICE_ALL);
         lattice_judge(j->l, i, atom, NULL);
         j->l->sure[i] = is_sure(atom) && is_typical(j->l, i, atom->phase - 1);
     }
@@ -65,12 +65,13 @@ static bool remember_around(const judging *j, size_t atom, lattice_recent *recen
 
 static void look_again(const judging *j, size_t i, const lattice_recent *recent) {
     atn_lattice_atom *atom = &j->out[j->which[i]];
-    lattice_look(j->l, i, recent, false);
+    uint32_t models = lattice_likely(j->l, i, recent);
+    lattice_looked looked;
+    lattice_look(j->l, i, recent, models, &looked);
     lattice_judge(j->l, i, atom, NULL);
     if (is_sure(atom) && is_typical(j->l, i, atom->phase - 1)) return;
-    lattice_look(j->l, i, recent, true); /* tables are too coarse to hold it against an atom on no site */
-    lattice_mixed(j->l, i, recent);
-    lattice_mixed_off(j->l, i, recent);
+    lattice_look_closer(j->l, i, models); /* tables are too coarse to hold it against an atom on no site */
+    lattice_mixed(j->l, i, recent, models, &looked);
     lattice_judge(j->l, i, atom, NULL);
 }
 
@@ -93,11 +94,12 @@ static void look_part(void *user, int64_t from, int64_t to, int32_t worker) {
 void lattice_judge_first(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out) {
     judging j = {l, around, which, out};
     size_t n = l->near.atoms;
+    int32_t mark = around && around->followed ? LATTICE_NEW : 0;
     atn_parallel((int64_t)n, STRETCH, judge_part, &j);
     if (!around) return;
     for (size_t i = 0; i < n; ++i) {
         int32_t site = around->cells->site[around->cells->rank[which[i]]];
-        if (l->sure[i]) around->phase[site] = (unsigned char)out[which[i]].phase;
+        if (l->sure[i]) around->phase[site] = (unsigned char)(out[which[i]].phase | mark);
         if (l->sure[i] && i + STRETCH >= n) remember(l, &out[which[i]], &l->recent);
     }
 }

@@ -43,8 +43,12 @@ static atn_status look_at(atn_lattice *l, const lattice_around *around, lattice_
         lattice_add_atom(l, around->cells, late->which[*to]);
     memset(l->sure, 0, l->near.atoms);
     lattice_judge_again(l, around, late->which + from, out);
-    for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i)
-        status = lattice_judge_end(l, i, &out[late->which[from + i]]);
+    for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) {
+        atn_lattice_atom *atom = &out[late->which[from + i]];
+        if (around->doubt > 0 && (!atom->structure || atom->confidence < around->doubt)) continue;
+        around->told[around->cells->site[around->cells->rank[late->which[from + i]]]] = 1;
+        status = lattice_judge_end(l, i, atom);
+    }
     l->near = near;
     l->found = found;
     return status;

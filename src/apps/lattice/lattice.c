@@ -22,7 +22,7 @@ static atn_status check_number(const atn_ctx *ctx, const char *what, double valu
 static atn_status check(const atn_ctx *ctx, const atn_lattice_settings *s) {
     atn_status status = ATN_OK;
     if (s->models < 0 || s->models > ATN_LATTICE_MOST_MODELS)
-        return atn_fail(ctx, ATN_ERR_INPUT, "lattice: %d models; 1 to %d can be told apart", (int)s->models,
+        return atn_fail(ctx, ATN_ERR_INPUT, "lattice: %d models; 1 to %d are supported", (int)s->models,
                         ATN_LATTICE_MOST_MODELS);
     status = check_number(ctx, "the cut-off", s->cutoff, 0, 100);
     if (status == ATN_OK) status = check_number(ctx, "the noise", s->noise, 0, 10);
@@ -38,19 +38,20 @@ static atn_status check(const atn_ctx *ctx, const atn_lattice_settings *s) {
         if (status == ATN_OK && model->points == 1)
             status =
                 atn_fail(ctx, ATN_ERR_INPUT,
-                         "lattice: the model '%.31s' has one point; it takes 2 or more around the atom to tell a turn",
+                         "lattice: the model '%.31s' has one point; at least 2 are needed to determine an orientation",
                          model->name);
         if (status == ATN_OK && model->points > 4096)
-            status = atn_fail(ctx, ATN_ERR_INPUT, "lattice: the model '%.31s' has %zu points; 4096 are the most",
-                              model->name, model->points);
+            status =
+                atn_fail(ctx, ATN_ERR_INPUT, "lattice: the model '%.31s' has %zu points; at most 4096 are supported",
+                         model->name, model->points);
         if (status == ATN_OK) status = check_number(ctx, "a lattice constant", model->constant, 0, 100);
         for (int32_t k = 0; k < m && status == ATN_OK; ++k)
             if (strncmp(model->name, s->model[k].name, 31) == 0 &&
                 (!(model->constant > 0) || model->constant == s->model[k].constant || !(s->model[k].constant > 0)))
-                status = atn_fail(ctx, ATN_ERR_INPUT,
-                                  "lattice: the model '%.31s' is there twice; phases of one structure need constants "
-                                  "that differ",
-                                  model->name);
+                status = atn_fail(
+                    ctx, ATN_ERR_INPUT,
+                    "lattice: the model '%.31s' is given twice; phases of one structure need different constants",
+                    model->name);
     }
     return status;
 }
@@ -183,148 +184,6 @@ void lattice_take_density(atn_lattice *l, double neighbours) {
     l->info.neighbours = neighbours;
     l->inner = neighbours > 1.4 * wanted ? r * cbrt(wanted / neighbours) : r * 1.01;
     l->stranger_density = fmax(l->info.strangers * neighbours, 0.02) / volume;
-}
-
-/* ---- matching ---- */
-
-bool lattice_near_has_room(const lattice_near *near) {
-    return (size_t)near->start[near->atoms] + ATN_LATTICE_MOST_NEIGHBOURS <= near->room;
-}
-
-bool lattice_batch_is_full(const atn_lattice *l) {
-    return l->near.atoms == (size_t)l->batch || !lattice_near_has_room(&l->near);
-}
-
-/* Neighbours of an atom that is to be matched; none in a crowd, which no lattice explains and which costs the most. */
-static int32_t near_of(const atn_lattice *l, const lattice_cells *cells, size_t atom, float *const to[3],
-                       int32_t *inner) {
-    enum { CROWD = 4 }; /* times as many as atoms usually have */
-    int32_t n = lattice_cells_near(cells, atom, l->inner, l->info.cutoff, to[0], to[1], to[2], inner);
-    if (n < ATN_LATTICE_MOST_NEIGHBOURS || n < CROWD * l->info.neighbours) return n;
-    *inner = 0;
-    return 0;
-}
-
-/* Neighbours of the next batch: all cores count them, then put them where they belong. */
-typedef struct finding {
-    const atn_lattice *l;
-    const lattice_cells *cells;
-    const size_t *which;
-} finding;
-
-static void count_part(void *user, int64_t from, int64_t to, int32_t worker) {
-    const finding *f = user;
-    const atn_lattice *l = f->l;
-    int32_t inner;
-    (void)worker;
-    for (int64_t i = from; i < to; ++i)
-        l->next.start[i + 1] = near_of(l, f->cells, f->which[i], (float *const[3]){NULL, NULL, NULL}, &inner);
-}
-
-static void fill_part(void *user, int64_t from, int64_t to, int32_t worker) {
-    const finding *f = user;
-    const lattice_near *near = &f->l->next;
-    (void)worker;
-    for (int64_t i = from; i < to; ++i) {
-        int32_t at = near->start[i], inner = 0;
-        float *to_here[3] = {near->axis[0] + at, near->axis[1] + at, near->axis[2] + at};
-        if (near->start[i + 1] > at) (void)near_of(f->l, f->cells, f->which[i], to_here, &inner);
-        near->inner[i] = at + inner;
-    }
-}
-
-/* The slab's own atoms, of several at one site the first, from number `at` on in the order of the cells, as many as
- * there is room for: neighbours of one are still in the caches for the next. */
-static void find(atn_lattice *l, const lattice_cells *cells, const int32_t *first, size_t *at, size_t *which) {
-    finding f = {l, cells, which};
-    size_t count = 0, n = 0;
-    for (; *at < cells->atoms && count < (size_t)l->batch; ++*at)
-        if (first[cells->site[*at]] == cells->order[*at]) which[count++] = (size_t)cells->order[*at];
-    atn_parallel((int64_t)count, LATTICE_PART, count_part, &f);
-    for (; n < count && (size_t)l->next.start[n] + (size_t)l->next.start[n + 1] <= l->room; ++n)
-        l->next.start[n + 1] += l->next.start[n];
-    atn_parallel((int64_t)n, LATTICE_PART, fill_part, &f);
-    if (n < count) *at = (size_t)cells->rank[which[n]];
-    l->next.atoms = n;
-}
-
-/* l->near, which is empty then: sure atoms are told, the others wait. */
-static atn_status judge(atn_lattice *l, const lattice_around *around, const size_t *which, lattice_late *late,
-                        atn_lattice_atom *out) {
-    atn_status status = ATN_OK;
-    size_t n = l->near.atoms;
-    lattice_judge_first(l, around, which, out);
-    for (size_t i = 0; i < n && status == ATN_OK; ++i)
-        status = l->sure[i] ? lattice_judge_end(l, i, &out[which[i]]) : lattice_late_add(l, i, which[i], late);
-    l->near.atoms = 0;
-    return status == ATN_OK && n ? lattice_late_look(l, around, late, &which[n - 1], out) : status;
-}
-
-/* While the device works on a batch, the host judges the one before and finds the neighbours of the one behind. */
-static atn_status match_own(atn_lattice *l, const lattice_around *around, size_t *which, size_t *next,
-                            lattice_late *late, atn_lattice_atom *out) {
-    const lattice_cells *cells = around->cells;
-    const int32_t *first = around->first;
-    atn_status status = ATN_OK;
-    size_t at = 0;
-    for (find(l, cells, first, &at, next); status == ATN_OK && l->near.atoms + l->next.atoms > 0;) {
-        status = atn_tell_progress(l->ctx, l->known ? "matching" : "calibrating", (int64_t)at, (int64_t)cells->atoms);
-        if (status == ATN_OK && l->near.atoms) status = lattice_engine_finish(l);
-        if (status == ATN_OK && l->next.atoms) status = lattice_engine_start(l, &l->next);
-        if (status == ATN_OK) status = judge(l, around, which, late, out);
-        lattice_near near = l->near;
-        size_t *list = which;
-        l->near = l->next, l->next = near;
-        which = next, next = list;
-        if (status == ATN_OK) find(l, cells, first, &at, next);
-    }
-    l->next.atoms = 0;
-    return status == ATN_OK ? lattice_late_look(l, around, late, NULL, out) : status;
-}
-
-void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom) {
-    int32_t at = l->near.start[l->near.atoms], inner;
-    float *to[3] = {l->near.axis[0] + at, l->near.axis[1] + at, l->near.axis[2] + at};
-    int32_t n = near_of(l, cells, atom, to, &inner);
-    l->near.inner[l->near.atoms] = at + inner;
-    l->near.start[++l->near.atoms] = at + n;
-}
-
-atn_status lattice_around_make(const lattice_cells *cells, size_t own, lattice_around *out) {
-    size_t sites = (size_t)cells->start[cells->cells];
-    int32_t *first = atn_alloc(cells->ctx, (sites + 1) * sizeof *first);
-    *out = (lattice_around){cells, first, atn_zalloc(cells->ctx, sites + 1)};
-    if (!first || !out->phase) return ATN_ERR_MEMORY;
-    for (size_t k = 0; k < sites; ++k) first[k] = -1;
-    for (size_t k = 0; k < cells->atoms; ++k)
-        if ((size_t)cells->order[k] < own && first[cells->site[k]] < 0) first[cells->site[k]] = cells->order[k];
-    return ATN_OK;
-}
-
-void lattice_around_free(lattice_around *around) {
-    if (!around->cells) return;
-    atn_free(around->cells->ctx, around->first);
-    atn_free(around->cells->ctx, around->phase);
-}
-
-atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out) {
-    lattice_cells cells = {0};
-    atn_status status = lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells);
-    if (status != ATN_OK) return status;
-    size_t *which = atn_alloc(l->ctx, 2 * (size_t)l->batch * sizeof *which);
-    lattice_around around = {0};
-    lattice_late late = {0};
-    status = which ? lattice_around_make(&cells, atoms->own, &around) : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = match_own(l, &around, which, which + l->batch, &late, out);
-    for (size_t k = 0; k < cells.atoms && status == ATN_OK; ++k)
-        if ((size_t)cells.order[k] < atoms->own) out[cells.order[k]] = out[around.first[cells.site[k]]];
-    if (status == ATN_OK && atoms->species && lattice_is_ordered(l)) status = lattice_order_tell(l, &cells, atoms, out);
-    l->near.atoms = 0;
-    lattice_late_free(l, &late);
-    lattice_around_free(&around);
-    atn_free(l->ctx, which);
-    lattice_cells_free(&cells);
-    return status;
 }
 
 atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *given, double angstrom, atn_lattice_atom *out) {

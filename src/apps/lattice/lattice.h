@@ -14,6 +14,7 @@ enum {
     LATTICE_CUBIC = 416, /* rotations for a model of cubic symmetry, 24-fold; others have as fine a grid */
     LATTICE_PULL = 5,    /* numbers of a voxel of the pull table */
     LATTICE_REFINES = 3, /* kinds of EM steps */
+    LATTICE_ALL = 0xff,  /* models, as bits */
     LATTICE_PART = 64,   /* atoms for which a core is worth waking */
     LATTICE_RECENT = 4,  /* turns that are remembered of each model */
     LATTICE_RADIAL_BINS = 64,
@@ -48,6 +49,9 @@ double lattice_kind_volume(const char *name, double constant);
 double lattice_kind_default(const char *name); /* of neighbourhoods that come alone */
 typedef struct lattice_kind lattice_kind;
 const lattice_kind *lattice_kind_find(const char *name); /* NULL: not known */
+typedef struct lattice_cell {
+    double edge[3], per_edge[3]; /* and one over it */
+} lattice_cell;
 /* The plain structure of an ordered one, and the sublattices of its sites; NULL: it is not ordered. */
 const char *lattice_kind_order(const lattice_kind *kind, int32_t *sites, int32_t on[LATTICE_ORDER_SITES]);
 /* The sublattice of the site at y (in constants, from the atom in the middle), on[h][at], if that atom is on site h.
@@ -55,7 +59,8 @@ const char *lattice_kind_order(const lattice_kind *kind, int32_t *sites, int32_t
 bool lattice_kind_sublattices(const lattice_kind *kind, const double y[3], double most,
                               unsigned char (*on)[LATTICE_ORDER_NEAR], int32_t at);
 /* How far y is off the nearest site of the whole crystal, which has one at the origin. */
-void lattice_kind_off(const lattice_kind *kind, double constant, const double y[3], double out[3]);
+void lattice_kind_off(const lattice_kind *kind, const lattice_cell *cell, const double y[3], double out[3]);
+lattice_cell lattice_kind_cell(const lattice_kind *kind, double constant);
 
 /* ---- rotations ---- */
 /* Into the model's frame, spread evenly over what its symmetry leaves; groups of neighbours, all as long. */
@@ -106,10 +111,17 @@ typedef struct lattice_packing {
 lattice_packing lattice_pull_pack(const lattice_box *box, const float *pull, int32_t *words);
 
 /* ---- neighbours ---- */
+/* A turn into the crystal that an atom may have; model -1: none. */
+typedef struct lattice_hint {
+    int32_t model;
+    float turn[4];
+} lattice_hint;
+
 /* Of atoms one after the other: start[i] to start[i + 1] - 1, those before inner[i] first, the nearer ones. */
 typedef struct lattice_near {
     size_t atoms, room; /* room: neighbours that fit */
     int32_t *start, *inner;
+    lattice_hint *hint;
     float *axis[3];
 } lattice_near;
 
@@ -141,6 +153,13 @@ void lattice_cells_free(lattice_cells *cells);
 int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner, double reach, float *x, float *y,
                            float *z, int32_t *n_inner);
 
+enum { LATTICE_ROWS = 25 };
+/* Sites of the cells that are at most `around` (0 to 2) cells from that of a site, along each axis: from[k] to end[k] -
+ * 1 for every row. Returns how many rows; at: the cell. */
+int32_t lattice_cells_rows(const lattice_cells *cells, int32_t site, int32_t around, int32_t from[LATTICE_ROWS],
+                           int32_t end[LATTICE_ROWS]);
+void lattice_cells_at(const lattice_cells *cells, int32_t site, int64_t at[3]);
+
 /* Sites within reach of atom i's own, without it, at most ATN_LATTICE_MOST_NEIGHBOURS. */
 int32_t lattice_cells_sites(const lattice_cells *cells, size_t atom, double reach, int32_t *out);
 
@@ -154,6 +173,7 @@ typedef struct lattice_found {
     float quaternion[4]; /* into the model's frame */
     float weight, spread;
     float shift[3]; /* of the centre from its site, in the model's frame */
+    bool exact;     /* from a closer look (look.c), not from tables */
 } lattice_found;
 
 /* Of the sure atoms of a sample: how much larger than the model the lattice seems, how far neighbours are from sites.
@@ -163,11 +183,18 @@ typedef struct lattice_fit {
     double stretch, square; /* the second: mean square */
 } lattice_fit;
 
+/* EM steps of one turn for each atom of a batch. */
+typedef struct lattice_follow {
+    atn_array *q[4], *shift[3], *fit[4], *end;
+    atn_kernel *kernel[2]; /* the first step, without a shift; the others */
+} lattice_follow;
+
 typedef struct lattice_slot {
     char name[32];
     atn_lattice_model model;
     double constant;
     const lattice_kind *kind; /* NULL: given points */
+    lattice_cell cell;        /* of a kind */
     lattice_points points;
     int32_t symmetries;
     double symmetry[LATTICE_MOST_SYMMETRIES][4];
@@ -185,6 +212,7 @@ typedef struct lattice_slot {
     atn_array *score, *rows, *best, *sum, *q[4], *q_rows[4], *shift[3], *fit[4];
     atn_kernel *score_kernel, *pick_kernel;
     atn_kernel *refine_kernel[LATTICE_REFINES]; /* wide without a shift, wide, sharp */
+    lattice_follow follow;
 } lattice_slot;
 
 /* Turns of atoms that were sure of late, the last first: atoms come in the order of their cells, so these are near. */
@@ -223,17 +251,24 @@ struct atn_lattice {
     atn_lattice_settings settings;
     double *given[ATN_LATTICE_MOST_MODELS][3]; /* points of models, ours */
     atn_lattice_info info;
-    double sharp;                   /* noise of the last steps' tables */
-    double inner;                   /* radius of the neighbours that coarse scores look at */
-    double temper;                  /* power of likelihoods */
-    double temper_part;             /* where a part of the neighbours belongs elsewhere */
-    lattice_knots knots;            /* of confidences that come true */
+    double sharp;       /* noise of the last steps' tables */
+    double inner;       /* radius of the neighbours that coarse scores look at */
+    double temper;      /* power of likelihoods */
+    double temper_part; /* where a part of the neighbours belongs elsewhere */
+    /* Of neighbourhoods that come alone: what places say for model k counts so much for model m. */
+    double places[ATN_LATTICE_MOST_MODELS][ATN_LATTICE_MOST_MODELS];
+    lattice_knots knots; /* of confidences that come true */
+    /* Where model a is right: the least share of its gain over the null model by which it beats model b. */
+    double rival[ATN_LATTICE_MOST_MODELS][ATN_LATTICE_MOST_MODELS];
+    bool follows[ATN_LATTICE_MOST_MODELS]; /* that is known: atoms near to a sure one try its turn first */
+    uint32_t search;                       /* models that are searched for, as bits */
     double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
     double null[LATTICE_RADIAL_BINS]; /* logarithm of the density of neighbours of `other` at a distance, normalized */
-    bool ready, known, alone;         /* alone: neighbourhoods that come one by one */
-    int32_t fine;                     /* so many times the usual rotations; 0 is 1 */
-    int32_t batch;                    /* atoms of a launch */
-    size_t room;                      /* neighbours of a batch */
+    double rise[ATN_LATTICE_MOST_NEIGHBOURS + 1]; /* log (shape + n - 1)! / (shape - 1)! */
+    bool ready, known, alone;                     /* alone: neighbourhoods that come one by one */
+    int32_t fine;                                 /* so many times the usual rotations; 0 is 1 */
+    int32_t batch;                                /* atoms of a launch */
+    size_t room;                                  /* neighbours of a batch */
     lattice_slot slot[ATN_LATTICE_MOST_MODELS];
     atn_array *axis[3], *start, *last, *end;
     lattice_near near; /* of a batch */
@@ -251,7 +286,16 @@ void lattice_engine_close(atn_lattice *l);
 atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near);
 /* What they found for l->near, which was started last; l->found[atom * models + model]. Others may be started then. */
 atn_status lattice_engine_finish(atn_lattice *l);
-atn_status lattice_engine_run(atn_lattice *l); /* both, for l->near */
+atn_status lattice_engine_run(atn_lattice *l);                           /* both, for l->near */
+atn_status lattice_engine_put(atn_lattice *l, const lattice_near *near); /* the neighbours alone */
+
+/* What the host looks at of results of EM steps; and what the average over rotations and shifts around result k adds to
+ * its logarithm. */
+typedef struct lattice_seen {
+    const float *q[4], *fit[4], *shift[3];
+} lattice_seen;
+atn_status lattice_engine_see(const lattice_follow *f, lattice_seen *out);
+double lattice_engine_around(const atn_lattice *l, const lattice_slot *s, const lattice_seen *v, size_t k);
 
 /* ---- radial distributions ---- */
 /* Distances of the neighbours of atom i of the batch, into bins up to the cut-off. */
@@ -281,19 +325,23 @@ void lattice_number_make(const lattice_points *points, const lattice_number *abo
 double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
 /* The confidence that comes true, from the one that lattice_judge tells. */
 float lattice_confidence(const atn_lattice *l, float confidence);
+/* What the places of atom i's neighbours say for each model, given their number, less the mean over models; returns
+ * that. */
+double lattice_places(const atn_lattice *l, size_t i, double out[]);
 /* Nats by which the models, all as likely, are likelier than the null model for atom i. term: logarithms of the
  * likelihoods of all classes, the null model first. */
 double lattice_gain(const atn_lattice *l, size_t i, double term[]);
 /* Tries the turns of recent atoms, where they fit better than what was found: the best of those that are tried for
- * every atom may not lead to the best there is. always: starts from what was found, too, and replaces it. recent may be
- * NULL. */
-void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, bool always);
+ * every atom may not lead to the best there is. looked: what each of them leads to. */
+typedef struct lattice_looked {
+    lattice_found of[ATN_LATTICE_MOST_MODELS][LATTICE_RECENT];
+} lattice_looked;
+void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models,
+                  lattice_looked *looked);
+/* Starts from what tables found, and replaces it. */
+void lattice_look_closer(const atn_lattice *l, size_t i, uint32_t models);
 /* Logarithms of the density of each neighbour, from what was found. */
 void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *found, double *out);
-/* The same from one of these turns alone, whatever was found. */
-void lattice_look_from(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
-                       lattice_found *out);
-
 /* A lattice that needs no site for the atom, from one of these turns, over neighbours that count as `left` says (NULL:
  * all): logarithms of the density of each. Returns what the average around it adds. odds (may be NULL): how much
  * likelier the atom is on no site of it than on the nearest one. */
@@ -306,10 +354,14 @@ bool lattice_turn_is(const lattice_slot *s, const double a[4],
 /* For an atom that fits none of the models whole: each model once more, from what was found and from recent turns, with
  * a part of the neighbours belonging elsewhere, as at a grain boundary: to a gas, to nothing, or to a lattice of
  * another recent turn. Makes evidences larger; judge again. Of different atoms at the same time. recent may be NULL. */
-void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent);
-/* The likelihood of an atom that is on no site of the lattice around it, or of the two at a boundary, whose turns sure
- * atoms near it have. */
-void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *recent);
+/* models: a bit for each that is looked at. With `looked`, what recent turns lead to, also the likelihood of an atom
+ * that is on no site of the lattice around it, or of the two at a boundary. */
+void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models,
+                   const lattice_looked *looked);
+/* Models that an atom may be of: all but those that hardly any atom of the frame has, none of these around, and whose
+ * likelihood is far below the best one's. A bit for each. */
+uint32_t lattice_frequent(const atn_lattice *l); /* those that more than hardly any atom has */
+uint32_t lattice_likely(const atn_lattice *l, size_t i, const lattice_recent *recent);
 /* The turn of what was found as a matrix; the voxel that neighbour k falls into, and where it is in the model's frame.
  */
 void lattice_found_matrix(const lattice_found *found, double out[9]);

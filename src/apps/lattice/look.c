@@ -13,6 +13,7 @@
 enum { STEPS = 6, WIDE = 2, STEPS_OFF = 4 };
 static const double PI = 3.14159265358979323846, MOST_TURN = 0.2, MOST_SHIFT = 4.5;
 static const double FAR = 12;
+static const double NOWHERE = 60;  /* square of deviations from the nearest site of an atom that is on none */
 static const double LITTLE = 1e-2; /* curvature of turns, so that there is some */
 static const double TURNS = 0.03,
                     LIKELY = 0.5; /* radians by which turns of a grain differ; chance of a turn that is known */
@@ -28,6 +29,7 @@ typedef struct pose {
     bool wide;          /* from the table that is blurred */
     bool told;          /* the likelihood is wanted */
     const double *left; /* how much each neighbour counts; NULL: wholly */
+    double *each;       /* logarithms of the densities of neighbours; NULL: not wanted */
 } pose;
 
 static void ready(const atn_lattice *l, pose *p) {
@@ -53,25 +55,31 @@ static double belongs(const atn_lattice *l, pose *p, double own) {
 static double square_off(const lattice_slot *s, const pose *p, const double x[3], double y[3], double d[3]) {
     double square = 0;
     for (int c = 0; c < 3; ++c) y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
-    lattice_kind_off(s->kind, s->constant, y, d);
+    lattice_kind_off(s->kind, &s->cell, y, d);
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) square += d[a] * p->w[3 * a + b] * d[b];
     return square;
+}
+
+/* The voxel of a place, and how far it is off the site that it belongs to. */
+static const float *voxel(const lattice_slot *s, const float *pull, const double y[3], double d[3]) {
+    size_t at[3];
+    for (int c = 0; c < 3; ++c) {
+        at[c] = (size_t)fabs(y[c] / s->box.edge + s->box.offset[c]);
+        if (at[c] >= (size_t)s->box.size[c]) at[c] = (size_t)s->box.size[c] - 1;
+    }
+    const float *v = pull + LATTICE_PULL * ((at[2] * (size_t)s->box.size[1] + at[1]) * (size_t)s->box.size[0] + at[0]);
+    for (int c = 0; c < 3; ++c) d[c] = y[c] - (s->box.mirror[c] ? copysign((double)v[1 + c], y[c]) : (double)v[1 + c]);
+    return v;
 }
 
 /* One neighbour: y, the offset d from its site; returns the chance that it belongs there and adds to the likelihood. */
 static double place(const atn_lattice *l, const lattice_slot *s, const float *pull, pose *p, int32_t k, double y[3],
                     double d[3]) {
     double x[3] = {(double)l->near.axis[0][k], (double)l->near.axis[1][k], (double)l->near.axis[2][k]}, square = 0;
-    size_t at[3];
     if (p->off) return belongs(l, p, exp(-0.5 * square_off(s, p, x, y, d)) * norm(l));
-    for (int c = 0; c < 3; ++c) {
-        y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
-        at[c] = (size_t)fabs(y[c] / s->box.edge + s->box.offset[c]);
-        if (at[c] >= (size_t)s->box.size[c]) at[c] = (size_t)s->box.size[c] - 1;
-    }
-    const float *v = pull + LATTICE_PULL * ((at[2] * (size_t)s->box.size[1] + at[1]) * (size_t)s->box.size[0] + at[0]);
-    for (int c = 0; c < 3; ++c) d[c] = y[c] - (s->box.mirror[c] ? copysign((double)v[1 + c], y[c]) : (double)v[1 + c]);
+    for (int c = 0; c < 3; ++c) y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
+    const float *v = voxel(s, pull, y, d);
     if (p->wide) {
         p->likelihood += (double)v[4];
         return (double)v[0];
@@ -82,7 +90,7 @@ static double place(const atn_lattice *l, const lattice_slot *s, const float *pu
 }
 
 /* The sums of a pose. */
-static void sums(const atn_lattice *l, const lattice_slot *s, const float *pull, size_t i, pose *p) {
+static void sums_uneven(const atn_lattice *l, const lattice_slot *s, const float *pull, size_t i, pose *p) {
     ready(l, p);
     p->likelihood = p->weight = p->spread = p->shift2 = 0;
     memset(p->h, 0, sizeof p->h);
@@ -110,6 +118,71 @@ static void sums(const atn_lattice *l, const lattice_slot *s, const float *pull,
                 p->h[6 * a + b] += j[0][a] * wj[0][b] + j[1][a] * wj[1][b] + j[2][a] * wj[2][b];
         }
     }
+}
+
+/* The same where noise is the same in all directions: W is a number, and most of H is sums of few. */
+typedef struct moments {
+    double c, y[3], d[3], cross[3], square, yy[6], spread;
+} moments;
+
+static void add_moment(moments *m, double c, const double y[3], const double d[3]) {
+    double cy[3] = {c * y[0], c * y[1], c * y[2]};
+    m->c += c;
+    for (int a = 0; a < 3; ++a) m->y[a] += cy[a], m->d[a] += c * d[a];
+    m->cross[0] += cy[1] * d[2] - cy[2] * d[1];
+    m->cross[1] += cy[2] * d[0] - cy[0] * d[2];
+    m->cross[2] += cy[0] * d[1] - cy[1] * d[0];
+    m->yy[0] += cy[0] * y[0], m->yy[1] += cy[1] * y[0], m->yy[2] += cy[1] * y[1];
+    m->yy[3] += cy[2] * y[0], m->yy[4] += cy[2] * y[1], m->yy[5] += cy[2] * y[2];
+    m->spread += c * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+}
+
+static void take_moments(const moments *m, double w, pose *p) {
+    double own = p->off ? 0 : 1, all = m->yy[0] + m->yy[2] + m->yy[5];
+    p->weight = m->c, p->spread = m->spread, p->shift2 = 0;
+    memset(p->h, 0, sizeof p->h);
+    for (int a = 0, k = 0; a < 3; ++a) {
+        for (int n = 0; n <= a; ++n, ++k) p->h[6 * a + n] = w * ((a == n) * all - m->yy[k]);
+        p->h[7 * (a + 3)] = w * (m->c + own);
+        p->g[a] = -w * m->cross[a];
+        p->g[a + 3] = w * (m->d[a] - own * p->t[a]);
+        p->shift2 += own * w * p->t[a] * p->t[a];
+    }
+    p->h[19] = -w * m->y[2], p->h[20] = w * m->y[1], p->h[24] = w * m->y[2];
+    p->h[26] = -w * m->y[0], p->h[30] = -w * m->y[1], p->h[31] = w * m->y[0];
+}
+
+static void sums_even(const atn_lattice *l, const lattice_slot *s, const float *pull, size_t i, pose *p) {
+    enum { AT_ONCE = 16 }; /* factors of a logarithm */
+    moments m = {0};
+    double w = 1 / (l->info.noise * l->info.noise), most = norm(l), gas = l->stranger_density, product = 1;
+    ready(l, p);
+    p->likelihood = 0;
+    for (int32_t k = l->near.start[i], n = 0; k < l->near.start[i + 1]; ++k, ++n) {
+        double x[3] = {(double)l->near.axis[0][k], (double)l->near.axis[1][k], (double)l->near.axis[2][k]}, y[3], d[3];
+        const float *v = NULL;
+        for (int c = 0; c < 3; ++c)
+            y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
+        if (p->off)
+            lattice_kind_off(s->kind, &s->cell, y, d);
+        else
+            v = voxel(s, pull, y, d);
+        double chance = p->wide ? (double)v[0] : 0;
+        if (!p->wide) {
+            double square = w * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), own = 0;
+            if (square < NOWHERE && (!v || (double)v[0] >= 1e-6)) own = most * exp(-0.5 * square);
+            product *= own + gas;
+            chance = own / (own + gas);
+            if (p->each) p->each[n] = log(own + gas);
+            if (p->told && n % AT_ONCE == AT_ONCE - 1) p->likelihood += log(product), product = 1;
+        } else {
+            p->likelihood += (double)v[4];
+        }
+        add_moment(&m, chance * (p->left ? p->left[n] : 1), y, d);
+        if (!p->told) product = 1;
+    }
+    if (p->told) p->likelihood += log(product);
+    take_moments(&m, w, p);
 }
 
 /* Cholesky of the lower half of h, in place, with so much more curvature of turns; the logarithm of its determinant. */
@@ -140,6 +213,13 @@ static double turns_term(const lattice_slot *s, double h[36], int32_t known) {
     return fmax(any, one) + log1p(exp(-fabs(any - one)));
 }
 
+static void sums(const atn_lattice *l, const lattice_slot *s, const float *pull, size_t i, pose *p) {
+    if (lattice_is_uneven(l))
+        sums_uneven(l, s, pull, i, p);
+    else
+        sums_even(l, s, pull, i, p);
+}
+
 static void step(const atn_lattice *l, pose *p) {
     double x[6], turn, length = 0, square = 0, q[4];
     factor(p->h, LITTLE);
@@ -164,7 +244,7 @@ static void step(const atn_lattice *l, pose *p) {
 }
 
 static void keep(const pose *p, double about, lattice_found *f) {
-    *f = (lattice_found){.evidence = (float)(p->likelihood + about), .around = (float)about, .part = -1};
+    *f = (lattice_found){.evidence = (float)(p->likelihood + about), .around = (float)about, .part = -1, .exact = true};
     f->background = -INFINITY;
     for (int k = 0; k < 4; ++k) f->quaternion[k] = (float)p->q[k];
     for (int k = 0; k < 3; ++k) f->shift[k] = (float)p->t[k];
@@ -192,31 +272,32 @@ static void look_from(const atn_lattice *l, const lattice_slot *s, const float *
     if (always || p->likelihood + about > (double)f->evidence) keep(p, about, f);
 }
 
-void lattice_look_from(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
-                       lattice_found *f) {
-    const lattice_slot *s = &l->slot[model];
-    const float *const pull[2] = {s->host_pull[0], s->host_pull[1]};
-    pose p = {.likelihood = 0};
-    memcpy(p.q, recent->turn[model][which], sizeof p.q);
-    *f = (lattice_found){.evidence = -INFINITY};
-    look_from(l, s, pull, i, &p, known_of(recent, model), false, f);
-}
-
-void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, bool always) {
+void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models,
+                  lattice_looked *looked) {
     for (int32_t m = 0; m < l->info.models; ++m) {
         const lattice_slot *s = &l->slot[m];
         lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
         const float *const pull[2] = {s->host_pull[0], s->host_pull[1]};
-        if (always) {
-            pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}};
-            for (int k = 0; k < 4; ++k) p.q[k] = (double)f->quaternion[k];
-            look_from(l, s, pull, i, &p, 0, true, f);
-        }
-        for (int32_t k = 0; recent && k < recent->count[m]; ++k) {
+        for (int32_t k = 0; (models >> m & 1) && k < recent->count[m]; ++k) {
+            lattice_found here = {.evidence = -INFINITY};
             pose p = {.likelihood = 0};
             memcpy(p.q, recent->turn[m][k], sizeof p.q);
-            look_from(l, s, pull, i, &p, known_of(recent, m), false, f);
+            look_from(l, s, pull, i, &p, known_of(recent, m), false, &here);
+            if (here.evidence > f->evidence) *f = here;
+            if (looked) looked->of[m][k] = here;
         }
+    }
+}
+
+void lattice_look_closer(const atn_lattice *l, size_t i, uint32_t models) {
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        const lattice_slot *s = &l->slot[m];
+        lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
+        const float *const pull[2] = {s->host_pull[0], s->host_pull[1]};
+        if (!(models >> m & 1) || f->exact) continue;
+        pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}};
+        for (int k = 0; k < 4; ++k) p.q[k] = (double)f->quaternion[k];
+        look_from(l, s, pull, i, &p, 0, true, f);
     }
 }
 
@@ -234,12 +315,14 @@ void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, co
 
 /* ---- on no site ---- */
 
-/* How far neighbours are from sites, in squares of deviations, of which FAR are as bad as any more. */
-static double misfit_off(const atn_lattice *l, const lattice_slot *s, size_t i, const pose *p) {
+/* How far neighbours are from sites, in squares of deviations, of which FAR are as bad as any more; no less than
+ * `enough` where it is that much. */
+static double misfit_off(const atn_lattice *l, const lattice_slot *s, size_t i, const pose *p, double enough) {
     double y[3], d[3], sum = 0;
-    for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
+    for (int32_t k = l->near.start[i]; k < l->near.start[i + 1] && sum < enough; ++k) {
         double x[3] = {(double)l->near.axis[0][k], (double)l->near.axis[1][k], (double)l->near.axis[2][k]};
-        sum += fmin(square_off(s, p, x, y, d), FAR) * (p->left ? p->left[k - l->near.start[i]] : 1);
+        double counts = p->left ? p->left[k - l->near.start[i]] : 1, square = square_off(s, p, x, y, d);
+        sum += (square < FAR ? square : FAR) * counts;
     }
     return sum;
 }
@@ -255,7 +338,7 @@ static void start_off(const atn_lattice *l, const lattice_slot *s, size_t i, pos
         double x[3] = {(double)l->near.axis[0][n], (double)l->near.axis[1][n], (double)l->near.axis[2][n]};
         for (int c = 0; c < 3; ++c) p->t[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2];
         ++tried;
-        double here = misfit_off(l, s, i, p);
+        double here = misfit_off(l, s, i, p, best);
         if (here >= best) continue;
         best = here;
         memcpy(t, p->t, sizeof t);
@@ -273,15 +356,24 @@ bool lattice_turn_is(const lattice_slot *s, const double a[4], const double b[4]
     return false;
 }
 
-/* The pose of a lattice of about that turn that needs no site for the atom; returns what the average around it adds. */
-static double settle_off(const atn_lattice *l, const lattice_slot *s, size_t i, int32_t known, pose *p) {
+/* The pose of a lattice of about that turn that needs no site for the atom, and the densities of neighbours; returns
+ * what the average around it adds. */
+static double settle_off(const atn_lattice *l, const lattice_slot *s, size_t i, int32_t known, double *each, pose *p) {
+    double y[3], d[3];
+    int32_t first = l->near.start[i];
     start_off(l, s, i, p);
     for (int n = 0; n < STEPS_OFF; ++n) {
         sums(l, s, NULL, i, p);
         step(l, p);
     }
-    p->told = true;
+    p->each = each;
     sums(l, s, NULL, i, p);
+    p->told = true;
+    for (int32_t k = first; lattice_is_uneven(l) && k < l->near.start[i + 1]; ++k) {
+        p->likelihood = 0;
+        place(l, s, NULL, p, k, y, d);
+        each[k - first] = p->likelihood;
+    }
     return turns_term(s, p->h, known) - log(lattice_kind_volume(s->model.name, s->constant)) + 3 * log(2 * PI);
 }
 
@@ -291,7 +383,7 @@ static double settle_off(const atn_lattice *l, const lattice_slot *s, size_t i, 
 static double off_odds(const atn_lattice *l, const lattice_slot *s, size_t i, pose *p) {
     const double back[3] = {-p->t[0], -p->t[1], -p->t[2]};
     double t[3], square = 0, odds = 0, size = 2 * log(l->info.noise) + log(l->info.depth_noise);
-    lattice_kind_off(s->kind, s->constant, back, t);
+    lattice_kind_off(s->kind, &s->cell, back, t);
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) square += t[a] * p->w[3 * a + b] * t[b];
     for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
@@ -307,17 +399,10 @@ static double off_odds(const atn_lattice *l, const lattice_slot *s, size_t i, po
 double lattice_look_beyond(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
                            const double *left, double *each, double *odds) {
     const lattice_slot *s = &l->slot[model];
-    int32_t first = l->near.start[i];
-    double y[3], d[3];
     pose p = {.off = true, .left = left};
     memcpy(p.q, recent->turn[model][which], sizeof p.q);
-    double about = settle_off(l, s, i, known_of(recent, model), &p);
+    double about = settle_off(l, s, i, known_of(recent, model), each, &p);
     if (odds) *odds = off_odds(l, s, i, &p);
-    for (int32_t k = first; k < l->near.start[i + 1]; ++k) {
-        p.likelihood = 0;
-        place(l, s, NULL, &p, k, y, d);
-        each[k - first] = p.likelihood;
-    }
     return about;
 }
 

@@ -12,7 +12,9 @@ static const double PLANE[] = {0.07, 0.22, 0.4, 0.65}, CHANCE = 0.1; /* of the c
 static const double OPEN = 0.15;          /* of the cut-off: neighbours so near to a plane may be on either side */
 static const double LEFT = 0.005;         /* chance of the others to be on the wrong one */
 static const double LEAST = 14, FAR = 20; /* nats */
+static const double LITTLE = 8.3e-7;      /* exp(-LEAST) */
 static const double NEVER = -1e30;
+static const double FEW = 0.3; /* of the neighbours: a lattice that explains fewer is not the atom's */
 enum { PLANES = sizeof PLANE / sizeof *PLANE };
 static const double PI = 3.14159265358979323846;
 
@@ -118,10 +120,11 @@ static double choose(const double *near, const double *beyond, double same, doub
     out->most = 0;
     out->expected[1] = expected;
     for (int32_t k = 0; k < out->n; ++k) {
-        double far = beyond ? beyond[k] : same, high = fmax(near[k], far);
-        out->near[k] = exp(fmax(near[k] - high, -LEAST));
-        out->beyond[k] = exp(fmax(far - high, -LEAST));
-        out->most += high;
+        double far = beyond ? beyond[k] : same, more = near[k] - far;
+        double less = fabs(more) < LEAST ? exp(-fabs(more)) : LITTLE; /* of the other one */
+        out->near[k] = more >= 0 ? 1 : less;
+        out->beyond[k] = more >= 0 ? less : 1;
+        out->most += more >= 0 ? near[k] : far;
     }
     return out->most;
 }
@@ -167,36 +170,36 @@ static void mix(const atn_lattice *l, const halving *h, int32_t model, size_t i,
     f->part = (float)(1 / (1 + exp(whole - part)));
 }
 
-void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent) {
-    halving h;
-    halve(l, i, &h);
+static void mix_all(const atn_lattice *l, const halving *h, size_t i, const lattice_recent *recent, uint32_t models,
+                    const lattice_looked *looked) {
+    double n = l->near.start[i + 1] - l->near.start[i];
     for (int32_t m = 0; m < l->info.models; ++m) {
+        if (!(models >> m & 1)) continue;
         lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m], other;
         double own[4];
         for (int c = 0; c < 4; ++c) own[c] = (double)f->quaternion[c];
-        mix(l, &h, m, i, recent, f);
+        mix(l, h, m, i, recent, f);
         for (int32_t k = 0; recent && k < recent->count[m]; ++k) {
-            if (lattice_turn_is(&l->slot[m], own, recent->turn[m][k])) continue;
-            lattice_look_from(l, i, m, recent, k, &other);
-            mix(l, &h, m, i, recent, &other);
+            other = looked->of[m][k];
+            if ((double)other.weight < FEW * n || lattice_turn_is(&l->slot[m], own, recent->turn[m][k])) continue;
+            mix(l, h, m, i, recent, &other);
             if (other.evidence > f->evidence) *f = other;
         }
     }
 }
 
-void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *recent) {
+static void mix_off(const atn_lattice *l, const halving *h, size_t i, const lattice_recent *recent) {
     double each[ATN_LATTICE_MOST_NEIGHBOURS];
     int32_t n = l->near.start[i + 1] - l->near.start[i];
-    halving h;
-    halve(l, i, &h);
     for (int32_t m = 0; m < l->info.models; ++m) {
         lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
         double best = -INFINITY;
         for (int32_t k = 0; k < recent->count[m] && l->slot[m].kind; ++k) {
             double odds, about = lattice_look_beyond(l, i, m, recent, k, NULL, each, &odds),
-                         whole = about + log(1 - CHANCE);
-            for (int32_t c = 0; c < n; ++c) whole += each[c];
-            double part = part_of(l, &h, m, i, recent, recent->turn[m][k], each) + about + log(CHANCE);
+                         whole = about + log(1 - CHANCE), explained = 0;
+            for (int32_t c = 0; c < n; ++c) whole += each[c], explained += each[c] > log(2 * l->stranger_density);
+            if (explained < FEW * n) continue;
+            double part = part_of(l, h, m, i, recent, recent->turn[m][k], each) + about + log(CHANCE);
             double here = log_sum(whole, part);
             best = fmax(best, here);
             f->evidence =
@@ -204,4 +207,12 @@ void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *rec
         }
         f->background = (float)best;
     }
+}
+
+void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models,
+                   const lattice_looked *looked) {
+    halving h;
+    halve(l, i, &h);
+    mix_all(l, &h, i, recent, models, looked);
+    if (looked) mix_off(l, &h, i, recent);
 }

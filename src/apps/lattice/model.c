@@ -109,13 +109,24 @@ bool lattice_kind_sublattices(const lattice_kind *k, const double y[3], double m
     return true;
 }
 
-void lattice_kind_off(const lattice_kind *k, double constant, const double y[3], double d[3]) {
-    double least = INFINITY;
+/* To the nearest whole number, of numbers that are far below 2^51: rint is a call where the processor is old. */
+static inline double nearest(double x) { return (x + 6755399441055744.0) - 6755399441055744.0; }
+
+lattice_cell lattice_kind_cell(const lattice_kind *k, double constant) {
+    lattice_cell out;
+    for (int axis = 0; axis < 3; ++axis)
+        out.edge[axis] = constant * k->cell[axis], out.per_edge[axis] = 1 / out.edge[axis];
+    return out;
+}
+
+void lattice_kind_off(const lattice_kind *k, const lattice_cell *cell, const double y[3], double d[3]) {
+    double least = INFINITY, u[3];
+    for (int axis = 0; axis < 3; ++axis) u[axis] = y[axis] * cell->per_edge[axis];
     for (int32_t s = 0; s < k->atoms; ++s) {
         double here[3], square = 0;
         for (int axis = 0; axis < 3; ++axis) {
-            double edge = constant * k->cell[axis], u = y[axis] / edge - k->atom[s][axis];
-            here[axis] = (u - rint(u)) * edge;
+            double from = u[axis] - k->atom[s][axis];
+            here[axis] = (from - nearest(from)) * cell->edge[axis];
             square += here[axis] * here[axis];
         }
         if (square >= least) continue;
@@ -172,8 +183,8 @@ atn_status lattice_points_make(const atn_ctx *ctx, const atn_lattice_model *mode
     *out = (lattice_points){0};
     if (!(sites <= MOST_POINTS))
         return atn_fail(ctx, ATN_ERR_INPUT,
-                        "lattice: %s with a constant of %g has %.3g sites within %.3g; at most %d are compared with: a "
-                        "smaller cut-off or a larger constant would do",
+                        "lattice: %s with a constant of %g has %.3g sites within %.3g; at most %d are supported: use a "
+                        "smaller cut-off or a larger constant",
                         model->name, constant, sites, reach, MOST_POINTS);
     size_t count = known ? spread(known, constant, reach, NULL) : model->points, kept = 0;
     double *list = atn_alloc(ctx, (count + 1) * 3 * sizeof *list);

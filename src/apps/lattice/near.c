@@ -167,8 +167,7 @@ atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double
     double high[3] = {0};
     *c = (lattice_cells){.ctx = ctx, .atoms = atoms->count};
     if (atoms->count > INT32_MAX / 2)
-        return atn_fail(ctx, ATN_ERR_INPUT, "lattice: %zu atoms at once; slabs of fewer than 2^30 would do",
-                        atoms->count);
+        return atn_fail(ctx, ATN_ERR_INPUT, "lattice: %zu atoms at once; use slabs of fewer than 2^30", atoms->count);
     for (int axis = 0; axis < 3; ++axis)
         for (size_t k = 0; k < atoms->count; ++k) {
             double x = atoms->position[axis][k] * angstrom;
@@ -273,6 +272,29 @@ int32_t lattice_cells_near(const lattice_cells *c, size_t atom, double inner, do
     return to.count;
 }
 
+void lattice_cells_at(const lattice_cells *c, int32_t site, int64_t at[3]) {
+    for (int axis = 0; axis < 3; ++axis) {
+        at[axis] = (int64_t)((double)c->axis[axis][site] / c->edge);
+        if (at[axis] >= c->size[axis]) at[axis] = c->size[axis] - 1;
+    }
+}
+
+int32_t lattice_cells_rows(const lattice_cells *c, int32_t site, int32_t around, int32_t from[LATTICE_ROWS],
+                           int32_t end[LATTICE_ROWS]) {
+    int64_t at[3];
+    int32_t rows = 0;
+    lattice_cells_at(c, site, at);
+    int64_t low = at[0] > around ? at[0] - around : 0,
+            high = at[0] + around < c->size[0] ? at[0] + around : c->size[0] - 1;
+    for (int64_t z = at[2] - around; z <= at[2] + around; ++z)
+        for (int64_t y = at[1] - around; y <= at[1] + around; ++y) {
+            if (y < 0 || z < 0 || y >= c->size[1] || z >= c->size[2]) continue;
+            row_of(c, low, high, y, z, &from[rows], &end[rows]);
+            ++rows;
+        }
+    return rows;
+}
+
 int32_t lattice_cells_sites(const lattice_cells *c, size_t atom, double reach, int32_t *out) {
     int32_t site = c->site[c->rank[atom]], from, end, n = 0;
     int64_t low[3], high[3];
@@ -307,12 +329,14 @@ atn_status lattice_near_make(const atn_ctx *ctx, size_t atoms, size_t room, latt
     }
     out->start = atn_zalloc(ctx, (atoms + 1) * sizeof *out->start);
     out->inner = atn_zalloc(ctx, atoms * sizeof *out->inner);
-    return good && out->start && out->inner ? ATN_OK : ATN_ERR_MEMORY;
+    out->hint = atn_zalloc(ctx, atoms * sizeof *out->hint);
+    return good && out->start && out->inner && out->hint ? ATN_OK : ATN_ERR_MEMORY;
 }
 
 void lattice_near_free(const atn_ctx *ctx, lattice_near *near) {
     for (int axis = 0; axis < 3; ++axis) atn_free(ctx, near->axis[axis]);
     atn_free(ctx, near->start);
     atn_free(ctx, near->inner);
+    atn_free(ctx, near->hint);
     *near = (lattice_near){0};
 }

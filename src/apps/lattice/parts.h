@@ -5,6 +5,7 @@
 #include "apps/lattice/lattice.h"
 
 #define LATTICE_AROUND 1.75  /* cut-offs: atoms that are nearer may have an atom's turn; below 2 */
+#define LATTICE_NEW    0x80  /* of a phase: the atom became sure in this pass, which does not look at it */
 #define LATTICE_FEWEST 0.002 /* share of atoms on no site: there may always be some */
 
 void lattice_set_phase(atn_lattice *l, int32_t k, int32_t model); /* entry k is a phase of a model that was given */
@@ -23,8 +24,12 @@ typedef struct lattice_around {
     const lattice_cells *cells;
     int32_t *first; /* own atom of a site that is matched for all of it; -1: none */
     unsigned char *phase;
+    unsigned char *told; /* the atom of a site is, sure or not */
+    float doubt;         /* who is surer than that is told, in this pass */
+    bool followed;       /* sure atoms of this pass are LATTICE_NEW */
 } lattice_around;
 atn_status lattice_around_make(const lattice_cells *cells, size_t own, lattice_around *out);
+void lattice_around_settle(const lattice_around *around); /* the pass is over */
 void lattice_around_free(lattice_around *around);
 
 /* All of l->near, each by itself, out[which[i]] for atom i; l->sure says which are sure. around: NULL for
@@ -47,6 +52,25 @@ atn_status lattice_late_add(const atn_lattice *l, size_t i, size_t atom, lattice
 atn_status lattice_late_look(atn_lattice *l, const lattice_around *around, lattice_late *late, const size_t *last,
                              atn_lattice_atom *out);
 void lattice_late_free(const atn_lattice *l, lattice_late *late);
+
+/* ---- turns of atoms nearby ---- */
+/* What other models reach where one is right, from a batch of made atoms that were searched, some of them sure. */
+atn_status lattice_rivals(atn_lattice *l, const unsigned char *sure);
+bool lattice_can_follow(const atn_lattice *l); /* is that known of any model? */
+/* Sure atoms around a cell. */
+enum { LATTICE_SURE_LISTED = 2048 };
+typedef struct lattice_sure {
+    bool known;
+    int64_t at[3]; /* the cell */
+    int32_t count, site[LATTICE_SURE_LISTED];
+} lattice_sure;
+/* The turn of the sure atom nearest to this one, at most so many cells away (0 to 2); which 1: of the nearest one that
+ * has another. list: of the atom before in the same pass, or zeros. */
+void lattice_hint_make(const atn_lattice *l, const lattice_around *around, size_t atom, int32_t cells, int32_t which,
+                       const atn_lattice_atom *out, lattice_sure *list, lattice_hint *hint);
+/* Like lattice_engine_start and _finish, with the turns near->hint alone. */
+atn_status lattice_follow_start(atn_lattice *l, const lattice_near *near);
+atn_status lattice_follow_finish(atn_lattice *l);
 
 /* ---- a sample that is matched ---- */
 typedef struct lattice_sample {
@@ -84,8 +108,11 @@ typedef struct lattice_sets {
 /* The neighbours of a set as seen from its first point, within the cut-off, repeats left out; x, y and z have room for
  * ATN_LATTICE_MOST_NEIGHBOURS. Returns how many. */
 int32_t lattice_set_near(const lattice_sets *sets, size_t set, double cutoff, float *x, float *y, float *z);
-/* Cut-off, constants, noise, efficiency and background atoms, where they are not given. */
-atn_status lattice_sets_learn(atn_lattice *l, const lattice_sets *sets);
+/* Cut-off, constants, noise, efficiency and background atoms, where they are not given. noise: of an atom, as it was
+ * found; that of the tables is more. */
+atn_status lattice_sets_learn(atn_lattice *l, const lattice_sets *sets, double *noise);
+/* How much the places of neighbours count, from neighbourhoods made with what was learned. The engine is open. */
+atn_status lattice_sets_weigh(atn_lattice *l, double noise);
 
 /* ---- distances of pairs ---- */
 enum { LATTICE_PAIR_BINS = 128, LATTICE_SHELLS = 64 };

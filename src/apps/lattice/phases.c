@@ -62,13 +62,9 @@ typedef struct mixture {
     double *fit;                                 /* atoms x parts: likelihood, the largest of an atom is 1 */
     double *top;                                 /* its logarithm, for each atom */
     double *weight, *expected;                   /* of each part; neighbours with all sites filled */
+    double *rise;                                /* of an atom: log (SHAPE + n - 1)! / (SHAPE - 1)! */
     double *ratio;                               /* of an atom: neighbours found over those of filled sites */
 } mixture;
-
-static double count_term(double n, double expected) {
-    return lgamma(n + SHAPE) - lgamma(SHAPE) + SHAPE * log(SHAPE / (SHAPE + expected)) +
-           n * log(expected / (SHAPE + expected));
-}
 
 /* Logarithms of each atom's distances and number, for each part. */
 static void fill(mixture *x, double noise, double strangers, double efficiency) {
@@ -83,9 +79,11 @@ static void fill(mixture *x, double noise, double strangers, double efficiency) 
             double r = (b + 0.5) / BINS, gas = 3 * r * r / BINS;
             table[b] = edge > 0 ? log((1 - strangers) * table[b] / x->expected[c] + strangers * gas) : 0;
         }
+        double number = efficiency * x->expected[c] / (1 - strangers), none = SHAPE * log(SHAPE / (SHAPE + number)),
+               each = log(number / (SHAPE + number)); /* negative binomial, but for what all parts share */
         for (size_t k = 0; k < d->atoms; ++k) {
             const uint16_t *bin = d->bin + k * BINS;
-            double all = edge > 0 ? count_term(d->number[k], efficiency * x->expected[c] / (1 - strangers)) : -INFINITY;
+            double all = edge > 0 ? x->rise[k] + none + d->number[k] * each : -INFINITY;
             for (int b = 0; b < BINS && edge > 0; ++b)
                 if (bin[b]) all += bin[b] * table[b];
             x->fit[k * (size_t)x->parts + (size_t)c] = all;
@@ -237,14 +235,16 @@ atn_status lattice_phases(const atn_lattice *l, const lattice_pairs *pairs, doub
                           lattice_sizes out[2], int32_t *ways, bool *two) {
     size_t parts = (size_t)(EDGES * l->info.models), atoms = pairs->atoms;
     mixture *x = atn_zalloc(l->ctx, sizeof *x);
-    double *block = atn_alloc(l->ctx, (atoms * (parts + 2) + 2 * parts) * sizeof *block);
+    double *block = atn_alloc(l->ctx, (atoms * (parts + 3) + 2 * parts) * sizeof *block);
     atn_status status = x && block ? ATN_OK : ATN_ERR_MEMORY;
     *ways = 0;
     *two = false;
     if (status == ATN_OK) {
         *x = (mixture){.pairs = pairs, .models = l->info.models, .parts = (int32_t)parts, .fit = block};
         x->top = block + atoms * parts, x->ratio = x->top + atoms;
-        x->weight = x->ratio + atoms, x->expected = x->weight + parts;
+        x->rise = x->ratio + atoms;
+        for (size_t k = 0; k < atoms; ++k) x->rise[k] = lgamma(pairs->number[k] + SHAPE) - lgamma(SHAPE);
+        x->weight = x->rise + atoms, x->expected = x->weight + parts;
         status = prepare(l, x, first);
     }
     if (status == ATN_OK) {

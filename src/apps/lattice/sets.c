@@ -40,7 +40,8 @@ static void add_set(atn_lattice *l, const lattice_sets *sets, size_t set) {
 
 static atn_status open(atn_lattice *l, const lattice_sets *sets) {
     atn_status status = lattice_order_check(l, NULL);
-    if (status == ATN_OK) status = lattice_sets_learn(l, sets);
+    double noise = 0;
+    if (status == ATN_OK) status = lattice_sets_learn(l, sets, &noise);
     if (status != ATN_OK) return status;
     l->inner = l->info.cutoff * 1.01;
     lattice_even_shares(l, 0.003);
@@ -48,7 +49,8 @@ static atn_status open(atn_lattice *l, const lattice_sets *sets) {
     l->temper = 1;
     l->fine = 2; /* the average over rotations is all there is */
     l->known = l->alone = l->info.told = true;
-    return lattice_engine_open(l);
+    status = lattice_engine_open(l);
+    return status == ATN_OK ? lattice_sets_weigh(l, noise) : status;
 }
 
 static atn_status run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {

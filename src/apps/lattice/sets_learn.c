@@ -134,7 +134,7 @@ static atn_status along(learning *x, size_t offset, const double *factor, size_t
 }
 
 static atn_status polish(learning *x, int rounds, values *best) {
-    static const double COARSE[] = {0.6, 0.77, 1.3, 1.7}, FINE[] = {0.85, 0.93, 1.08, 1.17}, SHARES[] = {1.7, 3.4},
+    static const double COARSE[] = {0.6, 0.77, 1.3, 1.7}, FINE[] = {0.85, 0.93, 1.08, 1.17}, SHARES[] = {0.3, 1.7, 3.4},
                         FINEST[] = {0.95, 0.975, 1.025, 1.05}, SHAPES[] = {0.3, 3};
     const atn_lattice_settings *s = &x->l->settings;
     atn_status status = ATN_OK;
@@ -144,7 +144,7 @@ static atn_status polish(learning *x, int rounds, values *best) {
         if (status == ATN_OK && !(s->efficiency > 0))
             status = along(x, offsetof(values, efficiency), factor, 4, 0.99, best);
         if (status == ATN_OK && !lattice_strangers_given(s))
-            status = along(x, offsetof(values, strangers), SHARES, 2, MOST_STRANGERS, best);
+            status = along(x, offsetof(values, strangers), SHARES, 3, MOST_STRANGERS, best);
         if (status == ATN_OK && round > 0) status = along(x, offsetof(values, shape), SHAPES, 2, 2000, best);
     }
     return status;
@@ -251,7 +251,7 @@ static atn_status find(atn_lattice *l, const lattice_sets *sets, learning *x, va
     return status;
 }
 
-atn_status lattice_sets_learn(atn_lattice *l, const lattice_sets *sets) {
+atn_status lattice_sets_learn(atn_lattice *l, const lattice_sets *sets, double *noise) {
     const atn_lattice_settings *s = &l->settings;
     double far = s->cutoff > 0 || sets->count < LEAST_SETS ? 0 : farthest(sets);
     learning x = {.l = l, .cutoff = s->cutoff > 0 ? s->cutoff : far > 1 && far < 20 ? far * 1.0001 : USUAL.cutoff};
@@ -264,6 +264,7 @@ atn_status lattice_sets_learn(atn_lattice *l, const lattice_sets *sets) {
     l->info.efficiency = v.efficiency;
     l->info.strangers = v.strangers;
     l->shape = v.shape;
+    *noise = v.noise / sqrt(2);
     for (int32_t m = 0; m < l->info.models; ++m)
         l->info.constant[m] = s->model[m].constant > 0 ? s->model[m].constant
                               : s->model[m].points     ? 1

@@ -160,7 +160,7 @@ static void weigh(const atn_lattice *l, size_t i, learned *x) {
     bool sure = a.structure && a.confidence > 0.9F;
     if (sure) count_sure(l, i, a.phase - 1, x);
     if (a.structure && a.confidence >= LATTICE_SURE) return;
-    lattice_mixed(l, i, NULL); /* as it is judged when it is told */
+    lattice_mixed(l, i, NULL, LATTICE_ALL, NULL); /* as it is judged when it is told */
     lattice_gain(l, i, term);
     if (!sure) x->likelihood += lattice_judge(l, i, &a, NULL) - here;
 }
@@ -170,7 +170,7 @@ static void weigh_batch(const atn_lattice *l, learned *x) {
     lattice_recent recent = {.near = false};
     atn_lattice_atom a;
     for (size_t i = 0; i < l->near.atoms; ++i) {
-        if (lattice_is_uneven(l)) lattice_look(l, i, NULL, true);
+        if (lattice_is_uneven(l)) lattice_look_closer(l, i, LATTICE_ALL);
         lattice_judge(l, i, &a, NULL);
         if (!a.structure || a.confidence < LATTICE_SURE) continue;
         const float *q = a.quaternion;
@@ -179,7 +179,7 @@ static void weigh_batch(const atn_lattice *l, learned *x) {
     }
     for (size_t i = 0; i < l->near.atoms; ++i) {
         lattice_judge(l, i, &a, NULL);
-        if (!a.structure || a.confidence < LATTICE_SURE) lattice_look(l, i, &recent, false);
+        if (!a.structure || a.confidence < LATTICE_SURE) lattice_look(l, i, &recent, LATTICE_ALL, NULL);
         weigh(l, i, x);
     }
 }

@@ -17,6 +17,21 @@ static void make_scene(void *user) {
     p->scene_status = reg_scene_make(&p->source, &p->target, p->settings->transform != ATN_TRANSFORM_RIGID, &p->scene);
 }
 
+/* By all cores of the host: those that the scene leaves idle begin with the verdict's trees. */
+static void make_scene_here(reg_problem *p) {
+    bool early = !p->engine.remote && !p->fitness && fitness_may_be_early(p);
+    if (early) p->fitness = atn_zalloc(p->engine.ctx, sizeof *p->fitness);
+    if (!p->fitness || !early) {
+        make_scene(p);
+        return;
+    }
+    fitness_early trees = {.p = p, .out = p->fitness};
+    reg_meanwhile other = {fitness_begin_early, &trees, 2};
+    p->scene_status =
+        reg_scene_make_beside(&p->source, &p->target, p->settings->transform != ATN_TRANSFORM_RIGID, &other, &p->scene);
+    fitness_end_early(&trees);
+}
+
 void reg_scene_begin(reg_problem *p) {
     bool asked = p->settings->init == ATN_START_AUTO || p->settings->transform == ATN_TRANSFORM_RIGID;
     if (p->on_device && p->parts == 1 && asked) atn_aside_begin(&p->scene_aside, make_scene, p, SCENE_THREADS);
@@ -24,7 +39,7 @@ void reg_scene_begin(reg_problem *p) {
 
 atn_status reg_scene_ready(reg_problem *p) {
     atn_aside_end(&p->scene_aside);
-    if (!p->scene && p->scene_status == ATN_OK) make_scene(p);
+    if (!p->scene && p->scene_status == ATN_OK) make_scene_here(p);
     return p->scene_status;
 }
 
@@ -35,13 +50,13 @@ static void describe(void *user) {
 
 /* What is asked of the device comes first: only one thread talks to it. */
 static atn_status choose(reg_problem *p) {
-    p->fitness = atn_zalloc(p->engine.ctx, sizeof *p->fitness);
+    if (!p->fitness) p->fitness = atn_zalloc(p->engine.ctx, sizeof *p->fitness);
     return p->fitness ? fitness_choose(p, p->fitness) : ATN_ERR_MEMORY;
 }
 
 atn_status reg_fitness_begin(reg_problem *p) {
     char why[200];
-    if (!p->engine.remote || p->parts != 1 || judge_degenerate(p, why, sizeof why)) return ATN_OK;
+    if (p->fitness || !p->engine.remote || p->parts != 1 || judge_degenerate(p, why, sizeof why)) return ATN_OK;
     reg_span span = reg_begin(&p->engine);
     atn_status status = choose(p);
     if (status == ATN_OK) atn_aside_begin(&p->fitness_aside, describe, p, FITNESS_THREADS);
@@ -50,9 +65,8 @@ atn_status reg_fitness_begin(reg_problem *p) {
 }
 
 atn_status reg_fitness_ready(reg_problem *p) {
-    bool made = p->fitness;
     atn_aside_end(&p->fitness_aside);
-    if (!made) {
+    if (p->fitness_status == ATN_OK && !(p->fitness && p->fitness->described)) {
         p->fitness_status = choose(p);
         if (p->fitness_status == ATN_OK) describe(p);
     }

@@ -132,11 +132,11 @@ static atn_status sample(const cloud_points *points, size_t count, cloud_points 
 /* Noise keeps points apart where they are many: the power is smaller at the end than among few. */
 static const double NOISE = 0.06;
 
-enum { LEAST_GUESSED = 4096, MOST_GUESSED = 16384 };
+enum { ALL_ASKED = 4096, LEAST_GUESSED = 2048, MOST_GUESSED = 16384 };
 
 size_t reg_curve_guessed(size_t count) {
     size_t some = count / 16 < LEAST_GUESSED ? LEAST_GUESSED : count / 16 > MOST_GUESSED ? MOST_GUESSED : count / 16;
-    return count < some ? count : some;
+    return count <= ALL_ASKED ? count : some;
 }
 
 double reg_curve_extrapolate(size_t guessed, size_t count, double of_some, double of_few) {
@@ -381,7 +381,7 @@ atn_status reg_curve_make(const cloud_points *given, double like, bool distinct,
     if (status != ATN_OK) return status;
     keying t = {given, raster_of(given, like), items};
     curve->cell = t.raster.cell;
-    atn_parallel((int64_t)given->count, CHUNK, key_some, &t);
+    atn_parallel((int64_t)given->count, CHUNK / 4, key_some, &t);
     cloud_keyed_sort(items, given->count);
     if (given->species) {
         if ((key = atn_alloc(ctx, given->count * sizeof *key)))

@@ -204,7 +204,8 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
         status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
         if (status == ATN_OK && TABLE[which].trusted) atn_kernel_trust(e->kernel[which]);
         if (status == ATN_OK && TABLE[which].modest) atn_kernel_modest(e->kernel[which]);
-        if (status == ATN_OK && (TABLE[which].exact || TABLE[which].trusted)) atn_kernel_any_size(e->kernel[which]);
+        if (status == ATN_OK && (TABLE[which].exact || TABLE[which].trusted || TABLE[which].modest))
+            atn_kernel_any_size(e->kernel[which]);
         reg_timed(e, REG_BUILD, since);
     }
     *out = e->kernel[which];

@@ -33,6 +33,8 @@ typedef struct fitness_side {
     double planar;     /* of these, the share whose normals lie along three directions */
 } fitness_side;
 
+fitness_plane fitness_plane_of(const fitness_side *side, size_t point); /* made when first asked for */
+
 /* The level of a cloud whose points are looked at; NULL: all of them are. */
 typedef struct fitness_level {
     const reg_side *side;
@@ -43,6 +45,8 @@ typedef struct fitness_level {
 typedef struct fitness {
     const atn_ctx *ctx;
     fitness_side side[2];          /* source, target */
+    bool begun;                    /* points and their trees are there */
+    bool described;                /* and all else */
     bool solid;                    /* points fill space: there are no planes */
     fitness_level all[2], firm[2]; /* of the source and the target: with points that belong to nothing, without them */
 } fitness;
@@ -54,6 +58,18 @@ double fitness_planes(const fitness *f, size_t samples);
 /* Made in two steps, into a zeroed one: what the device has is fetched; then all else, by the host alone. */
 atn_status fitness_choose(reg_problem *p, fitness *out);
 atn_status fitness_describe(const reg_problem *p, fitness *out);
+
+/* The first half of the second step where both clouds have few points, into a zeroed one, to be done beside other work:
+ * a piece for each cloud, then the end. */
+typedef struct fitness_early {
+    const reg_problem *p;
+    fitness *out;
+    atn_status status[2];
+} fitness_early;
+bool fitness_may_be_early(const reg_problem *p);
+void fitness_begin_early(void *early, int64_t from, int64_t to, int32_t worker); /* an atn_parallel_part of two */
+void fitness_end_early(fitness_early *early);
+
 void fitness_free(fitness *f); /* zeroed ones are fine */
 
 /* What a pose comes to. Shares are of both samples unless said. */

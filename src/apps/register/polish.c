@@ -7,11 +7,12 @@
 
 #include <math.h>
 
-static const double NARROWER = 0.6; /* of how far they may be apart, from step to step */
-static const double COARSE = 4;     /* a level's source is used while pairs may be that many of its edges apart */
-static const double CALM = 0.1;     /* motion, in spacings, from which on nothing else changes */
-static const double ASTRAY = 16;    /* times as far as pairs may be apart to begin with: it ran away */
-static const double DONE = 1e-3;    /* motion, in spacings, that ends it */
+static const double NARROWER = 0.6;               /* of how far they may be apart, from step to step */
+static const double NARROWEST = 0.3, MOTIONS = 3; /* less, down to that, where it is so many of the last motion */
+static const double COARSE = 4;  /* a level's source is used while pairs may be that many of its edges apart */
+static const double CALM = 0.1;  /* motion, in spacings, from which on nothing else changes */
+static const double ASTRAY = 16; /* times as far as pairs may be apart to begin with: it ran away */
+static const double DONE = 3e-3; /* motion, in spacings, that ends it */
 static const double LAST_REACH = 1.25, LAST_DONE = 5e-3; /* the same for the last steps, over points of cells */
 enum { STEPS = 50, HALF = STEPS / 2, LAST_STEPS = 12 };
 enum { FEWEST = 2000 }; /* points of a source that stand for all */
@@ -60,7 +61,7 @@ static atn_status steps(reg_polish_state *s, double reach) {
             p->share = s->fits / s->surface->level->weight;
             return ATN_OK;
         }
-        if (!s->settled) reach = fmax(NARROWER * reach, least);
+        if (!s->settled) reach = fmax(fmin(NARROWER * reach, fmax(NARROWEST * reach, MOTIONS * motion)), least);
     }
     return ATN_OK;
 }

@@ -2,6 +2,7 @@
 #include "apps/register/beside.h"
 #include "apps/register/rescue.h"
 #include "apps/register/search.h"
+#include "apps/register/where.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -27,43 +28,6 @@ static const struct {
     [ATN_REGISTER_CPD] = {reg_cpd, "cpd", 0, 0.1, 200},
     [ATN_REGISTER_GICP] = {reg_gicp, "gicp", 0, 1, 200},
 };
-
-/* ---- frames ---- */
-
-void reg_to_inside(const reg_problem *p, const double t[16], geom_pose *out) {
-    geom_pose pose;
-    for (int i = 0; i < 3; ++i) {
-        memcpy(pose.a + 3 * i, t + 4 * i, 3 * sizeof *t);
-        pose.b[i] = t[4 * i + 3];
-    }
-    double at[3];
-    geom_pose_apply(&pose, p->source_origin, at);
-    for (int i = 0; i < 3; ++i) pose.b[i] = (at[i] - p->target_origin[i]) / p->unit;
-    *out = pose;
-}
-
-void reg_to_outside(const reg_problem *p, const geom_pose *pose, double t[16]) {
-    double turned[3];
-    geom_pose linear = *pose;
-    memset(linear.b, 0, sizeof linear.b);
-    geom_pose_apply(&linear, p->source_origin, turned);
-    for (int i = 0; i < 3; ++i) {
-        memcpy(t + 4 * i, pose->a + 3 * i, 3 * sizeof *t);
-        t[4 * i + 3] = p->target_origin[i] + p->unit * pose->b[i] - turned[i];
-        t[12 + i] = 0;
-    }
-    t[15] = 1;
-}
-
-bool reg_is_polished(const atn_register_settings *s) {
-    if (s->method == ATN_REGISTER_GICP) return true;
-    return s->method == ATN_REGISTER_EM_ICP && s->transform == ATN_TRANSFORM_RIGID && !s->compat && !s->no_polish &&
-           !(s->sigma_end > 0);
-}
-
-bool reg_is_surveyed(const atn_register_settings *s) {
-    return !s->no_covariance && !s->compat && s->transform == ATN_TRANSFORM_RIGID;
-}
 
 static const double START[] = {/* of the unit: how far a start may be from the answer */
                                [ATN_START_IDENTITY] = 0.12,
@@ -102,20 +66,6 @@ static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
 }
 
 /* ---- the result ---- */
-
-atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, size_t source, size_t target) {
-    p->dense_pairs += (double)p->source_count * (double)p->target_count;
-    if (!p->settings->watch) return ATN_OK;
-    atn_register_step step = {.iteration = p->iterations,
-                              .sigma = sigma * p->unit,
-                              .rmse = rmse * p->unit,
-                              .motion = motion * p->unit,
-                              .pairs = (int64_t)p->engine.pairs,
-                              .source = source,
-                              .target = target};
-    if (p->settings->watch(p->settings->watch_user, &step)) return ATN_OK;
-    return atn_fail(p->engine.ctx, ATN_ERR_CANCELLED, "register: stopped after %d iterations", p->iterations);
-}
 
 static atn_status note_profile(const reg_problem *p, atn_register_result *r) {
     const reg_engine *e = &p->engine;
@@ -231,7 +181,8 @@ static atn_status run(reg_problem *p, atn_register_settings *settings) {
     p->converged = p->result->has_covariance = false;
     p->withheld = NULL;
     p->reason[0] = '\0';
-    atn_status status = settings->compat ? reg_em_compat(p) : METHODS[settings->method].run(p);
+    atn_status status = reg_fitness_begin(p); /* behind the search, which has all cores until then */
+    if (status == ATN_OK) status = settings->compat ? reg_em_compat(p) : METHODS[settings->method].run(p);
     return status == ATN_OK ? reg_judge(p, p->result) : status;
 }
 
@@ -323,7 +274,7 @@ static atn_status prepare(reg_problem *p, atn_register_settings *settings) {
     reg_scene_begin(p);
     status = reg_engine_build_ahead(&p->engine, false);
     if (status == ATN_OK) status = reg_levels_make(p, wants_pyramid(p));
-    return status == ATN_OK ? reg_fitness_begin(p) : status;
+    return status;
 }
 
 /* What is registered: two clouds, or rows of two arrays. */
@@ -366,6 +317,7 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     reg_curve_free(&p->target_curve);
     atn_free(ctx, p->source_from);
     atn_free(ctx, p->target_from);
+    atn_free(ctx, p->target_kept);
     *engine = p->engine; /* with the kernels that are planned now */
     engine->settings = given;
     atn_free(ctx, p);
@@ -385,15 +337,24 @@ static atn_status take(const atn_ctx *ctx, const atn_register_settings *given, c
     return status == ATN_OK ? ATN_TAKE(ctx, atn_register_settings, given, settings) : status;
 }
 
-/* An engine, and the device that it has taken where the caller's was lost; or NULL. */
+/* An engine where the work is done: on the device that was asked for, its host, or the one that it has taken where that
+ * was lost. */
 typedef struct workplace {
+    reg_where where;
     reg_engine engine;
-    atn_device *own;
+    atn_device *own; /* NULL: nothing was lost */
 } workplace;
+
+/* `most`: points of the larger cloud. */
+static atn_status enter(atn_device *device, const atn_register_settings *settings, size_t most, workplace *w) {
+    *w = (workplace){.where = reg_where_begin(device, settings, most)};
+    return open_engine(w->where.device, settings, &w->engine);
+}
 
 static void leave(workplace *w) {
     reg_engine_close(&w->engine);
     atn_device_close(w->own);
+    reg_where_end(&w->where);
 }
 
 static atn_status register_clouds(workplace *w, const given_pair *pair, const atn_register_settings *settings,
@@ -407,17 +368,24 @@ static atn_status register_clouds(workplace *w, const given_pair *pair, const at
     return status == ATN_OK ? register_pair(&w->engine, pair, settings, out) : status;
 }
 
+static atn_status register_two(atn_device *device, const atn_cloud *source, const atn_cloud *target,
+                               const atn_register_settings *settings, atn_register_result *out) {
+    size_t most = cloud_count(source) > cloud_count(target) ? cloud_count(source) : cloud_count(target);
+    workplace here;
+    atn_status status = enter(device, settings, most, &here);
+    if (status == ATN_OK) status = register_clouds(&here, &(given_pair){source, target, NULL, NULL}, settings, out);
+    leave(&here);
+    return status;
+}
+
 atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
                         const atn_register_settings *given, atn_register_result *out) {
     const atn_ctx *ctx = atn_device_ctx(device);
     atn_register_settings settings;
     atn_register_result all = {0};
-    workplace here = {.own = NULL};
     atn_status status = take(ctx, given, out, &settings);
     if (status != ATN_OK) return status;
-    status = open_engine(device, &settings, &here.engine);
-    if (status == ATN_OK) status = register_clouds(&here, &(given_pair){source, target, NULL, NULL}, &settings, &all);
-    leave(&here);
+    status = register_two(device, source, target, &settings, &all);
     ATN_GIVE(ctx, atn_register_result, &all, out);
     return status;
 }
@@ -429,9 +397,7 @@ static atn_status check_rows(atn_device *device, const atn_array *rows, const ch
     if (atn_array_device(rows) != device)
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s lies on another device", which);
     if (rows->rank != 2 || rows->size[0] != 3 || (rows->type != ATN_SP && rows->type != ATN_DP))
-        return atn_fail(ctx, ATN_ERR_INPUT,
-                        "register: the %s is no matrix of 32-bit or 64-bit numbers, three in a row for each point",
-                        which);
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s must be a matrix of SP or DP with three columns", which);
     if (rows->size[1] == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
     if (rows->size[1] > INT32_MAX)
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %d points", which, INT32_MAX);
@@ -454,16 +420,13 @@ static atn_status cloud_of(atn_ctx *ctx, atn_array *rows, atn_cloud **out) {
     return status;
 }
 
-static atn_status register_copies(reg_engine *engine, atn_array *source, atn_array *target,
+static atn_status register_copies(atn_device *device, atn_array *source, atn_array *target,
                                   const atn_register_settings *settings, atn_register_result *out) {
-    atn_ctx *ctx = (atn_ctx *)(uintptr_t)engine->ctx;
-    given_pair pair = {0};
+    atn_ctx *ctx = atn_device_ctx(device);
     atn_cloud *from = NULL, *to = NULL;
     atn_status status = cloud_of(ctx, source, &from);
     if (status == ATN_OK) status = cloud_of(ctx, target, &to);
-    pair.source = from;
-    pair.target = to;
-    if (status == ATN_OK) status = register_pair(engine, &pair, settings, out);
+    if (status == ATN_OK) status = register_two(device, from, to, settings, out);
     atn_cloud_free(from);
     atn_cloud_free(to);
     return status;
@@ -479,15 +442,14 @@ atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array 
     if (status == ATN_OK) status = check_rows(device, source, "source");
     if (status == ATN_OK) status = check_rows(device, target, "target");
     if (status == ATN_OK && settings.match_species)
-        status = atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but arrays have none");
+        status = atn_fail(ctx, ATN_ERR_INPUT, "register: species cannot be matched: arrays have none");
     if (status == ATN_OK) status = open_engine(device, &settings, &engine);
     if (status != ATN_OK) return status;
     size_t counts[2] = {(size_t)source->size[1], (size_t)target->size[1]};
-    if (reg_goes_to_device(device, &settings, counts[0], counts[1]))
-        status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, &all);
-    else
-        status = register_copies(&engine, source, target, &settings, &all);
+    bool there = reg_goes_to_device(device, &settings, counts[0], counts[1]);
+    if (there) status = register_pair(&engine, &(given_pair){NULL, NULL, source, target}, &settings, &all);
     reg_engine_close(&engine);
+    if (!there) status = register_copies(device, source, target, &settings, &all);
     ATN_GIVE(ctx, atn_register_result, &all, out);
     return status;
 }
@@ -508,6 +470,18 @@ static atn_status check_pairs(const atn_ctx *ctx, atn_register_pair *pairs, size
     return status;
 }
 
+/* Points of the largest cloud. */
+static size_t most_points(atn_register_pair *pairs, size_t bytes, size_t count) {
+    size_t most = 0;
+    for (size_t k = 0; k < count; ++k) {
+        size_t source = cloud_count(pair_at(pairs, bytes, k)->source),
+               target = cloud_count(pair_at(pairs, bytes, k)->target);
+        most = source > most ? source : most;
+        most = target > most ? target : most;
+    }
+    return most;
+}
+
 atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
                               const atn_register_settings *given) {
     const atn_ctx *ctx = atn_device_ctx(device);
@@ -517,7 +491,7 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
     atn_status status = ATN_TAKE(ctx, atn_register_settings, given, &settings);
     if (status == ATN_OK && count) status = check_pairs(ctx, pairs, bytes, count);
     if (status != ATN_OK) return status;
-    status = open_engine(device, &settings, &here.engine);
+    status = enter(device, &settings, most_points(pairs, bytes, count), &here);
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
         atn_register_pair *pair = pair_at(pairs, bytes, k);
         atn_register_result result = {0};

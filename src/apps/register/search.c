@@ -186,12 +186,16 @@ typedef struct edges {
     const cloud_points *points[2];
     double edge[2];
     atn_status status[2];
+    const reg_meanwhile *other; /* pieces that come after these two; NULL: none */
 } edges;
 
 static void find_edge(void *user, int64_t from, int64_t to, int32_t worker) {
     edges *t = user;
-    (void)worker;
-    for (int64_t k = from; k < to; ++k) t->status[k] = search_edge(t->points[k], FEW, &t->edge[k]);
+    for (int64_t k = from; k < to; ++k)
+        if (k < 2)
+            t->status[k] = search_edge(t->points[k], FEW, &t->edge[k]);
+        else
+            t->other->part(t->other->user, k - 2, k - 1, worker);
 }
 
 /* The same cubes for both where the scale is known: FEW points of the one, not over MANY of the other. */
@@ -201,6 +205,11 @@ static void share_edge(double edge[2]) {
 }
 
 atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_scene **out) {
+    return reg_scene_make_beside(source, target, scaled, NULL, out);
+}
+
+atn_status reg_scene_make_beside(const cloud_points *source, const cloud_points *target, bool scaled,
+                                 const reg_meanwhile *other, reg_scene **out) {
     *out = NULL;
     if (source->count == 0 || target->count == 0)
         return atn_fail(source->ctx, ATN_ERR_INPUT, "register: the %s has no points; a start needs some in both clouds",
@@ -208,8 +217,8 @@ atn_status reg_scene_make(const cloud_points *source, const cloud_points *target
     reg_scene *s = atn_zalloc(source->ctx, sizeof *s);
     if (!s) return ATN_ERR_MEMORY;
     *s = (reg_scene){.ctx = source->ctx, .source = source, .target = target, .scaled = scaled, .blank = true};
-    edges both = {.points = {source, target}};
-    atn_parallel_pieces(2, find_edge, &both);
+    edges both = {.points = {source, target}, .other = other};
+    atn_parallel_pieces(2 + (other ? other->pieces : 0), find_edge, &both);
     atn_status status = both.status[0] != ATN_OK ? both.status[0] : both.status[1];
     if (status == ATN_OK && both.edge[0] > 0 && both.edge[1] > 0) {
         if (!scaled) share_edge(both.edge);

@@ -5,6 +5,7 @@
 #ifndef ATN_APPS_REGISTER_SEARCH_H
 #define ATN_APPS_REGISTER_SEARCH_H
 
+#include "base/parallel.h"
 #include "cloud/points.h"
 
 #include <attune/register.h>
@@ -13,6 +14,14 @@
 typedef struct reg_scene reg_scene;
 /* scaled: their sizes may differ. Fails where a cloud has no points. */
 atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_scene **out);
+/* The same beside other work, pieces of it by cores that would wait. It may be left undone where the scene fails. */
+typedef struct reg_meanwhile {
+    atn_parallel_part *part;
+    void *user;
+    int64_t pieces;
+} reg_meanwhile;
+atn_status reg_scene_make_beside(const cloud_points *source, const cloud_points *target, bool scaled,
+                                 const reg_meanwhile *other, reg_scene **out);
 /* The same with the source the other way round along x; `scene` is described, and must stay. Not for scaled scenes. */
 atn_status reg_scene_mirror(reg_scene *scene, reg_scene **out);
 void reg_scene_free(reg_scene *scene); /* NULL is fine */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLED_FOR_EDGE = 12000, SAMPLED = 120000, STRETCH = 4096 };
+enum { SAMPLED_FOR_EDGE = 12000, SAMPLED = 120000, STRETCH = 1024 };
 
 /* ---- cubes ---- */
 

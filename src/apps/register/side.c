@@ -209,7 +209,7 @@ static atn_status add_weights(reg_side *s, const atn_ctx *ctx) {
 static void cut(reg_side *s, const cloud_points *p, const double origin[3], double unit) {
     cutting c = {s, p, origin, unit};
     size_t placed = p->species ? place_species(&c) : p->count;
-    if (!p->species) atn_parallel((int64_t)p->count, LEAST, place_some, &c);
+    if (!p->species) atn_parallel((int64_t)p->count, LEAST / 8, place_some, &c);
     fill_up(s, placed);
 }
 
@@ -314,7 +314,7 @@ static void copy_weights(void *user, int64_t from, int64_t to, int32_t worker) {
 
 static atn_status weigh(const reg_side *s, const double *factor, double *number) {
     weighing t = {s, factor, number};
-    atn_parallel((int64_t)s->padded, LEAST, weigh_some, &t);
+    atn_parallel((int64_t)s->padded, LEAST / 16, weigh_some, &t); /* logarithms */
     return reg_array_put(s->log_weight, s->padded, number);
 }
 

@@ -9,11 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-static const double AROUND = 2;        /* sigma of what counts as around a point, in spacings */
+static const double AROUND = 2;        /* sigma of what counts as around a point, in spacings, */
+static const double LEAST = 1e-2;      /* where a point there weighs more than that */
 static const double FLATTEST = 0.03;   /* of l0 / l2: no surface is flatter */
 static const double FLAT = 0.2;        /* thickness over width below which a surface is seen, */
 static const double NEARLY_FLAT = 0.3; /* and below which points tell where it is */
-enum { FEWEST = 1000, LOOKED_AT = 1000, MANY = 80000 };
+enum { FEWEST = 1000, LOOKED_AT = 1000, FEW = 16 * LOOKED_AT, MANY = 80000 };
 
 /* Shapes of rows among the points of `all`, and how thick they are. */
 static atn_status look(reg_engine *e, reg_side *rows, reg_side *all, double spacing, atn_array **shape,
@@ -21,26 +22,41 @@ static atn_status look(reg_engine *e, reg_side *rows, reg_side *all, double spac
     geom_pose scaled = geom_pose_scaled(&GEOM_IDENTITY, sqrt(M_LOG2E) / (AROUND * spacing));
     atn_status status = reg_place(e, rows, &scaled);
     if (status == ATN_OK) status = reg_place(e, all, &scaled);
-    return status == ATN_OK ? reg_shapes(e, rows, all, sqrt(log2(1e3)), FLATTEST, shape, ratio) : status;
+    return status == ATN_OK ? reg_shapes(e, rows, all, sqrt(-log2(LEAST)), FLATTEST, shape, ratio) : status;
+}
+
+/* Of LOOKED_AT of them, about. */
+static atn_status median_of(const atn_ctx *ctx, atn_array *thick, const reg_side *side, double *out) {
+    size_t every = side->padded / LOOKED_AT | 1, n = 0; /* odd: no place of a block is left out */
+    double *ratio = atn_alloc(ctx, side->padded * sizeof *ratio);
+    geom_weighed *list = atn_alloc(ctx, side->padded * sizeof *list);
+    atn_status status = ratio && list ? reg_array_get(thick, side->padded, ratio) : ATN_ERR_MEMORY;
+    for (size_t k = 0; k < side->padded && status == ATN_OK; k += every)
+        list[n++] = (geom_weighed){.number = ratio[k], .weight = (double)side->weight[k]};
+    if (status == ATN_OK) *out = geom_weighed_median(list, n);
+    atn_free(ctx, ratio);
+    atn_free(ctx, list);
+    return status;
 }
 
 /* The median of thickness over width, of some blocks of a side. Points count as much as they weigh: among those that
- * were merged, points that belong to nothing are many, and stand for few. */
-static atn_status thickness_of(reg_engine *e, reg_side *side, double spacing, double *out) {
+ * were merged, points that belong to nothing are many, and stand for few. Of a side with few points all are looked at,
+ * and `shape` is theirs; else NULL. */
+static atn_status thickness_of(reg_engine *e, reg_side *side, double spacing, atn_array **shape, double *out) {
     reg_side some = {0};
-    atn_status status = reg_side_sample(e, side, side->padded / LOOKED_AT + 1, &some);
-    atn_array *shape = NULL, *thick = NULL;
-    double *ratio = status == ATN_OK ? atn_alloc(e->ctx, some.padded * sizeof *ratio) : NULL;
-    geom_weighed *list = status == ATN_OK ? atn_alloc(e->ctx, some.padded * sizeof *list) : NULL;
-    if (status == ATN_OK) status = ratio && list ? look(e, &some, side, spacing, &shape, &thick) : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = reg_array_get(thick, some.padded, ratio);
-    for (size_t k = 0; k < some.padded && status == ATN_OK; ++k)
-        list[k] = (geom_weighed){.number = ratio[k], .weight = (double)some.weight[k]};
-    if (status == ATN_OK) *out = geom_weighed_median(list, some.padded);
-    atn_array_free(shape);
+    atn_array *thick = NULL;
+    bool all = side->padded <= FEW;
+    *shape = NULL;
+    atn_status status = all ? reg_side_fetch(side) : reg_side_sample(e, side, side->padded / LOOKED_AT + 1, &some);
+    reg_side *rows = all ? side : &some;
+    if (status == ATN_OK) status = look(e, rows, side, spacing, shape, &thick);
+    if (status == ATN_OK) status = median_of(e->ctx, thick, rows, out);
     atn_array_free(thick);
-    atn_free(e->ctx, ratio);
-    atn_free(e->ctx, list);
+    if (!all || status != ATN_OK) {
+        atn_array_free(*shape);
+        *shape = NULL;
+    }
+    if (all) return status;
     reg_engine_forget(e, &some);
     reg_side_free(&some);
     return status;
@@ -63,30 +79,35 @@ static double spacing_at(const reg_problem *p, int32_t level) {
     return level == p->levels - 1 ? p->spacing : p->level[level].edge;
 }
 
-/* The level and how thick surfaces are there; and the finest one that nearly shows them. */
-static atn_status choose_level(reg_problem *p, int32_t *level, double *thickness, int32_t *finest) {
+/* The level and how thick surfaces are there; and the finest one that nearly shows them. `shape`: of the target's
+ * points there, if all were looked at. */
+static atn_status choose_level(reg_problem *p, int32_t *level, double *thickness, int32_t *finest, atn_array **shape) {
     atn_status status = ATN_OK;
     *thickness = INFINITY;
     *finest = -1;
+    *shape = NULL;
     for (*level = p->levels; *level > 0 && *thickness > FLAT && status == ATN_OK;) {
         reg_side *target = &p->level[*level - 1].target;
         if (*level < p->levels && target->count < FEWEST) break;
         --*level;
-        status = thickness_of(&p->engine, target, spacing_at(p, *level), thickness);
+        atn_array_free(*shape);
+        status = thickness_of(&p->engine, target, spacing_at(p, *level), shape, thickness);
         if (*finest < 0 && *thickness <= NEARLY_FLAT) *finest = *level;
     }
     if (status != ATN_OK || *thickness <= FLAT || *level == p->levels - 1) return status;
     *level = p->levels - 1; /* no surface: points fill space */
-    return thickness_of(&p->engine, &p->level[*level].target, p->spacing, thickness);
+    atn_array_free(*shape);
+    return thickness_of(&p->engine, &p->level[*level].target, p->spacing, shape, thickness);
 }
 
 atn_status reg_surface_make(reg_problem *p, reg_surface *out) {
     double thickness = 1;
     int32_t level, finest;
+    atn_array *shape, *ratio = NULL;
     *out = (reg_surface){0};
-    atn_status status = choose_level(p, &level, &thickness, &finest);
+    atn_status status = choose_level(p, &level, &thickness, &finest, &shape);
     if (status != ATN_OK) return status;
-    int32_t flat = level; /* many points take part in the last steps alone */
+    int32_t flat = level; /* many points take part in the last steps alone; then there is no shape yet */
     for (double count = (double)p->level[level].target.count, next; level > 0 && count > MANY; --level, count = next) {
         status = count_of(p, level - 1, &next);
         if (status != ATN_OK) return status;
@@ -97,9 +118,9 @@ atn_status reg_surface_make(reg_problem *p, reg_surface *out) {
     *out = (reg_surface){.level = of,
                          .spacing = spacing_at(p, level),
                          .finer = level < flat ? &p->level[finest < 0 ? flat : finest] : NULL,
-                         .seen = 2 * thickness * thickness <= 1};
-    atn_array *ratio = NULL;
-    status = look(&p->engine, &of->target, &of->target, out->spacing, &out->target, &ratio);
+                         .seen = 2 * thickness * thickness <= 1,
+                         .target = shape};
+    if (!shape) status = look(&p->engine, &of->target, &of->target, out->spacing, &out->target, &ratio);
     atn_array_free(ratio);
     ratio = NULL;
     if (status == ATN_OK)

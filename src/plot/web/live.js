@@ -23,7 +23,11 @@ function showLive(kind, view) {
     if (kind === 'surface') view.frame(about, new Uint16Array(bytes));
     if (kind === 'needle') {
       const all = new Uint8Array(bytes), n = about.n[0] * about.n[1] * about.n[2];
-      view({...about, bytes: all.subarray(0, n), points: new Float64Array(bytes.slice(n + (8 - n % 8) % 8))});
+      view({
+        ...about,
+        bytes: all.subarray(0, n),
+        points: new Float64Array(bytes.slice(n + (8 - n % 8) % 8, about.bytes))
+      });
     }
     ++shown;
     seen.push(performance.now());

@@ -59,10 +59,11 @@ static void offsets_are_the_least(void **state) {
     atn_random_seed(&random, 9);
     for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; ++k) {
         lattice_points p = points_of(NAMES[k], 4, 16);
+        const lattice_cell cell = lattice_kind_cell(lattice_kind_find(NAMES[k]), 4);
         for (int tries = 0; tries < 100; ++tries) {
             double y[3], d[3], least = 0, square = 0;
             for (int a = 0; a < 3; ++a) y[a] = 6 * atn_random_unit(&random) - 3, least += y[a] * y[a];
-            lattice_kind_off(lattice_kind_find(NAMES[k]), 4, y, d);
+            lattice_kind_off(lattice_kind_find(NAMES[k]), &cell, y, d);
             for (size_t n = 0; n < p.count; ++n) {
                 double here = 0;
                 for (int a = 0; a < 3; ++a) here += pow(y[a] - p.axis[a][n], 2);

@@ -1,0 +1,195 @@
+/* Atoms of a grain share their turn: an atom tries the turn that a sure atom near it has, with a few EM steps of one
+ * model, and all rotations of all models are searched only where that does not explain it. What the other models would
+ * reach is taken from made atoms of which all rotations were searched: of the nats by which the right model beats the
+ * null model, it beats model b by a share, of which the least but for some count (lattice_rivals). */
+#include "apps/lattice/parts.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { STEPS = 4, LEAST = 40 };
+static const double LOW = 0.01; /* of the made atoms have a smaller share */
+static const double MANY = 0.3; /* of a made frame must be sure at once, or few would be explained */
+
+/* ---- what other models would reach ---- */
+
+static int ascending(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The share of model b where model a is right, from the sure atoms of the batch; 0: too few. */
+static double share_of(const atn_lattice *l, const unsigned char *sure, int32_t a, int32_t b, double *list) {
+    size_t count = 0;
+    for (size_t i = 0; i < l->near.atoms; ++i) {
+        double term[ATN_LATTICE_MOST_MODELS + 1];
+        if (!sure[i]) continue;
+        lattice_gain(l, i, term);
+        int32_t best = 1;
+        for (int32_t m = 2; m <= l->info.models; ++m)
+            if (term[m] > term[best]) best = m;
+        double gain = term[best] - term[0];
+        if (best - 1 == a && gain > 0) list[count++] = (gain - (term[b + 1] - term[0])) / gain;
+    }
+    if (count < LEAST) return 0;
+    qsort(list, count, sizeof *list, ascending);
+    return fmax(list[(size_t)(LOW * (double)count)], 0);
+}
+
+atn_status lattice_rivals(atn_lattice *l, const unsigned char *sure) {
+    double *list = atn_alloc(l->ctx, (l->near.atoms + 1) * sizeof *list);
+    size_t count = 0;
+    if (!list) return ATN_ERR_MEMORY;
+    for (size_t i = 0; i < l->near.atoms; ++i) count += sure[i] != 0;
+    bool many = (double)count > MANY * (double)l->near.atoms && !lattice_is_uneven(l);
+    for (int32_t a = 0; a < l->info.models; ++a) {
+        l->follows[a] = many;
+        for (int32_t b = 0; b < l->info.models; ++b) {
+            if (a == b || !l->follows[a]) continue;
+            l->rival[a][b] = share_of(l, sure, a, b, list);
+            l->follows[a] = l->rival[a][b] > 0;
+        }
+    }
+    if (l->info.models == 1) l->follows[0] = many;
+    atn_free(l->ctx, list);
+    return ATN_OK;
+}
+
+bool lattice_can_follow(const atn_lattice *l) {
+    for (int32_t m = 0; m < l->info.models; ++m)
+        if (l->follows[m]) return true;
+    return false;
+}
+
+/* ---- which turn ---- */
+
+static bool same_lattice(const atn_lattice *l, const atn_lattice_atom *a, const atn_lattice_atom *b) {
+    double p[4], q[4];
+    if (a->phase != b->phase) return false;
+    for (int k = 0; k < 4; ++k) { /* into the crystal */
+        p[k] = k ? -(double)a->quaternion[k] : (double)a->quaternion[0];
+        q[k] = k ? -(double)b->quaternion[k] : (double)b->quaternion[0];
+    }
+    return lattice_turn_is(&l->slot[a->phase - 1], p, q);
+}
+
+/* The one of the list that is nearest to a site and whose lattice is not that of `but`; -1: none. */
+static int32_t nearest_sure(const atn_lattice *l, const lattice_around *a, int32_t own, const lattice_sure *list,
+                            const atn_lattice_atom *out, const atn_lattice_atom *but) {
+    const lattice_cells *c = a->cells;
+    int32_t best = -1;
+    float least = INFINITY;
+    for (int32_t k = 0; k < list->count; ++k) {
+        float square = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            float d = c->axis[axis][list->site[k]] - c->axis[axis][own];
+            square += d * d;
+        }
+        if (square >= least || list->site[k] == own) continue;
+        if (but && same_lattice(l, &out[a->first[list->site[k]]], but)) continue;
+        least = square;
+        best = list->site[k];
+    }
+    return best;
+}
+
+/* Sure atoms of the cells around, which atoms of one cell share; of very many some at the end are left out. */
+static void list_sure(const atn_lattice *l, const lattice_around *a, int32_t own, int32_t cells, lattice_sure *list) {
+    int32_t from[LATTICE_ROWS], end[LATTICE_ROWS];
+    int64_t at[3];
+    lattice_cells_at(a->cells, own, at);
+    if (list->known && at[0] == list->at[0] && at[1] == list->at[1] && at[2] == list->at[2]) return;
+    int32_t rows = lattice_cells_rows(a->cells, own, cells, from, end);
+    list->known = true;
+    list->count = 0;
+    for (int axis = 0; axis < 3; ++axis) list->at[axis] = at[axis];
+    for (int32_t r = 0; r < rows; ++r)
+        for (int32_t k = from[r]; k < end[r] && list->count < LATTICE_SURE_LISTED; ++k) {
+            int32_t phase = a->phase[k];
+            if (phase && !(phase & LATTICE_NEW) && l->follows[phase - 1]) list->site[list->count++] = k;
+        }
+}
+
+void lattice_hint_make(const atn_lattice *l, const lattice_around *a, size_t atom, int32_t cells, int32_t which,
+                       const atn_lattice_atom *out, lattice_sure *list, lattice_hint *hint) {
+    int32_t own = a->cells->site[a->cells->rank[atom]];
+    list_sure(l, a, own, cells, list);
+    int32_t at = nearest_sure(l, a, own, list, out, NULL);
+    hint->model = -1;
+    if (which && at >= 0) at = nearest_sure(l, a, own, list, out, &out[a->first[at]]);
+    if (at < 0) return;
+    const atn_lattice_atom *from = &out[a->first[at]];
+    hint->model = from->phase - 1;
+    for (int k = 0; k < 4; ++k) hint->turn[k] = k ? -from->quaternion[k] : from->quaternion[k]; /* into the crystal */
+}
+
+/* ---- the steps ---- */
+
+atn_status lattice_follow_start(atn_lattice *l, const lattice_near *near) {
+    atn_status status = atn_check_cancel(l->ctx);
+    if (status == ATN_OK) status = lattice_engine_put(l, near);
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
+        lattice_slot *s = &l->slot[m];
+        void *to[4], *end = NULL;
+        size_t any = 0;
+        for (size_t i = 0; i < near->atoms; ++i) any += near->hint[i].model == m;
+        if (!any) continue;
+        for (int k = 0; k < 4 && status == ATN_OK; ++k) status = atn_array_map_write(s->follow.q[k], &to[k]);
+        if (status == ATN_OK) status = atn_array_map_write(s->follow.end, &end);
+        for (size_t i = 0; i < (size_t)l->batch && status == ATN_OK; ++i) {
+            bool is = i < near->atoms && near->hint[i].model == m;
+            ((int32_t *)end)[i] = is ? near->start[i + 1] : i < near->atoms ? near->start[i] : 0;
+            for (int k = 0; k < 4; ++k) ((float *)to[k])[i] = is ? near->hint[i].turn[k] : (float)(k == 0);
+        }
+        for (int k = 0; k < STEPS && status == ATN_OK; ++k) status = atn_kernel_run(s->follow.kernel[k > 0]);
+    }
+    return status;
+}
+
+/* What the hinted model found; the others what they would have at most. */
+static void take(const atn_lattice *l, size_t i, const lattice_seen *v, lattice_found *found) {
+    int32_t own = l->near.hint[i].model;
+    double term[ATN_LATTICE_MOST_MODELS + 1];
+    for (int32_t m = 0; m < l->info.models; ++m) {
+        found[m] = (lattice_found){.evidence = 0, .background = -INFINITY, .part = -1};
+        found[m].quaternion[0] = 1;
+    }
+    lattice_found *f = &found[own];
+    f->around = (float)lattice_engine_around(l, &l->slot[own], v, i);
+    f->evidence = v->fit[0][i] + f->around;
+    for (int k = 0; k < 3; ++k) f->shift[k] = v->shift[k][i];
+    for (int k = 0; k < 4; ++k) f->quaternion[k] = v->q[k][i];
+    f->weight = v->fit[1][i];
+    f->spread = v->fit[2][i];
+    lattice_gain(l, i, term);
+    double gain = term[own + 1] - term[0];
+    for (int32_t m = 0; m < l->info.models; ++m)
+        if (m != own) found[m].evidence = (float)(term[own + 1] - l->rival[own][m] * fmax(gain, 0) - term[m + 1]);
+}
+
+/* What parts of a loop over the atoms of a batch need. */
+typedef struct taking {
+    atn_lattice *l;
+    lattice_seen seen[ATN_LATTICE_MOST_MODELS];
+} taking;
+
+static void take_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const taking *t = user;
+    (void)worker;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i)
+        take(t->l, i, &t->seen[t->l->near.hint[i].model], &t->l->found[i * (size_t)t->l->info.models]);
+}
+
+atn_status lattice_follow_finish(atn_lattice *l) {
+    atn_status status = ATN_OK;
+    taking t = {.l = l};
+    bool any[ATN_LATTICE_MOST_MODELS] = {false};
+    for (size_t i = 0; i < l->near.atoms; ++i) any[l->near.hint[i].model] = true;
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m)
+        if (any[m]) status = lattice_engine_see(&l->slot[m].follow, &t.seen[m]);
+    if (status == ATN_OK) atn_parallel((int64_t)l->near.atoms, LATTICE_PART, take_part, &t);
+    return status;
+}

@@ -1,0 +1,259 @@
+/* The atoms of a slab, batch by batch, in passes: some atoms spread over the slab are searched (seeds), then atoms try
+ * the turns of sure ones near them, and those that this does not explain are searched as seeds were and, where they
+ * are not sure, wait for those around them. While the device works on a batch, the host judges the one before and finds
+ * the neighbours of the one behind. */
+#include "apps/lattice/order.h"
+#include "apps/lattice/parts.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+/* What a pass does: who is in it, and which turn is tried; all are searched where none is. */
+typedef struct pass {
+    bool seeds, follow;
+    bool late;     /* who is not sure waits for those around */
+    bool some;     /* of the models, those that are frequent, are searched for: who stays in doubt has another pass */
+    int32_t cells; /* sure atoms are at most so many away */
+    int32_t which; /* turn: that of the nearest one, or of the nearest with another */
+} pass;
+static const pass PASSES[] = {{.seeds = true},
+                              {.follow = true, .cells = 2},
+                              {.follow = true, .cells = 1},
+                              {.follow = true, .cells = 1, .which = 1},
+                              {.late = true, .some = true},
+                              {.late = true}};
+static const float DOUBT = 0.95F;
+enum { LAST = sizeof PASSES / sizeof *PASSES - 1 };
+
+/* ---- neighbours ---- */
+
+bool lattice_near_has_room(const lattice_near *near) {
+    return (size_t)near->start[near->atoms] + ATN_LATTICE_MOST_NEIGHBOURS <= near->room;
+}
+
+bool lattice_batch_is_full(const atn_lattice *l) {
+    return l->near.atoms == (size_t)l->batch || !lattice_near_has_room(&l->near);
+}
+
+/* Neighbours of an atom that is to be matched; none in a crowd, which no lattice explains and which costs the most. */
+static int32_t near_of(const atn_lattice *l, const lattice_cells *cells, size_t atom, float *const to[3],
+                       int32_t *inner) {
+    enum { CROWD = 4 }; /* times as many as atoms usually have */
+    int32_t n = lattice_cells_near(cells, atom, l->inner, l->info.cutoff, to[0], to[1], to[2], inner);
+    if (n < ATN_LATTICE_MOST_NEIGHBOURS || n < CROWD * l->info.neighbours) return n;
+    *inner = 0;
+    return 0;
+}
+
+/* Neighbours of the next batch: all cores count them, then put them where they belong. */
+typedef struct finding {
+    const atn_lattice *l;
+    const lattice_cells *cells;
+    const size_t *which;
+    const pass *pass;
+    const lattice_around *around;
+    const atn_lattice_atom *out;
+} finding;
+
+static void hint_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const finding *f = user;
+    lattice_sure list = {.known = false};
+    (void)worker;
+    for (int64_t i = from; i < to; ++i)
+        lattice_hint_make(f->l, f->around, f->which[i], f->pass->cells, f->pass->which, f->out, &list,
+                          &f->l->next.hint[i]);
+}
+
+static void count_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const finding *f = user;
+    const atn_lattice *l = f->l;
+    int32_t inner;
+    (void)worker;
+    for (int64_t i = from; i < to; ++i)
+        l->next.start[i + 1] = near_of(l, f->cells, f->which[i], (float *const[3]){NULL, NULL, NULL}, &inner);
+}
+
+static void fill_part(void *user, int64_t from, int64_t to, int32_t worker) {
+    const finding *f = user;
+    const lattice_near *near = &f->l->next;
+    (void)worker;
+    for (int64_t i = from; i < to; ++i) {
+        int32_t at = near->start[i], inner = 0;
+        float *to_here[3] = {near->axis[0] + at, near->axis[1] + at, near->axis[2] + at};
+        if (near->start[i + 1] > at) (void)near_of(f->l, f->cells, f->which[i], to_here, &inner);
+        near->inner[i] = at + inner;
+    }
+}
+
+/* What is worked on: the slab, the pass, the places of two batches. */
+typedef struct job {
+    atn_lattice *l;
+    lattice_around *around;
+    const unsigned char *seed; /* of a site */
+    const pass *pass;
+    size_t at; /* atoms that were looked at, in the order of the cells */
+    size_t *which, *next;
+    lattice_late late;
+    atn_lattice_atom *out;
+} job;
+
+/* Of several atoms at one site the first of the slab's own. */
+static bool is_wanted(const job *j, size_t at) {
+    const lattice_cells *c = j->around->cells;
+    int32_t site = c->site[at];
+    return j->around->first[site] == c->order[at] && !j->around->phase[site] && !j->around->told[site] &&
+           (!j->pass->seeds || j->seed[site]);
+}
+
+/* Those that have a turn to try come to the front. */
+static size_t hint(const job *j, finding *f, size_t count) {
+    size_t kept = 0;
+    atn_parallel((int64_t)count, LATTICE_PART, hint_part, f);
+    for (size_t i = 0; i < count; ++i) {
+        if (j->l->next.hint[i].model < 0) continue;
+        j->l->next.hint[kept] = j->l->next.hint[i];
+        j->next[kept++] = j->next[i];
+    }
+    return kept;
+}
+
+/* The next atoms in the order of the cells, as many as there is room for: neighbours of one are still in the caches for
+ * the next. */
+static void find(job *j) {
+    atn_lattice *l = j->l;
+    const lattice_cells *cells = j->around->cells;
+    finding f = {l, cells, j->next, j->pass, j->around, j->out};
+    size_t count = 0, n = 0;
+    do {
+        for (count = 0; j->at < cells->atoms && count < (size_t)l->batch; ++j->at)
+            if (is_wanted(j, j->at)) j->next[count++] = (size_t)cells->order[j->at];
+        if (j->pass->follow) count = hint(j, &f, count);
+    } while (count == 0 && j->at < cells->atoms);
+    atn_parallel((int64_t)count, LATTICE_PART, count_part, &f);
+    for (; n < count && (size_t)l->next.start[n] + (size_t)l->next.start[n + 1] <= l->room; ++n)
+        l->next.start[n + 1] += l->next.start[n];
+    atn_parallel((int64_t)n, LATTICE_PART, fill_part, &f);
+    if (n < count) j->at = (size_t)cells->rank[j->next[n]];
+    l->next.atoms = n;
+}
+
+/* ---- a pass ---- */
+
+/* l->near, which is empty then: sure atoms are told; in the last pass the others wait. */
+static atn_status judge(job *j) {
+    atn_lattice *l = j->l;
+    bool last = j->pass->late;
+    atn_status status = ATN_OK;
+    size_t n = l->near.atoms;
+    lattice_judge_first(l, j->around, j->which, j->out);
+    for (size_t i = 0; i < n && status == ATN_OK; ++i)
+        if (l->sure[i])
+            status = lattice_judge_end(l, i, &j->out[j->which[i]]);
+        else if (last)
+            status = lattice_late_add(l, i, j->which[i], &j->late);
+    l->near.atoms = 0;
+    return status == ATN_OK && n && last ? lattice_late_look(l, j->around, &j->late, &j->which[n - 1], j->out) : status;
+}
+
+static atn_status run(job *j, const pass *p) {
+    atn_lattice *l = j->l;
+    const lattice_cells *cells = j->around->cells;
+    atn_status status = ATN_OK;
+    j->pass = p;
+    j->around->followed = p->follow;
+    j->around->doubt = p->some ? DOUBT : 0;
+    j->l->search = p->some ? lattice_frequent(l) : LATTICE_ALL;
+    j->at = 0;
+    for (find(j); status == ATN_OK && l->near.atoms + l->next.atoms > 0;) {
+        status = atn_tell_progress(l->ctx, l->known ? "matching" : "calibrating",
+                                   (p - PASSES) * (int64_t)cells->atoms + (int64_t)j->at,
+                                   (LAST + 1) * (int64_t)cells->atoms);
+        if (status == ATN_OK && l->near.atoms) status = p->follow ? lattice_follow_finish(l) : lattice_engine_finish(l);
+        if (status == ATN_OK && l->next.atoms)
+            status = p->follow ? lattice_follow_start(l, &l->next) : lattice_engine_start(l, &l->next);
+        if (status == ATN_OK) status = judge(j);
+        lattice_near near = l->near;
+        size_t *list = j->which;
+        l->near = l->next, l->next = near;
+        j->which = j->next, j->next = list;
+        if (status == ATN_OK) find(j);
+    }
+    l->next.atoms = 0;
+    lattice_around_settle(j->around);
+    return status == ATN_OK && p->late ? lattice_late_look(l, j->around, &j->late, NULL, j->out) : status;
+}
+
+/* One atom of every eighth cell. */
+static void mark_seeds(const lattice_cells *c, unsigned char *seed) {
+    for (size_t k = 0; k < c->cells; ++k) {
+        int32_t site = c->start[k];
+        bool even = c->start[k + 1] > site;
+        for (int axis = 0; axis < 3 && even; ++axis) even = (int64_t)((double)c->axis[axis][site] / c->edge) % 2 == 0;
+        if (even) seed[site] = 1;
+    }
+}
+
+static atn_status match_own(job *j) {
+    const lattice_cells *cells = j->around->cells;
+    unsigned char *seed = atn_zalloc(cells->ctx, (size_t)cells->start[cells->cells] + 1);
+    bool follow = lattice_can_follow(j->l);
+    atn_status status = seed ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) mark_seeds(cells, seed);
+    j->seed = seed;
+    for (int k = follow ? 0 : LAST; k <= LAST && status == ATN_OK; ++k) status = run(j, &PASSES[k]);
+    j->l->search = LATTICE_ALL;
+    atn_free(cells->ctx, seed);
+    return status;
+}
+
+void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom) {
+    int32_t at = l->near.start[l->near.atoms], inner;
+    float *to[3] = {l->near.axis[0] + at, l->near.axis[1] + at, l->near.axis[2] + at};
+    int32_t n = near_of(l, cells, atom, to, &inner);
+    l->near.inner[l->near.atoms] = at + inner;
+    l->near.start[++l->near.atoms] = at + n;
+}
+
+atn_status lattice_around_make(const lattice_cells *cells, size_t own, lattice_around *out) {
+    size_t sites = (size_t)cells->start[cells->cells];
+    int32_t *first = atn_alloc(cells->ctx, (sites + 1) * sizeof *first);
+    *out = (lattice_around){.cells = cells, .first = first, .phase = atn_zalloc(cells->ctx, sites + 1)};
+    out->told = atn_zalloc(cells->ctx, sites + 1);
+    if (!first || !out->phase || !out->told) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < sites; ++k) first[k] = -1;
+    for (size_t k = 0; k < cells->atoms; ++k)
+        if ((size_t)cells->order[k] < own && first[cells->site[k]] < 0) first[cells->site[k]] = cells->order[k];
+    return ATN_OK;
+}
+
+void lattice_around_settle(const lattice_around *around) {
+    size_t sites = (size_t)around->cells->start[around->cells->cells];
+    for (size_t k = 0; k < sites; ++k) around->phase[k] &= (unsigned char)~LATTICE_NEW;
+}
+
+void lattice_around_free(lattice_around *around) {
+    if (!around->cells) return;
+    atn_free(around->cells->ctx, around->first);
+    atn_free(around->cells->ctx, around->phase);
+    atn_free(around->cells->ctx, around->told);
+}
+
+atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out) {
+    lattice_cells cells = {0};
+    atn_status status = lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells);
+    if (status != ATN_OK) return status;
+    size_t *which = atn_alloc(l->ctx, 2 * (size_t)l->batch * sizeof *which);
+    lattice_around around = {0};
+    job j = {.l = l, .around = &around, .which = which, .next = which + l->batch, .out = out};
+    status = which ? lattice_around_make(&cells, atoms->own, &around) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = match_own(&j);
+    for (size_t k = 0; k < cells.atoms && status == ATN_OK; ++k)
+        if ((size_t)cells.order[k] < atoms->own) out[cells.order[k]] = out[around.first[cells.site[k]]];
+    if (status == ATN_OK && atoms->species && lattice_is_ordered(l)) status = lattice_order_tell(l, &cells, atoms, out);
+    l->near.atoms = 0;
+    lattice_late_free(l, &j.late);
+    lattice_around_free(&around);
+    atn_free(l->ctx, which);
+    lattice_cells_free(&cells);
+    return status;
+}

@@ -1,0 +1,24 @@
+/* Which device a pair is registered on: the one that was asked for, or its host, where points are so few that they are
+ * done there before a GPU has been told what to do. */
+#ifndef ATN_APPS_REGISTER_WHERE_H
+#define ATN_APPS_REGISTER_WHERE_H
+
+#include "device/device.h"
+
+#include <attune/register.h>
+
+typedef struct reg_where {
+    atn_device *device;      /* the one to use */
+    atn_device *asked;       /* for */
+    struct reg_host *beside; /* kept with that one; NULL: it is used itself */
+} reg_where;
+
+/* `cores`: of the host. */
+bool reg_sooner_on_host(const atn_device_info *asked, const atn_register_settings *settings, size_t most,
+                        int32_t cores);
+
+/* `most`: points of the larger cloud of all pairs. Ended with reg_where_end. */
+reg_where reg_where_begin(atn_device *asked, const atn_register_settings *settings, size_t most);
+void reg_where_end(reg_where *where);
+
+#endif

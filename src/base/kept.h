@@ -1,0 +1,31 @@
+/* Blocks of memory that nobody uses any more, kept for the next who asks: a registration takes and gives back hundreds
+ * of some ten kilobytes, and the system's allocator hands such back to the kernel, which clears every page anew. */
+#ifndef ATN_BASE_KEPT_H
+#define ATN_BASE_KEPT_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+enum {
+    ATN_KEPT_LEAST = 16 << 10,
+    ATN_KEPT_LARGEST = (2 << 20) - 1,
+    ATN_KEPT_MOST = 32 << 20
+}; /* bytes: of a block; all */
+
+typedef struct atn_kept {
+    pthread_mutex_t lock;
+    struct {
+        void *block;
+        size_t bytes; /* that it has room for */
+    } of[512];
+    size_t count, bytes;
+} atn_kept;
+
+void atn_kept_begin(atn_kept *kept);
+void atn_kept_end(atn_kept *kept); /* frees all */
+
+/* Of at least so many bytes, from malloc or kept; NULL: there is no memory. */
+void *atn_kept_take(atn_kept *kept, size_t bytes);
+void atn_kept_give(atn_kept *kept, void *block); /* of malloc, kept or freed */
+
+#endif

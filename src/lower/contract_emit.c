@@ -1,0 +1,392 @@
+/* Contractions on matrix units, as a program: tiles of both matrices come by asynchronous copies, several ahead of the
+ * one that warps multiply; sums stay in registers and lie as items and registers of the points. */
+#include "lower/contract.h"
+#include "lower/loops.h"
+
+/* While one group is made. */
+typedef struct contraction {
+    lower_contraction c;
+    loops o;
+    int32_t tile[2]; /* of the left and of the right matrix */
+    int32_t *acc;    /* the first of four variables, per 16 rows and 8 columns of a warp's tile */
+    ir_ref lane, warp_row, warp_column, regular;
+    int32_t buffers;
+} contraction;
+
+#define OF(op, a, n) ir_operation(p, op, IR_ADDRESS, a, ir_address(p, n), -1)
+
+/* Lane l of a warp has rows l / 4 and columns 2 (l mod 4) and the next of every 8 x 8. */
+void lower_bind_contraction(lowering *l) {
+    atn_lowered *p = l->p;
+    contraction *x = l->contract;
+    ir_ref warp = ir_declare(p, l->block, "warp", OF(ATN_OP_DIV, l->item, 32));
+    x->lane = ir_declare(p, l->block, "lane", OF(ATN_OP_MOD, l->item, 32));
+    x->warp_row = ir_declare(p, l->block, "warp_row",
+                             ir_multiply_integer(p, OF(ATN_OP_DIV, warp, x->c.warps_across), x->c.warp_rows));
+    x->warp_column = ir_declare(p, l->block, "warp_column",
+                                ir_multiply_integer(p, OF(ATN_OP_MOD, warp, x->c.warps_across), x->c.warp_columns));
+    ir_ref local[2] = {ir_add(p, x->warp_column, ir_multiply_integer(p, OF(ATN_OP_MOD, x->lane, 4), 2)),
+                       ir_add(p, x->warp_row, OF(ATN_OP_DIV, x->lane, 4))};
+    for (int32_t d = 0; d < 2; ++d) {
+        dim_state *s = &l->dim[l->cuts.point[d]];
+        s->local = lower_declare(l, "local", d, local[d]);
+        s->base = lower_declare(l, "point", d, ir_add(p, l->start[d], s->local));
+        s->pack = d == 0 ? 2 : 1;
+        s->row = 8;
+    }
+}
+
+/* ---- copies ---- */
+
+/* One side of a set of copies: `height` rows of `width` elements of a matrix. */
+typedef struct panel {
+    int32_t side, width, height, pitch;
+    ir_ref column, row, column_end, row_end; /* where it begins, and what exists */
+} panel;
+
+static panel panel_of(const lowering *l, const contraction *x, int32_t side, ir_ref start, ir_ref to) {
+    const lower_contraction *c = &x->c;
+    int32_t tile = l->v.q[0].tile, d = side == 0 ? 1 : 0;
+    ir_ref end = ir_add(l->p, l->begin[d], l->extent[d]);
+    return side == 0 ? (panel){0, tile, c->rows, c->left_pitch, start, l->start[1], to, end}
+                     : (panel){1, c->columns, tile, c->right_pitch, l->start[0], start, end, to};
+}
+
+static ir_ref load_of(lowering *l, const contraction *x, int32_t side, ir_ref column, ir_ref row) {
+    lower_at at = {.axis = {column, row, -1}};
+    return lower_load_wide(l, l->g->reads[side == 0 ? x->c.left : x->c.right].object, at, 1);
+}
+
+/* All items copy pieces of 16 bytes of a panel into a buffer. `whole`: all of it exists and is aligned; else what does
+ * not exist is zeros. */
+static void copy(lowering *l, const contraction *x, const panel *w, ir_ref buffer, bool whole) {
+    atn_lowered *p = l->p;
+    const lower_contraction *c = &x->c;
+    int32_t across = w->width / c->chunk, unit = c->type == ATN_HP ? 2 : 1; /* elements in a word of the tile */
+    int64_t pieces = (int64_t)across * w->height;
+    int32_t variable = ir_new_variable(p, "e", IR_ADDRESS, 1, true);
+    ir_ref e = ir_variable_ref(p, variable);
+    ir_block body = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    l->block = &body;
+    ir_ref e0 = ir_declare(p, l->block, "e0", ir_multiply_integer(p, OF(ATN_OP_MOD, e, across), c->chunk));
+    ir_ref e1 = ir_declare(p, l->block, "e1", OF(ATN_OP_DIV, e, across));
+    ir_ref column = ir_declare(p, l->block, "column", ir_add(p, w->column, e0));
+    ir_ref row = ir_declare(p, l->block, "row", ir_add(p, w->row, e1));
+    ir_ref count = whole ? -1
+                         : ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, ir_less(p, row, w->row_end),
+                                        ir_subtract(p, w->column_end, column), ir_address(p, 0));
+    ir_ref to = ir_add(p, ir_multiply_integer(p, ir_add(p, ir_multiply_integer(p, buffer, w->height), e1), w->pitch),
+                       unit == 1 ? e0 : OF(ATN_OP_DIV, e0, unit));
+    ir_append(p, l->block,
+              (ir_statement){.kind = IR_MATRIX_FETCH,
+                             .id = x->tile[w->side],
+                             .index = to,
+                             .value = load_of(l, x, w->side, column, row),
+                             .limit = count,
+                             .body = -1,
+                             .other = -1});
+    lower_forget(l, mark);
+    l->block = outer;
+    int64_t rounds = (pieces + l->cuts.items - 1) / l->cuts.items;
+    ir_for(p, outer, variable, l->item, ir_address(p, pieces), l->cuts.items, rounds > 16 ? 16 : (int32_t)rounds, body);
+}
+
+/* Do all points of the group exist, and do rows of both matrices begin at multiples of 16 bytes? */
+static ir_ref is_regular(lowering *l, const contraction *x) {
+    atn_lowered *p = l->p;
+    ir_ref all = -1, zero = ir_address(p, 0);
+    for (int32_t d = 0; d < 2; ++d)
+        all = ir_and(p, all,
+                     ir_operation(p, ATN_OP_LE, ATN_B, ir_add_integer(p, l->start[d], l->cuts.span[d]),
+                                  ir_add(p, l->begin[d], l->extent[d]), -1));
+    for (int32_t side = 0; side < 2; ++side) {
+        int32_t object = l->g->reads[side == 0 ? x->c.left : x->c.right].object;
+        ir_node node = {.kind = IR_CALL,
+                        .type = ATN_B,
+                        .width = 1,
+                        .arg = {load_of(l, x, side, side == 0 ? zero : l->start[0], zero),
+                                ir_argument_ref(p, IR_ARG_PITCH, object, IR_ADDRESS), -1},
+                        .id = IR_CALL_ALIGNED};
+        all = ir_and(p, all, ir_make(p, node));
+    }
+    return ir_declare(p, l->block, "regular", all);
+}
+
+static void wait(lowering *l, ir_statement_kind kind, int32_t left) {
+    ir_append(
+        l->p, l->block,
+        (ir_statement){.kind = kind, .index = -1, .value = -1, .limit = -1, .step = left, .body = -1, .other = -1});
+}
+
+/* Both tiles of the steps from `start` on, as one set of copies. */
+static void fetch(lowering *l, const contraction *x, ir_ref start, ir_ref to, ir_ref buffer) {
+    atn_lowered *p = l->p;
+    ir_block ways[2] = {IR_EMPTY, IR_EMPTY}, *outer = l->block;
+    start = ir_declare(p, l->block, "fetched", start);
+    for (int32_t whole = 0; whole < 2; ++whole)
+        for (int32_t side = 0; side < 2; ++side) {
+            panel w = panel_of(l, x, side, start, to);
+            l->block = &ways[whole];
+            copy(l, x, &w, buffer, whole);
+        }
+    l->block = outer;
+    ir_ref full = ir_operation(p, ATN_OP_LE, ATN_B, ir_add_integer(p, start, l->v.q[0].tile), to, -1);
+    ir_if(p, outer, ir_and(p, x->regular, full), ways[1], ways[0]);
+    wait(l, IR_MATRIX_COMMIT, 0);
+}
+
+/* ---- products ---- */
+
+static ir_ref element(lowering *l, const contraction *x, int32_t side, ir_ref at, const char *name) {
+    return ir_declare(
+        l->p, l->block, name,
+        ir_make(l->p,
+                (ir_node){.kind = IR_TILE, .type = x->c.type, .width = 1, .arg = {at, -1, -1}, .id = x->tile[side]}));
+}
+
+static int32_t load(lowering *l, int32_t tile, ir_ref at, bool turned, const char *name) {
+    int32_t first = -1;
+    for (int32_t k = 0; k < 4; ++k) {
+        int32_t variable = ir_new_variable(l->p, name, ATN_INT32, 1, true);
+        if (k == 0) first = variable;
+    }
+    ir_append(l->p, l->block,
+              (ir_statement){.kind = IR_MATRIX_LOAD,
+                             .id = first,
+                             .index = at,
+                             .value = -1,
+                             .limit = -1,
+                             .step = tile,
+                             .unroll = 4,
+                             .component = turned,
+                             .body = -1,
+                             .other = -1});
+    return first;
+}
+
+enum { MOST_TILES = 32 };
+
+/* Operands of halves for the steps from k on: four words for each 16 rows, two for each 8 columns. */
+static void load_halves(lowering *l, const contraction *x, ir_ref left_at, ir_ref right_at, int32_t k, ir_ref left[][4],
+                        ir_ref right[][2]) {
+    atn_lowered *p = l->p;
+    const lower_contraction *c = &x->c;
+    for (int32_t m = 0; m < c->warp_rows / CONTRACT_ROWS; ++m) {
+        int32_t first =
+            load(l, x->tile[0], ir_add_integer(p, left_at, (int64_t)m * CONTRACT_ROWS * c->left_pitch + k / 2), false,
+                 "left");
+        for (int32_t n = 0; n < 4; ++n) left[m][n] = ir_variable_ref(p, first + n);
+    }
+    for (int32_t m = 0; m < c->warp_columns / CONTRACT_COLUMNS; m += 2) {
+        int32_t first =
+            load(l, x->tile[1], ir_add_integer(p, right_at, (int64_t)k * c->right_pitch + m * CONTRACT_COLUMNS / 2),
+                 true, "right");
+        for (int32_t n = 0; n < 4; ++n) right[m + n / 2][n % 2] = ir_variable_ref(p, first + n);
+    }
+}
+
+static void load_numbers(lowering *l, const contraction *x, ir_ref left_at, ir_ref right_at, int32_t k,
+                         ir_ref left[][4], ir_ref right[][2]) {
+    atn_lowered *p = l->p;
+    const lower_contraction *c = &x->c;
+    for (int32_t m = 0; m < c->warp_rows / CONTRACT_ROWS; ++m)
+        for (int32_t n = 0; n < 4; ++n)
+            left[m][n] = element(
+                l, x, 0,
+                ir_add_integer(p, left_at, (int64_t)(m * CONTRACT_ROWS + n % 2 * 8) * c->left_pitch + k + n / 2 * 4),
+                "left");
+    for (int32_t m = 0; m < c->warp_columns / CONTRACT_COLUMNS; ++m)
+        for (int32_t n = 0; n < 2; ++n)
+            right[m][n] = element(
+                l, x, 1, ir_add_integer(p, right_at, (int64_t)(k + n * 4) * c->right_pitch + m * CONTRACT_COLUMNS),
+                "right");
+}
+
+/* Where a lane finds its part of the operands in buffer `buffer`. */
+static void operands(lowering *l, const contraction *x, ir_ref buffer, ir_ref *left, ir_ref *right) {
+    atn_lowered *p = l->p;
+    const lower_contraction *c = &x->c;
+    int32_t tile = l->v.q[0].tile;
+    bool halves = c->type == ATN_HP;
+    ir_ref row = ir_add(p, ir_multiply_integer(p, buffer, c->rows), x->warp_row);
+    row = ir_add(p, row, halves ? OF(ATN_OP_MOD, x->lane, 16) : OF(ATN_OP_DIV, x->lane, 4));
+    ir_ref within = halves ? ir_multiply_integer(p, OF(ATN_OP_DIV, x->lane, 16), 4) : OF(ATN_OP_MOD, x->lane, 4);
+    *left = ir_declare(p, l->block, "left_at", ir_add(p, ir_multiply_integer(p, row, c->left_pitch), within));
+    ir_ref step = ir_add(p, ir_multiply_integer(p, buffer, tile),
+                         halves ? OF(ATN_OP_MOD, x->lane, 16) : OF(ATN_OP_MOD, x->lane, 4));
+    ir_ref column =
+        halves ? ir_add(p, OF(ATN_OP_DIV, x->warp_column, 2), ir_multiply_integer(p, OF(ATN_OP_DIV, x->lane, 16), 4))
+               : ir_add(p, x->warp_column, OF(ATN_OP_DIV, x->lane, 4));
+    *right = ir_declare(p, l->block, "right_at", ir_add(p, ir_multiply_integer(p, step, c->right_pitch), column));
+}
+
+/* A single as two numbers of 11 bits: the first is put into its place, the rest beside it. */
+static void part_in_two(lowering *l, int32_t count, ir_ref value[], ir_ref rest[]) {
+    for (int32_t k = 0; k < count; ++k) {
+        ir_node high = {.kind = IR_CALL, .type = ATN_SP, .width = 1, .arg = {value[k], -1, -1}, .id = IR_CALL_AS_TF32};
+        ir_ref first = ir_declare(l->p, l->block, "high", ir_make(l->p, high));
+        high.arg[1] = first;
+        high.id = IR_CALL_REST_TF32;
+        rest[k] = ir_declare(l->p, l->block, "low", ir_make(l->p, high));
+        value[k] = first;
+    }
+}
+
+/* All products of one set of operands. */
+static void multiply(lowering *l, const contraction *x, ir_ref left[][4], ir_ref right[][2]) {
+    int32_t columns = x->c.warp_columns / CONTRACT_COLUMNS;
+    for (int32_t m = 0; m < x->c.warp_rows / CONTRACT_ROWS; ++m)
+        for (int32_t n = 0; n < columns; ++n) {
+            ir_ref all[6] = {left[m][0], left[m][1], left[m][2], left[m][3], right[n][0], right[n][1]};
+            ir_append(l->p, l->block,
+                      (ir_statement){.kind = IR_MATRIX_MULTIPLY,
+                                     .id = x->acc[m * columns + n],
+                                     .index = -1,
+                                     .value = ir_join(l->p, all, 6),
+                                     .limit = -1,
+                                     .body = -1,
+                                     .other = -1});
+        }
+}
+
+static void load_operands(lowering *l, const contraction *x, ir_ref left_at, ir_ref right_at, int32_t k,
+                          ir_ref left[][4], ir_ref right[][2]) {
+    if (x->c.type == ATN_HP)
+        load_halves(l, x, left_at, right_at, k, left, right);
+    else
+        load_numbers(l, x, left_at, right_at, k, left, right);
+}
+
+static void multiply_tile(lowering *l, const contraction *x, ir_ref buffer) {
+    atn_lowered *p = l->p;
+    const lower_contraction *c = &x->c;
+    ir_ref left_at, right_at, left[2][MOST_TILES][4], right[2][MOST_TILES][2];
+    operands(l, x, buffer, &left_at, &right_at);
+    load_operands(l, x, left_at, right_at, 0, left[0], right[0]);
+    for (int32_t k = 0, now = 0; k < l->v.q[0].tile && !p->failed; k += c->depth, now = 1 - now) {
+        if (k + c->depth < l->v.q[0].tile) /* ahead of the products that they do not wait for */
+            load_operands(l, x, left_at, right_at, k + c->depth, left[1 - now], right[1 - now]);
+        if (c->type == ATN_SP) {
+            ir_ref left_rest[MOST_TILES][4], right_rest[MOST_TILES][2];
+            for (int32_t m = 0; m < c->warp_rows / CONTRACT_ROWS; ++m) part_in_two(l, 4, left[now][m], left_rest[m]);
+            for (int32_t n = 0; n < c->warp_columns / CONTRACT_COLUMNS; ++n)
+                part_in_two(l, 2, right[now][n], right_rest[n]);
+            multiply(l, x, left_rest, right[now]);
+            multiply(l, x, left[now], right_rest);
+        }
+        multiply(l, x, left[now], right[now]);
+    }
+}
+
+/* One buffer: copied, waited for, multiplied, waited for. */
+static void tiles_in_turn(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
+    atn_lowered *p = l->p;
+    int32_t variable = ir_new_variable(p, "tile_start", IR_ADDRESS, 1, true);
+    ir_block body = IR_EMPTY, *outer = l->block;
+    l->block = &body;
+    fetch(l, x, ir_variable_ref(p, variable), to, ir_address(p, 0));
+    wait(l, IR_MATRIX_WAIT, 0);
+    ir_barrier(p, l->block);
+    multiply_tile(l, x, ir_address(p, 0));
+    ir_barrier(p, l->block);
+    l->block = outer;
+    ir_for(p, outer, variable, from, to, l->v.q[0].tile, 1, body);
+}
+
+/* Several: all but one are being filled while that one is multiplied. */
+static void tiles_ahead(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
+    atn_lowered *p = l->p;
+    int32_t tile = l->v.q[0].tile, ahead = x->buffers - 1;
+    for (int32_t k = 0; k < ahead; ++k) fetch(l, x, ir_add_integer(p, from, (int64_t)k * tile), to, ir_address(p, k));
+    int32_t now = ir_declare_mutable(p, l->block, "now", ir_address(p, 0));
+    int32_t next = ir_declare_mutable(p, l->block, "next", ir_address(p, ahead));
+    int32_t variable = ir_new_variable(p, "tile_start", IR_ADDRESS, 1, true);
+    ir_block body = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    l->block = &body;
+    wait(l, IR_MATRIX_WAIT, ahead - 1);
+    ir_barrier(p, l->block);
+    fetch(l, x, ir_add_integer(p, ir_variable_ref(p, variable), (int64_t)ahead * tile), to, ir_variable_ref(p, next));
+    multiply_tile(l, x, ir_variable_ref(p, now));
+    ir_assign(p, l->block, next, ir_variable_ref(p, now));
+    ir_ref further = ir_add_integer(p, ir_variable_ref(p, now), 1);
+    ir_ref wraps = ir_operation(p, ATN_OP_EQ, ATN_B, further, ir_address(p, x->buffers), -1);
+    ir_assign(p, l->block, now, ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, wraps, ir_address(p, 0), further));
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_for(p, outer, variable, from, to, tile, 1, body);
+    wait(l, IR_MATRIX_WAIT, 0);
+    ir_barrier(p, outer);
+}
+
+/* ---- the block ---- */
+
+static int32_t add_tile(lowering *l, const char *name, atn_type type, int64_t elements) {
+    ir_stage *stage = &l->p->stage[l->stage];
+    stage->tile[stage->n_tiles] = (ir_tile){.name = name, .type = type, .elements = elements, .dynamic = true};
+    return stage->n_tiles++;
+}
+
+static void declare_sums(lowering *l, contraction *x) {
+    int32_t tiles = x->c.warp_rows / CONTRACT_ROWS * (x->c.warp_columns / CONTRACT_COLUMNS);
+    x->acc = atn_arena_alloc(&l->p->arena, (size_t)tiles * sizeof *x->acc);
+    if (!x->acc) l->p->failed = true;
+    for (int32_t k = 0; k < tiles && !l->p->failed; ++k)
+        for (int32_t n = 0; n < 4; ++n) {
+            int32_t variable =
+                ir_declare_mutable(l->p, l->block, "acc", ir_number(l->p, x->c.type == ATN_DP ? ATN_DP : ATN_SP, 0));
+            if (n == 0) x->acc[k] = variable;
+        }
+}
+
+static void conclude(lowering *l, const contraction *x) {
+    int32_t p0 = l->cuts.point[0], p1 = l->cuts.point[1], columns = x->c.warp_columns / CONTRACT_COLUMNS;
+    place at = PLACE_ORIGIN;
+    do {
+        int32_t tile = at.r[p1] / 2 * columns + at.r[p0] / 2, part = at.r[p1] % 2 * 2 + at.r[p0] % 2;
+        ir_ref value[ATN_MAX_ACCS][2] = {
+            {ir_cast(l->p, acc_type(l, &x->o.b->acc[0]), ir_variable_ref(l->p, x->acc[tile] + part))}};
+        if (l->split >= 0) {
+            loops_store_partial(l, x->o.b, at, value);
+        } else {
+            loops_apply_init(l, x->o.block, at, value);
+            loops_keep_results(l, x->o.block, at, value);
+        }
+    } while (lower_next_place(l, 1u << p0 | 1u << p1, &at));
+}
+
+void lower_block_contraction(lowering *l, int32_t block) {
+    contraction *x = l->contract;
+    const lower_contraction *c = &x->c;
+    atn_type type = c->type == ATN_HP ? ATN_INT32 : c->type;
+    ir_ref from, to;
+    x->o = loops_open(l, block);
+    x->buffers = l->v.stage;
+    ir_comment(l->p, l->block, "%s on matrix units", x->o.b->name);
+    x->tile[0] = add_tile(l, "left", type, (int64_t)x->buffers * c->rows * c->left_pitch);
+    x->tile[1] = add_tile(l, "right", type, (int64_t)x->buffers * l->v.q[0].tile * c->right_pitch);
+    declare_sums(l, x);
+    if (l->p->failed) return;
+    x->regular = is_regular(l, x);
+    loops_bounds(&x->o, 0, &from, &to);
+    if (x->buffers == 1)
+        tiles_in_turn(l, x, from, to);
+    else
+        tiles_ahead(l, x, from, to);
+    conclude(l, x);
+    l->done |= 1u << block;
+}
+
+void lower_group_contraction(lowering *l) {
+    contraction x = {0};
+    const char *why;
+    if (!lower_find_contraction(l->g, &l->v, &x.c, &why)) {
+        lower_fail(l, ATN_ERR_INTERNAL, "%s: %s", l->g->name, why);
+        return;
+    }
+    l->clamp = true;
+    l->contract = &x;
+    lower_group(l);
+    l->contract = NULL;
+}

@@ -1,0 +1,136 @@
+/* Atoms try the turn of a sure atom nearby: they are told what a search over all rotations tells them. Which turn is
+ * tried: that of the nearest sure atom, or of the nearest one with another lattice; never one of the same pass. */
+#include "testkit.h"
+
+#include "apps/lattice/atoms.h"
+#include "apps/lattice/parts.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ATOMS = 4000, PIECE = 500 };
+static atn_ctx *ctx;
+static atn_device *device;
+static double axis[3][ATOMS];
+static atn_lattice_atom followed[ATOMS], searched[ATOMS];
+
+static atn_atoms make(double background) {
+    atn_sample_atoms_settings s = {.lattice = {CRYSTAL_BCC, CRYSTAL_FCC}, .constant = {3.2, 4.794}, .lattices = 2};
+    atn_sample_atoms *atoms;
+    atn_sample_atom rows[PIECE];
+    size_t got = 1, n = 0;
+    s.size = ATOMS, s.grains = 2, s.lateral = s.depth = 0.2, s.efficiency = 0.6, s.seed = 31, s.n_species = 1;
+    s.strangers = background;
+    s.species[0] = (atn_sample_species){"Fe", 1, 55.845};
+    kit_ok(ctx, atn_sample_atoms_make(ctx, &s, NULL, NULL, &atoms));
+    while (got) {
+        kit_ok(ctx, atn_sample_atoms_next(atoms, PIECE, rows, &got));
+        for (size_t k = 0; k < got; ++k, ++n)
+            for (int a = 0; a < 3; ++a) axis[a][n] = 10 * (double)rows[k].position[a];
+    }
+    atn_sample_atoms_free(atoms);
+    return (atn_atoms){.count = ATOMS, .own = ATOMS, .position = {axis[0], axis[1], axis[2]}};
+}
+
+/* Of turns up to the symmetry of a cube, degrees. */
+static double apart(const lattice_slot *s, const float *a, const float *b) {
+    double least = 180, p[4], q[4], r[4];
+    for (int c = 0; c < 4; ++c) p[c] = c ? -(double)a[c] : (double)a[0], q[c] = c ? -(double)b[c] : (double)b[0];
+    for (int32_t k = 0; k < s->symmetries; ++k) {
+        double dot = 0;
+        geom_quaternion_multiply(s->symmetry[k], p, r);
+        for (int c = 0; c < 4; ++c) dot += r[c] * q[c];
+        least = fmin(least, 114.59155902616465 * acos(fmin(fabs(dot), 1)));
+    }
+    return least;
+}
+
+static void as_if_searched(void **state) {
+    (void)state;
+    const atn_atoms atoms = make(0.03);
+    size_t differ = 0, unlike = 0, turned = 0, sure = 0;
+    atn_lattice *l;
+    kit_ok(ctx, atn_lattice_create(device, NULL, &l));
+    kit_ok(ctx, atn_lattice_match(l, &atoms, 1, followed));
+    assert_true(l->follows[0] && l->follows[1]);
+    assert_true(l->rival[0][1] > 0.05 && l->rival[0][1] < 1.5);
+    memset(l->follows, 0, sizeof l->follows);
+    memset(searched, 0xff, sizeof searched);
+    kit_ok(ctx, atn_lattice_match(l, &atoms, 1, searched));
+    for (size_t k = 0; k < ATOMS; ++k) {
+        differ += followed[k].structure != searched[k].structure;
+        unlike += fabsf(followed[k].confidence - searched[k].confidence) > 0.05F;
+        if (followed[k].structure != searched[k].structure || !followed[k].structure || followed[k].confidence < 0.99F)
+            continue;
+        ++sure;
+        turned += apart(&l->slot[followed[k].phase - 1], followed[k].quaternion, searched[k].quaternion) > 2;
+    }
+    if (differ > 4 || unlike > 12 || turned > sure / 100 || sure < ATOMS * 3 / 4)
+        fail_msg("%zu differ, %zu are less or more sure, %zu of %zu are turned otherwise", differ, unlike, turned,
+                 sure);
+    atn_lattice_free(l);
+}
+
+static void hint_of(const atn_lattice *l, const lattice_around *around, int32_t cells, int32_t which,
+                    const atn_lattice_atom *out, lattice_hint *hint) {
+    lattice_sure list = {.known = false};
+    lattice_hint_make(l, around, 0, cells, which, out, &list, hint);
+}
+
+static void the_nearest_sure_atom(void **state) {
+    (void)state;
+    const double x[4] = {0, 1, 2, 3.5}, zero[4] = {0};
+    const atn_atoms atoms = {.count = 4, .own = 4, .position = {x, zero, zero}};
+    atn_lattice *l;
+    lattice_cells cells;
+    lattice_around around;
+    lattice_hint hint;
+    atn_lattice_atom out[4] = {{0}};
+    kit_ok(ctx, atn_lattice_create(device, NULL, &l));
+    l->follows[0] = l->follows[1] = true;
+    l->slot[0].symmetries = 1;
+    l->slot[0].symmetry[0][0] = 1;
+    kit_ok(ctx, lattice_cells_make(ctx, &atoms, 1, 2, &cells));
+    kit_ok(ctx, lattice_around_make(&cells, 4, &around));
+    hint_of(l, &around, 2, 0, out, &hint);
+    assert_int_equal(hint.model, -1); /* nobody is sure */
+    for (int k = 1; k < 4; ++k) {
+        out[k] = (atn_lattice_atom){.structure = 1, .phase = 1, .quaternion = {1, 0, 0, 0}};
+        around.phase[cells.site[cells.rank[k]]] = 1;
+    }
+    out[3].quaternion[0] = 0.8F, out[3].quaternion[1] = 0.6F;
+    hint_of(l, &around, 2, 0, out, &hint);
+    assert_true(hint.model == 0 && hint.turn[0] == 1);
+    hint_of(l, &around, 2, 1, out, &hint); /* the other lattice; into the crystal */
+    assert_true(hint.model == 0 && hint.turn[0] == 0.8F && hint.turn[1] == -0.6F);
+    hint_of(l, &around, 0, 1, out, &hint);
+    assert_int_equal(hint.model, -1); /* too far */
+    for (int k = 1; k < 3; ++k) around.phase[cells.site[cells.rank[k]]] |= LATTICE_NEW;
+    hint_of(l, &around, 2, 0, out, &hint);
+    assert_true(hint.model == 0 && hint.turn[0] == 0.8F);
+    lattice_around_settle(&around);
+    hint_of(l, &around, 2, 0, out, &hint);
+    assert_true(hint.turn[0] == 1);
+    lattice_around_free(&around);
+    lattice_cells_free(&cells);
+    atn_lattice_free(l);
+}
+
+static int setup(void **state) {
+    (void)state;
+    ctx = kit_ctx();
+    device = kit_open_host(ctx);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    atn_device_close(device);
+    kit_free(ctx);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_if_searched), cmocka_unit_test(the_nearest_sure_atom)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
