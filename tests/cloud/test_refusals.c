@@ -183,7 +183,7 @@ static const refusal BINARY_FILES[] = {
     {KIT_FILE("a.npy", "\357\277\275NUMPY"), "no NPY file"},
     {KIT_FILE("a.xyz", ""), "a.xyz: the file is empty"},
     {KIT_FILE("a.pos", ""), "the file is empty"},
-    {KIT_FILE("a.docx", "PK"), "a.docx: unknown file format: ply, pcd"},
+    {KIT_FILE("a.docx", "PK"), "a.docx: unknown file format; supported are ply, pcd"},
     {KIT_FILE("ply", "1 2 3"), "unknown file format"},
 };
 
