@@ -319,7 +319,7 @@ static void odd_sizes(void **state) {
     static float numbers[300];
     for (int k = 0; k < 300; ++k) numbers[k] = (float)remainder(0.3 * k, TURN);
     save("one.npy", ATN_SP, 1, 1, numbers);
-    cli_does("unwrap @/one.npy", "size        1 x 1, 1 pixels valid");
+    cli_does("unwrap @/one.npy", "size        1 x 1, 1 valid pixels");
     save("row.npy", ATN_SP, 1, 300, numbers);
     json_t *r = cli_object("unwrap @/row.npy --json");
     assert_true(fabs(number(r, "max") - number(r, "min") - 0.3 * 299) < 0.01);
@@ -381,8 +381,8 @@ static void streams_of_stacks(void **state) {
     put("live/frames/step02.png", "no", 2);
     r = cli_run("unwrap @/live/frames --stream --steps 4 --patience 0.001");
     assert_int_equal(r.code, 1);
-    assert_non_null(strstr(r.err, "frame 2 is dropped"));
-    assert_non_null(strstr(r.err, "frame 4 is dropped: step04.png: another frame of its stack is missing"));
+    assert_non_null(strstr(r.err, "frame 2 dropped"));
+    assert_non_null(strstr(r.err, "frame 4 dropped: step04.png: another frame of its stack is missing"));
     cli_drop(&r);
 }
 
@@ -400,7 +400,7 @@ static void streams(void **state) {
     assert_int_equal(r.code, 0);
     assert_int_equal(cli_lines(r.out), 6);
     assert_int_equal(cli_lines(r.err), 2);
-    assert_non_null(strstr(r.err, "frame 3 is dropped"));
+    assert_non_null(strstr(r.err, "frame 3 dropped"));
     assert_non_null(strstr(r.err, "2x2, but the first frame is 18x24"));
     const char *last = strstr(r.out, "{\"latency_s\"");
     assert_non_null(last);
@@ -414,7 +414,7 @@ static void streams(void **state) {
     cli_does("unwrap @/in --stream --frames 1", "1 frames came");
     r = cli_run("unwrap @/out --stream --shape 2x2 --patience 0.001 --frames 1"); /* wrong shape: dropped, and said */
     assert_int_equal(r.code, 1);
-    assert_non_null(strstr(r.err, "frame 1 is dropped"));
+    assert_non_null(strstr(r.err, "frame 1 dropped"));
     assert_non_null(strstr(r.err, "no frame was unwrapped: 1 frames came"));
     cli_drop(&r);
 }

@@ -197,7 +197,7 @@ static void refusals(void **state) {
         atn_needle_match_settings settings;
         const char *part;
     } WRONG[] = {
-        {.view = {.level = 1}, .part = "a level of 1; it is a share of white"},
+        {.view = {.level = 1}, .part = "a level of 1; it must be between 0 and 1"},
         {.view = {.level = -0.1}, .part = "a level of -0.1"},
         {.view = {.level = NAN}, .part = "a level of"},
         {.view = {.spacing = {0.01, 0.01, 0}}, .part = "a spacing of 0"},

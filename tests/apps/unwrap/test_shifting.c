@@ -122,7 +122,7 @@ static void what_is_refused(void **state) {
         const char *part;
     } CASES[] = {{{.steps = 2}, 3, "3 to 1024"},
                  {{.steps = 2000}, 3, "3 to 1024"},
-                 {{.bits = 16}, 3, "32 or 64"},
+                 {{.bits = 16}, 3, "32 and 64"},
                  {{0}, 0, "both sizes"},
                  {{.angle = SAME}, 3, "three different angles"},
                  {{.angle = TWO}, 3, "three different angles"},
