@@ -212,11 +212,11 @@ static atn_status make_follow(atn_lattice *l, lattice_slot *s) {
     lattice_follow *f = &s->follow;
     atn_status status = vector(l, ATN_INT32, l->batch, NULL, &f->end);
     for (int k = 0; k < 4 && status == ATN_OK; ++k) {
-        status = atn_array_create_matrix(l->device, ATN_SP, 1, l->batch, 0, &f->q[k]);
-        if (status == ATN_OK) status = atn_array_create_matrix(l->device, ATN_SP, 1, l->batch, 0, &f->fit[k]);
+        status = atn_array_create_matrix(l->device, ATN_SP, l->batch, 1, 0, &f->q[k]);
+        if (status == ATN_OK) status = atn_array_create_matrix(l->device, ATN_SP, l->batch, 1, 0, &f->fit[k]);
     }
     for (int k = 0; k < 3 && status == ATN_OK; ++k)
-        status = atn_array_create_matrix(l->device, ATN_SP, 1, l->batch, 0, &f->shift[k]);
+        status = atn_array_create_matrix(l->device, ATN_SP, l->batch, 1, 0, &f->shift[k]);
     for (int k = 0; k < 2 && status == ATN_OK; ++k) {
         status = make_steps(l, s, true, k > 0, f->end, &f->kernel[k]);
         if (status == ATN_OK) status = bind_turns(f->kernel[k], f->q, f->shift, f->fit);

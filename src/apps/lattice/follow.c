@@ -4,6 +4,7 @@
  * null model, it beats model b by a share, of which the least but for some count (lattice_rivals). */
 #include "apps/lattice/parts.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
@@ -15,11 +16,6 @@ static const double LOW = 0.01; /* of the made atoms have a smaller share */
 static const double MANY = 0.3; /* of a made frame must be sure at once, or few would be explained */
 
 /* ---- what other models would reach ---- */
-
-static int ascending(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
 
 /* The share of model b where model a is right, from the sure atoms of the batch; 0: too few. */
 static double share_of(const atn_lattice *l, const unsigned char *sure, int32_t a, int32_t b, double *list) {
@@ -35,7 +31,7 @@ static double share_of(const atn_lattice *l, const unsigned char *sure, int32_t 
         if (best - 1 == a && gain > 0) list[count++] = (gain - (term[b + 1] - term[0])) / gain;
     }
     if (count < LEAST) return 0;
-    qsort(list, count, sizeof *list, ascending);
+    qsort(list, count, sizeof *list, atn_ascending_double);
     return fmax(list[(size_t)(LOW * (double)count)], 0);
 }
 
