@@ -59,7 +59,7 @@ static void put_cuts(const float *psi, const float *out, cuts_reference *c) {
 static atn_status compare_cuts(run *r, const char *name, int64_t width, int64_t height, const float *psi) {
     size_t pixels = (size_t)(width * height);
     cuts_reference cuts = {.width = width, .height = height};
-    atn_unwrap_result ours = {0}, theirs;
+    atn_unwrap_result ours = {0}, theirs = {0};
     float *out = atn_alloc(r->ctx, pixels * sizeof *out);
     cuts.cut = atn_alloc(r->ctx, 2 * pixels * sizeof *cuts.cut);
     atn_status status = out && cuts.cut ? ATN_OK : ATN_ERR_MEMORY;

@@ -5,6 +5,7 @@
 #include "built/scan.h"
 #include "device/facts.h"
 #include "graph/bilinear.h"
+#include "lower/contract.h"
 
 #include <string.h>
 
@@ -220,6 +221,14 @@ static bool multiplies_halves(const atn_outlook *o, const atn_device_info *info)
     return o->halves && !o->scaled && atn_device_has_matrix(info) && atn_bilinear_find(o->g, &form, NULL);
 }
 
+/* Products of matrices of halves or doubles that are not small. */
+static bool multiplies_matrices(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent) {
+    enum { SMALL = 64 };
+    return atn_device_has_matrix(info) && (o->halves || o->bytes == 8) && lower_is_contraction(o->g) &&
+           info->max_group >= 256 && info->local_bytes >= 80 << 10 &&
+           (!extent || (extent->points[0] > SMALL && extent->points[1] > SMALL));
+}
+
 static void estimate_items(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent,
                            atn_variant *v) {
     bool shuffle = atn_backend_facts_of(info)->shuffle;
@@ -287,6 +296,18 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         v->p[2].lanes = fitting(extent->points[2], most / (v->p[0].lanes * v->p[1].lanes));
         v->p[1].regs = fitting(extent->points[1] / v->p[1].lanes, 4);
         v->q[0].unroll = 8;
+        return;
+    }
+    if (multiplies_matrices(o, info, extent)) {
+        bool halves = o->halves;
+        v->p[0].lanes = 8;
+        v->p[1].lanes = halves ? 32 : 16;
+        v->p[0].regs = halves ? 16 : 8;
+        v->p[1].regs = 4;
+        v->q[0].tile = halves ? 64 : 16;
+        v->stage = info->local_bytes >= 120 << 10 ? 3 : 2;
+        v->resident = halves ? 2 : 0;
+        v->matrix = halves ? ATN_MATRIX_HALF : ATN_MATRIX_DOUBLE;
         return;
     }
     if (o->product && most >= 256) {

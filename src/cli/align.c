@@ -23,7 +23,7 @@ static atn_status check(atn_cli_call *call) {
     for (size_t k = 0; k < sizeof PAIR / sizeof *PAIR; ++k)
         if (atn_cli_has(call, PAIR[k])) return atn_cli_misuse(call, "--%s is for two clouds, not for many", PAIR[k]);
     if (transform && strcmp(transform, "rigid") != 0)
-        return atn_cli_misuse(call, "--transform %s is for two clouds; many are brought together rigidly", transform);
+        return atn_cli_misuse(call, "--transform %s is for two clouds; multiway registration is rigid", transform);
     struct stat info;
     const char *output = atn_cli_value(call, "output");
     bool folder = output && stat(output, &info) == 0 && S_ISDIR(info.st_mode);

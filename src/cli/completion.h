@@ -4,6 +4,8 @@
 
 #include "cli/cli.h"
 
+/* ---- completion_words.c ---- */
+void atn_cli_verb_names(atn_text *to, const atn_cli_verb *const *verbs); /* with blanks between them */
 bool atn_cli_takes_files(const char *value);
 /* The words of "rigid|affine|FILE" that are none in capitals, with blanks between them. */
 void atn_cli_choice_words(const char *value, atn_text *to);
@@ -11,6 +13,7 @@ void atn_cli_choice_words(const char *value, atn_text *to);
 void atn_cli_operand_words(const atn_cli_verb *const *verbs, const atn_cli_verb *verb, atn_text *to);
 bool atn_cli_takes_kernels(const atn_cli_verb *verb); /* the first operand may be a shipped kernel */
 
+/* ---- completion_shells.c ---- */
 void atn_cli_completion_zsh(atn_text *to, const atn_cli_verb *const *verbs);
 void atn_cli_completion_fish(atn_text *to, const atn_cli_verb *const *verbs);
 

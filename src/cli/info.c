@@ -124,8 +124,7 @@ static atn_status run(atn_cli_call *call) {
     if (status != ATN_OK) return status; /* what cannot be opened, or is empty */
     status = KINDS[kind].info(call, path);
     if (known || status != ATN_ERR_INPUT) return status;
-    return atn_fail(call->ctx, status, "%s: not a kind of file that is read, see 'attune help info'; raw needs --shape",
-                    path);
+    return atn_fail(call->ctx, status, "%s: unknown file format, see 'attune help info'; raw needs --shape", path);
 }
 
 const atn_cli_verb ATN_VERB_INFO = {

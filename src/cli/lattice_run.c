@@ -232,7 +232,7 @@ static atn_status count_ranged(const job *j) {
     j->o->unranged = j->about.atoms - ranged;
     if (!status && ranged == 0)
         status = atn_fail(j->call->ctx, ATN_ERR_INPUT,
-                          "%s: no mass of the frame is in any of its ranges; is it another frame's?",
+                          "%s: no mass of the frame is in any of its ranges; does it belong to another frame?",
                           atn_cli_value(j->call, "ranges"));
     return status;
 }

@@ -71,7 +71,7 @@ static atn_status check(const atn_ctx *ctx, const char *path, const double *m, s
     bool column = fabs(m[3]) + fabs(m[7]) + fabs(m[11]) + fabs(m[15] - 1) < 1e-9;
     if (row) return ATN_OK;
     return atn_fail(ctx, ATN_ERR_INPUT, "%s: the last row must be 0 0 0 1%s", path,
-                    column ? "; this one is written by columns, turn it over" : "");
+                    column ? "; this matrix is column-major, transpose it" : "");
 }
 
 atn_status atn_cli_matrix_read(const atn_ctx *ctx, const char *path, double out[16]) {

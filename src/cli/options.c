@@ -121,7 +121,7 @@ static atn_status check_operands(atn_cli_call *call) {
     const atn_cli_verb *verb = call->verb;
     if (!verb || atn_cli_has(call, "help")) return ATN_OK;
     if (call->n_operands > verb->max_operands)
-        return atn_cli_misuse(call, "'%s' is one too many; it takes %s", call->operands[verb->max_operands],
+        return atn_cli_misuse(call, "unexpected argument '%s'; it takes %s", call->operands[verb->max_operands],
                               *verb->synopsis ? verb->synopsis : "options only");
     if (call->n_operands < verb->min_operands) return atn_cli_misuse(call, "needs %s", verb->synopsis);
     return ATN_OK;

@@ -45,7 +45,7 @@ static atn_status make_folder(const atn_ctx *ctx, const char *folder) {
         *end = held;
     }
     atn_free(ctx, path);
-    return error ? atn_fail(ctx, ATN_ERR_IO, "%s: cannot be made a folder: %s", folder, strerror(error)) : ATN_OK;
+    return error ? atn_fail(ctx, ATN_ERR_IO, "%s: the folder cannot be created: %s", folder, strerror(error)) : ATN_OK;
 }
 
 static atn_status write_truth(const atn_cli_sample *sample) {
@@ -77,7 +77,7 @@ static atn_status run(atn_cli_call *call) {
     size_t k = 0;
     while (k < N_SUBJECTS && strcmp(SUBJECTS[k].name, call->operands[0]) != 0) ++k;
     if (k == N_SUBJECTS) return unknown_subject(call);
-    if (!sample.folder || !*sample.folder) return atn_cli_misuse(call, "where to is missing: -o DIR");
+    if (!sample.folder || !*sample.folder) return atn_cli_misuse(call, "the output folder is missing: -o DIR");
     atn_status status = atn_cli_read_whole(call, "seed", 0, 0, &seed);
     if (status) return status;
     sample.seed = (uint64_t)seed;

@@ -313,8 +313,7 @@ static atn_status run(atn_cli_call *call) {
         status = atn_cli_report_tuned(call, t.device, report, t.space, &t.list, t.results);
     if (t.serve && !status) end_show(&t);
     if (!status && stopped)
-        status =
-            atn_fail(call->ctx, ATN_ERR_CANCELLED, "stopped as asked; what was measured is kept, --resume goes on");
+        status = atn_fail(call->ctx, ATN_ERR_CANCELLED, "cancelled; measurements are kept, --resume continues");
     if (!status) status = check_won(&t);
     end(&t);
     return status;

@@ -65,7 +65,7 @@ static atn_status check_use(atn_cli_call *call) {
     static const char *const OTHERS[] = {"tolerance", "reproducible", "cold",  "resume", "again",
                                          "report",    "define",       "param", "size"};
     if (call->n_operands)
-        return atn_cli_misuse(call, "--command tunes a command; '%s' is one thing too many", call->operands[0]);
+        return atn_cli_misuse(call, "--command tunes a command; unexpected argument '%s'", call->operands[0]);
     if (!atn_cli_has(call, "space")) return atn_cli_misuse(call, "--command takes its parameters from --space FILE");
     for (size_t k = 0; k < sizeof OTHERS / sizeof *OTHERS; ++k)
         if (atn_cli_has(call, OTHERS[k]))
@@ -94,13 +94,12 @@ atn_status atn_cli_tune_command(atn_cli_call *call, const atn_tune_options *tune
     if (!status) status = atn_command_tune(&command, &options, &result);
     atn_cli_progress_end(call);
     if (!status && !result.variant)
-        status = result.stopped
-                     ? atn_fail(call->ctx, ATN_ERR_CANCELLED, "stopped as asked, before anything was measured")
-                     : atn_fail(call->ctx, ATN_ERR_INPUT, "no point of the space ran; the first: %s",
-                                *result.failure ? result.failure : "there was no time for any");
+        status = result.stopped ? atn_fail(call->ctx, ATN_ERR_CANCELLED, "cancelled before anything was measured")
+                                : atn_fail(call->ctx, ATN_ERR_INPUT, "no point of the space ran; the first: %s",
+                                           *result.failure ? result.failure : "there was no time for any");
     if (!status) status = call->json ? print_json(call, text, &result) : print_people(call, &result);
     if (!status && result.stopped)
-        status = atn_fail(call->ctx, ATN_ERR_CANCELLED, "stopped as asked; the best so far was printed");
+        status = atn_fail(call->ctx, ATN_ERR_CANCELLED, "cancelled; the best so far was printed");
     atn_command_result_free(&result);
     atn_command_close(&command);
     atn_space_free(space);

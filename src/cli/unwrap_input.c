@@ -33,14 +33,14 @@ static atn_status scale_of(const unwrap_job *job, const char *path, const atn_im
     if (job->scale != 0) return ATN_OK;
     if (info->whole) {
         *scale = ldexp(2 * PI, -info->bits);
-        snprintf(out->note, sizeof out->note, "values of %d bits: their full scale is one turn; --scale says otherwise",
+        snprintf(out->note, sizeof out->note, "%d-bit values: full scale is taken as 2 pi; --scale overrides it",
                  (int)info->bits);
     }
     if (strcmp(info->unit, "m") == 0) {
         double wavelength = job->wavelength > 0 ? job->wavelength : info->wavelength_m;
         if (!(wavelength > 0))
             return atn_fail(job->call->ctx, ATN_ERR_INPUT,
-                            "%s: heights in metres, and no wavelength; --wavelength says it", path);
+                            "%s: heights in metres without a wavelength; give --wavelength", path);
         *scale = 2 * PI * turn / wavelength;
         snprintf(out->note, sizeof out->note, "heights in metres, taken as phase at a wavelength of %.6g m",
                  wavelength);
@@ -75,8 +75,8 @@ static atn_status take_pixels(const unwrap_job *job, const atn_image *image, dou
         double value = scale * (doubles ? doubles[k] : (double)pixels[k]);
         if (fabs(value) > most && isfinite(value))
             return atn_fail(job->call->ctx, ATN_ERR_INPUT,
-                            "a phase of %g radians at row %lld, column %lld: %d bits tell turns apart up to %.3g; "
-                            "--scale says how many radians a value of 1 stands for",
+                            "a phase of %g radians at row %lld, column %lld: %d bits resolve 2 pi up to %.3g; --scale "
+                            "sets radians per unit",
                             value, (long long)k / (long long)out->width, (long long)k % (long long)out->width,
                             job->options.bits == 64 ? 64 : 32, most);
         unwrap_phase_see(out, value);
@@ -139,17 +139,16 @@ atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phas
     atn_image_free(image);
     if (!status && unwrap_is_surface(job, out) && out->heights)
         snprintf(out->note, sizeof out->note,
-                 "heights in metres: a surface, unwrapped already and kept as it is; --rewrap takes it as a phase");
+                 "heights in metres: already unwrapped, kept; --rewrap takes it as a phase");
     else if (!status && unwrap_is_surface(job, out))
-        snprintf(out->note, sizeof out->note,
-                 "the phase spans %.2f turns: it is unwrapped already and kept as it is; --rewrap wraps it, --scale "
-                 "says what a value of 1 is",
-                 (out->high - out->low) / (2 * PI));
-    out->half_turns = !status && job->scale == 0 && !*out->note && in_half_turns(job, out);
-    if (out->half_turns)
         snprintf(
             out->note, sizeof out->note,
-            "values from -1 to 1 that jump by nearly 2 are half turns rather than radians: --scale pi takes them so");
+            "the phase spans %.2f x 2 pi: taken as already unwrapped; --rewrap wraps it, --scale sets radians per unit",
+            (out->high - out->low) / (2 * PI));
+    out->half_turns = !status && job->scale == 0 && !*out->note && in_half_turns(job, out);
+    if (out->half_turns)
+        snprintf(out->note, sizeof out->note,
+                 "values from -1 to 1 that jump by nearly 2 are probably in units of pi, not radians; use --scale pi");
     if (status) unwrap_phase_free(job, out);
     return status;
 }

@@ -379,7 +379,7 @@ static atn_status open_stream(run *r) {
         return atn_cli_misuse(call, "frames from standard input need --shape HxW");
     else if (!atn_size_mul((size_t)job->shape[0], (size_t)job->shape[1], &values) ||
              !atn_size_mul(values, 8, &options.bytes))
-        return atn_cli_misuse(call, "--shape: so many pixels no memory holds");
+        return atn_cli_misuse(call, "--shape: too many pixels for any memory");
     else
         options.bytes = values * TYPES[k].bytes;
     if (job->preview || job->report)

@@ -267,7 +267,7 @@ atn_status atn_cli_wisdom_show(atn_cli_wisdom *self) {
     atn_status status = self->wisdom ? atn_wisdom_entries(self->wisdom, &self->filter, show_entry, &l) : ATN_OK;
     if (!status) status = l.status;
     if (!status && l.count == 0)
-        status = atn_fail(call->ctx, ATN_ERR_INPUT, "nothing is known of '%s'%s; 'attune wisdom list' shows what is",
+        status = atn_fail(call->ctx, ATN_ERR_INPUT, "there is no wisdom for '%s'%s; see 'attune wisdom list'",
                           call->operands[1], self->filter.device || self->filter.stale ? " with these options" : "");
     if (!status) status = call->json ? print_list(call, &l) : atn_cli_print_text(call, "wisdom", &l.page);
     json_decref(l.list);

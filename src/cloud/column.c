@@ -63,7 +63,7 @@ void atn_atom_column_free(atn_atom_column *c) {
 }
 
 atn_status atn_atom_column_put(atn_atom_column *c, const uint64_t *index, size_t count, const void *values) {
-    if (c->loaded != SIZE_MAX) return atn_fail(c->ctx, ATN_ERR_INPUT, "a column is put before it is got");
+    if (c->loaded != SIZE_MAX) return atn_fail(c->ctx, ATN_ERR_INPUT, "records must be put before the first get");
     for (size_t k = 0; k < count; ++k) {
         if (index[k] >= c->records)
             return atn_fail(c->ctx, ATN_ERR_INPUT, "a record for index %llu of a column of %zu",

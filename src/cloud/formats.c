@@ -52,7 +52,7 @@ static atn_status not_known(const source *s) {
         }
     atn_status status = atn_text_status(&known);
     if (status == ATN_OK)
-        status = atn_fail(s->ctx, ATN_ERR_INPUT, "%s: not a kind of file that is read: %s", s->name, known.data);
+        status = atn_fail(s->ctx, ATN_ERR_INPUT, "%s: unknown file format; supported are %s", s->name, known.data);
     atn_text_free(&known);
     return status;
 }

@@ -47,7 +47,8 @@ static atn_status move_point(atn_cloud *cloud, size_t point, const double t[16])
     for (int d = 0; d < 3; ++d) {
         double moved = t[4 * d] * p[0] + t[4 * d + 1] * p[1] + t[4 * d + 2] * p[2] + t[4 * d + 3];
         if (!isfinite(moved))
-            return atn_fail(cloud->ctx, ATN_ERR_INPUT, "point %zu would be moved farther than a double holds", point);
+            return atn_fail(cloud->ctx, ATN_ERR_INPUT, "point %zu would be transformed beyond the range of doubles",
+                            point);
         ((double *)cloud->column[ROLE_X + d])[point] = moved;
     }
     return ATN_OK;

@@ -137,6 +137,7 @@ atn_status atn_atom_rows_add(atn_atom_rows *r, const char *species, const double
 
 atn_status atn_atom_rows_finish(atn_atom_rows *r) {
     if (r->added != r->rows)
-        return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %zu rows were said, %zu came", r->path, r->rows, r->added);
+        return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %zu rows were announced, %zu were written", r->path, r->rows,
+                        r->added);
     return atn_writer_finish(r->writer);
 }

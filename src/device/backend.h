@@ -58,7 +58,7 @@ struct atn_event {
 };
 struct atn_tape {
     atn_device *device;
-    struct atn_kept *first; /* where the backend has no tapes: the work, in order; owned */
+    struct atn_taped *first; /* where the backend has no tapes: the work, in order; owned */
 };
 
 /* What is queued: one copy, fill or launch. Which fields count depends on the kind. */

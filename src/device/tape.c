@@ -8,49 +8,49 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct atn_kept {
-    struct atn_kept *next;
+typedef struct atn_taped {
+    struct atn_taped *next;
     atn_work work;     /* of a loop: only where its state is (to, to_offset) */
     atn_launch launch; /* of the work, where it is one */
     bool is_loop;
-    int32_t most;          /* rounds of a loop */
-    struct atn_kept *body; /* of a loop; owned */
+    int32_t most;           /* rounds of a loop */
+    struct atn_taped *body; /* of a loop; owned */
     struct {
         char bytes[16];
     } * value; /* per argument; behind this */
     atn_arg args[];
-} atn_kept;
+} atn_taped;
 
 /* The tape that is being made. */
 typedef struct atn_recorder {
     atn_queue *queue;            /* where it was begun */
     uint64_t number;             /* of the device's tapes, from 1 */
     bool in_loop;                /* a loop was begun and not ended */
-    atn_kept *loop;              /* that one, where it is kept here */
-    atn_kept *first, **last;     /* last: where the next one is hung */
+    atn_taped *loop;             /* that one, where it is kept here */
+    atn_taped *first, **last;    /* last: where the next one is hung */
     atn_status status;           /* the first failure, and */
     char why[ATN_MESSAGE_BYTES]; /* its sentence */
 } atn_recorder;
 
 /* ---- what is kept ---- */
 
-static void free_kept(const atn_ctx *ctx, atn_kept *kept) {
+static void free_kept(const atn_ctx *ctx, atn_taped *kept) {
     while (kept) {
-        atn_kept *next = kept->next;
+        atn_taped *next = kept->next;
         free_kept(ctx, kept->body); /* loops do not nest */
         atn_free(ctx, kept);
         kept = next;
     }
 }
 
-static void hang(atn_recorder *r, atn_kept *kept) {
+static void hang(atn_recorder *r, atn_taped *kept) {
     *r->last = kept;
     r->last = &kept->next;
 }
 
 atn_status atn_tape_keep(atn_queue *queue, const atn_work *work) {
-    size_t n = work->launch ? work->launch->n_args : 0, each = sizeof(atn_arg) + sizeof *((atn_kept *)0)->value;
-    atn_kept *kept = atn_zalloc(queue->device->ctx, sizeof *kept + n * each); /* n <= ATN_MAX_ARGS */
+    size_t n = work->launch ? work->launch->n_args : 0, each = sizeof(atn_arg) + sizeof *((atn_taped *)0)->value;
+    atn_taped *kept = atn_zalloc(queue->device->ctx, sizeof *kept + n * each); /* n <= ATN_MAX_ARGS */
     if (!kept) return ATN_ERR_MEMORY;
     kept->work = *work;
     if (work->launch) {
@@ -224,7 +224,7 @@ bool atn_tape_can_while(atn_device *device) {
 static atn_status keep_loop(atn_recorder *r, atn_buffer *state, size_t offset, int32_t most) {
     r->loop = atn_zalloc(r->queue->device->ctx, sizeof *r->loop);
     if (!r->loop) return ATN_ERR_MEMORY;
-    *r->loop = (atn_kept){.is_loop = true, .work = {.to = state, .to_offset = offset}, .most = most};
+    *r->loop = (atn_taped){.is_loop = true, .work = {.to = state, .to_offset = offset}, .most = most};
     hang(r, r->loop);
     r->last = &r->loop->body;
     return ATN_OK;
@@ -268,10 +268,10 @@ atn_status atn_tape_while_end(atn_queue *queue) {
 
 /* ---- running ---- */
 
-static atn_status repeat(atn_queue *queue, const atn_kept *kept);
+static atn_status repeat(atn_queue *queue, const atn_taped *kept);
 
 /* Of a device whose buffers the host may touch, and whose work is done at once. */
-static atn_status repeat_loop(atn_queue *queue, const atn_kept *loop) {
+static atn_status repeat_loop(atn_queue *queue, const atn_taped *loop) {
     int32_t *state = (void *)((char *)atn_buffer_host(loop->work.to) + loop->work.to_offset);
     atn_status status = queue->device->backend->queue_finish(queue);
     for (; status == ATN_OK && state[0] == 1 && state[1] < loop->most; ++state[1]) {
@@ -282,7 +282,7 @@ static atn_status repeat_loop(atn_queue *queue, const atn_kept *loop) {
     return status;
 }
 
-static atn_status repeat(atn_queue *queue, const atn_kept *kept) {
+static atn_status repeat(atn_queue *queue, const atn_taped *kept) {
     atn_status status = ATN_OK;
     for (; kept && status == ATN_OK; kept = kept->next)
         status = kept->is_loop ? repeat_loop(queue, kept) : atn_work_start(queue, &kept->work);

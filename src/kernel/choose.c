@@ -108,7 +108,7 @@ static atn_status pass_over(atn_choice *out, const char *reason) {
     out->passed = true;
     atn_free(out->ctx, out->why);
     out->why = atn_strdup(out->ctx, reason);
-    atn_log(out->ctx, ATN_LOG_INFO, "what was tuned (%s) is passed over: %s", out->hit.variant ? out->hit.variant : "",
+    atn_log(out->ctx, ATN_LOG_INFO, "the tuned variant (%s) is not used: %s", out->hit.variant ? out->hit.variant : "",
             reason);
     return out->why ? ATN_OK : ATN_ERR_MEMORY;
 }

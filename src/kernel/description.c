@@ -27,7 +27,7 @@ static atn_status find_text(const atn_ctx *ctx, const char *description, atn_des
     size_t length;
     atn_status status = atn_file_read(ctx, description, MOST_BYTES, &text, &length);
     if (status == ATN_ERR_IO)
-        return atn_fail(ctx, status, "%s; it is no kernel that is shipped either", atn_ctx_message(ctx));
+        return atn_fail(ctx, status, "%s; there is no shipped kernel of that name either", atn_ctx_message(ctx));
     if (status == ATN_OK && memchr(text, 0, length))
         status = atn_fail(ctx, ATN_ERR_INPUT, "%s: a description is text, without zero bytes", description);
     if (status == ATN_OK && !(k->text = atn_arena_strndup(&k->arena, text, length))) status = ATN_ERR_MEMORY;

@@ -122,7 +122,7 @@ void atn_choice_explain(const atn_choice *c, const atn_graph *graph, const atn_d
     EXPLAIN[c->origin](c, out);
     atn_text_add(out, ".");
     if (c->passed)
-        atn_text_printf(out, " What was tuned (%s, %s) is passed over: %s.", atn_hit_name(c->hit.kind),
+        atn_text_printf(out, " The tuned variant (%s, %s) is not used: %s.", atn_hit_name(c->hit.kind),
                         c->hit.variant ? c->hit.variant : "?", c->why);
     if (c->failed) atn_text_printf(out, " The estimate did not build: %s.", c->failed);
     if (c->origin == ATN_ORIGIN_ESTIMATE && c->sized)

@@ -200,8 +200,8 @@ static atn_status check_wisdom(const atn_kernel *k, const atn_choose_options *ch
         if (status != ATN_OK) return status;
         if (choice.origin < ATN_ORIGIN_SHIPPED)
             status = atn_fail(atn_device_ctx(k->device), ATN_ERR_UNSUPPORTED,
-                              "%s: nothing was tuned that fits here, and wisdom alone was asked for; 'attune tune' or "
-                              "a greater effort tunes",
+                              "%s: there is no wisdom for it, and nothing else is allowed (ATN_EFFORT_WISDOM); use "
+                              "'attune tune' or another effort",
                               k->sequence->step[s]->name);
         atn_choice_free(&choice);
     }

@@ -44,7 +44,7 @@ static known *known_of(const atn_ctx *ctx) {
  */
 static atn_status excuse(known *s, atn_status status) {
     if (status == ATN_OK || status == ATN_ERR_MEMORY || status == ATN_ERR_CANCELLED) return status;
-    if (!s->broken) atn_log(s->ctx, ATN_LOG_WARNING, "what was tuned is not used: %s", atn_ctx_message(s->ctx));
+    if (!s->broken) atn_log(s->ctx, ATN_LOG_WARNING, "wisdom is not used: %s", atn_ctx_message(s->ctx));
     s->broken = true;
     atn_wisdom_close(s->wisdom);
     s->wisdom = NULL;

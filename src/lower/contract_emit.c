@@ -226,7 +226,8 @@ static void part_in_two(lowering *l, int32_t count, ir_ref value[], ir_ref rest[
     for (int32_t k = 0; k < count; ++k) {
         ir_node high = {.kind = IR_CALL, .type = ATN_SP, .width = 1, .arg = {value[k], -1, -1}, .id = IR_CALL_AS_TF32};
         ir_ref first = ir_declare(l->p, l->block, "high", ir_make(l->p, high));
-        high.arg[0] = ir_operation(l->p, ATN_OP_SUB, ATN_SP, value[k], first, -1);
+        high.arg[1] = first;
+        high.id = IR_CALL_REST_TF32;
         rest[k] = ir_declare(l->p, l->block, "low", ir_make(l->p, high));
         value[k] = first;
     }

@@ -44,6 +44,7 @@ typedef enum ir_call {
     IR_CALL_HIGH_HALF, /* the second */
     IR_CALL_AS_HALF,   /* a single, rounded to a half */
     IR_CALL_AS_TF32,   /* a single, rounded to 11 bits; what would overflow stays finite */
+    IR_CALL_REST_TF32, /* what that leaves, arg[0] less arg[1], rounded to 11 bits */
     IR_CALL_ALIGNED, /* is the element of the load arg[0] at a multiple of 16 bytes, and rows arg[1] elements apart? */
     IR_CALL_ALL      /* does it hold for all items of the group? */
 } ir_call;

@@ -3,7 +3,7 @@
 
 printf '1e308 0 0\n-1e308 0 0\n0 1 1\n' >"$work/three.xyz"
 refused "too far apart" "$attune" lattice "$work/three.xyz" --device host
-refused "too large to be squared" "$attune" register "$work/three.xyz" "$work/three.xyz" --device host
+refused "too large" "$attune" register "$work/three.xyz" "$work/three.xyz" --device host
 refused "" "$attune" register "$work/three.xyz" "$work/three.xyz" --device host --init identity
 refused "too short for coordinates" "$attune" needle "$work/three.xyz" "$work/three.xyz" --device host
 expect 0 "$attune" info "$work/three.xyz"

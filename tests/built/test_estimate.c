@@ -3,7 +3,9 @@
 #include "support/golden.h"
 
 #include "built/built.h"
+#include "graph/shipped.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const atn_device_info HOST = {.backend = "host",
@@ -107,10 +109,41 @@ static void blocks_of_keys(void **state) {
     kit_free(ctx);
 }
 
+static int32_t matrix_of(const char *kernel, const char *type, const atn_device_info *info, const atn_extent *extent) {
+    atn_ctx *ctx = kit_ctx();
+    const char *text = atn_shipped_find(kernel);
+    atn_define define = {"USED_FLOAT", type};
+    atn_sequence *sequence;
+    kit_ok(ctx, atn_sequence_parse(ctx, kernel, text, strlen(text),
+                                   &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
+    atn_variant v = atn_variant_estimate(sequence->step[0], info, extent);
+    atn_sequence_free(sequence);
+    kit_free(ctx);
+    return v.matrix;
+}
+
+/* Halves and doubles, where the device has the units for it; singles only where that was measured. */
+static void matrix_units_are_used(void **state) {
+    (void)state;
+    const atn_extent large = {.points = {4096, 4096, 1}, .range = 4096},
+                     small = {.points = {32, 4096, 1}, .range = 4096},
+                     pairs = {.points = {10000, 1, 1}, .range = 10000};
+    atn_device_info old = GPU;
+    snprintf(old.arch, sizeof old.arch, "sm_75");
+    assert_int_equal(matrix_of("gemm", "HP", &GPU, &large), ATN_MATRIX_HALF);
+    assert_int_equal(matrix_of("gemm", "DP", &GPU, &large), ATN_MATRIX_DOUBLE);
+    assert_int_equal(matrix_of("gemm", "SP", &GPU, &large), ATN_MATRIX_OFF);
+    assert_int_equal(matrix_of("gemm", "HP", &GPU, &small), ATN_MATRIX_OFF);
+    assert_int_equal(matrix_of("gemm", "HP", &old, &large), ATN_MATRIX_OFF);
+    assert_int_equal(matrix_of("estep", "HP", &GPU, &pairs), ATN_MATRIX_HALF);
+    assert_int_equal(matrix_of("estep", "SP", &GPU, &pairs), ATN_MATRIX_OFF);
+    assert_int_equal(matrix_of("estep", "HP", &HOST, &pairs), ATN_MATRIX_OFF);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(filters_are_not_staged),
-                                       cmocka_unit_test(rows_are_read_along_the_range), cmocka_unit_test(short_ranges),
-                                       cmocka_unit_test(narrow_matrices_keep_items_busy),
-                                       cmocka_unit_test(blocks_of_keys)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matrix_units_are_used),           cmocka_unit_test(filters_are_not_staged),
+        cmocka_unit_test(rows_are_read_along_the_range),   cmocka_unit_test(short_ranges),
+        cmocka_unit_test(narrow_matrices_keep_items_busy), cmocka_unit_test(blocks_of_keys)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void what_it_refuses(void **state) {
     static const cli_refusal CASES[] = {
         {"register @/bare", 1, "bare: no files of points there"},
         {"register @/views --init identity", 2, "--init is for two clouds, not for many"},
-        {"register " THREE "--transform affine", 2, "many are brought together rigidly"},
+        {"register " THREE "--transform affine", 2, "multiway registration is rigid"},
         {"register " THREE "-o x.stl", 2, "points cannot be written to"},
         {"register " THREE "@/nowhere.ply", 1, "nowhere.ply"},
         {"register " THREE "@/empty.xyz", 1, "empty.xyz: there are no points"},
@@ -120,7 +120,7 @@ static void none_fits(void **state) {
     cli_result r = cli_run("register @/a.xyz @/b.xyz @/views/scan00.ply --device host");
     assert_int_equal(r.code, 1);
     assert_non_null(strstr(r.err, "no two of 3 scans fit each other"));
-    assert_non_null(strstr(r.out, "its points lie on a line, or at one place"));
+    assert_non_null(strstr(r.out, "its points are collinear or coincide"));
     cli_drop(&r);
 }
 

@@ -37,7 +37,7 @@ static void end(void) {
 static void wrong_usage_is_2_and_one_line(void **state) {
     (void)state;
     static const cli_refusal cases[] = {
-        {"", 2, "attune: what to do is missing"},
+        {"", 2, "attune: no verb is given"},
         {"devcies", 2, "attune: there is no verb 'devcies'; did you mean 'devices'?"},
         {"dev", 2, "did you mean 'devices'?"},
         {"frobnicate", 2, "attune: there is no verb 'frobnicate' (see 'attune help')"},
@@ -50,11 +50,11 @@ static void wrong_usage_is_2_and_one_line(void **state) {
         {"devices --device --json", 2, "--device needs a value"},
         {"devices --device a --device b", 2, "--device is given twice"},
         {"devices --json=yes", 2, "--json takes no value, but got 'yes'"},
-        {"devices extra", 2, "'extra' is one too many; it takes options only"},
+        {"devices extra", 2, "unexpected argument 'extra'; it takes options only"},
         {"devices --version", 2, "unknown option '--version'"},
         {"help devcies", 2, "attune help: there is no verb 'devcies'; did you mean 'devices'?"},
         {"replay", 2, "CACHE.json.gz"},
-        {"help a b", 2, "'b' is one too many; it takes [VERB]"},
+        {"help a b", 2, "unexpected argument 'b'; it takes [VERB]"},
         {"completion frogs", 2, "'frogs' is no shell that is known: bash, zsh or fish"},
         {"--frobnicate devices", 2, "attune: unknown option '--frobnicate'"},
     };

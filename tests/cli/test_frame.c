@@ -75,7 +75,7 @@ static void wrong_options_are_told(void **state) {
     done(&call);
     kit_fails(call.ctx, ATN_ERR_INPUT, "needs IN [OUT]", parse(&call, ARGV("try")));
     done(&call);
-    kit_fails(call.ctx, ATN_ERR_INPUT, "'c' is one too many", parse(&call, ARGV("try", "a", "b", "c")));
+    kit_fails(call.ctx, ATN_ERR_INPUT, "unexpected argument 'c'", parse(&call, ARGV("try", "a", "b", "c")));
     done(&call);
     kit_fails(call.ctx, ATN_ERR_INPUT, "unknown option '--'", parse(&call, ARGV("try", "--=x")));
     done(&call);

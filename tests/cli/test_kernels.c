@@ -298,7 +298,7 @@ static void info_says_what_is_in_it(void **state) {
     cli_does("info @/frames.xyz", "frames    2\n");
     put("cut.pos", "123");
     cli_refuses("info @/cut.pos", 1, "cut.pos: byte 0: 3 bytes behind the last ion; an ion has 16");
-    cli_refuses("info $/mv.xml", 1, "not a kind of file that is read");
+    cli_refuses("info $/mv.xml", 1, "unknown file format");
     cli_refuses("info @", 1, "is a directory");
     cli_refuses("info @/nowhere.npy", 1, "No such file");
 }

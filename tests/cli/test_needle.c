@@ -72,7 +72,7 @@ static void refusals(void **state) {
         {"needle @/model.ply @/scan.ply --roll -5,5,0", 2, "the step is above 0"},
         {"needle @/model.ply @/scan.ply --shift 1,0,0.1", 2, "the interval is empty"},
         {"needle @/model.ply @/scan.ply --axis 1,0", 2, "it takes x,y,z"},
-        {"needle @/model.ply @/scan.ply --axis 1,0,0 --device host", 1, "no part along z"},
+        {"needle @/model.ply @/scan.ply --axis 1,0,0 --device host", 1, "no z component"},
         {"needle @/model.ply @/scan.ply --rounds 99", 2, "cannot be above 16"},
         {"needle @/model.ply @/scan.ply --count both", 2, "count"},
         {"needle @/model.ply @/scan.ply --threshold 0", 2, "threshold"},
@@ -106,7 +106,8 @@ static void raw_scans(void **state) {
     static const char DARK[10 * 64 * 64];
     snprintf(path, sizeof path, "%s/dark.raw", cli_dir);
     kit_ok(cli_ctx, atn_file_write(cli_ctx, path, DARK, sizeof DARK));
-    cli_refuses("needle @/model.ply @/dark.raw --shape 10x64x64 --device host", 1, "does not say how far its pixels");
+    cli_refuses("needle @/model.ply @/dark.raw --shape 10x64x64 --device host", 1,
+                "the spacing of the pixels is unknown");
     cli_refuses("needle @/model.ply @/dark.raw --shape 10x64x65 --device host", 1, "dark.raw");
     cli_refuses("needle @/model.ply @/dark.raw --shape 10x64x64 --spacing 40,40,300 --device host", 1, "another unit");
     cli_result r =

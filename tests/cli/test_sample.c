@@ -13,7 +13,7 @@ static void what_it_refuses(void **state) {
         {"sample", 2, "attune sample: needs scans|needle|fringes|atoms"},
         {"sample scan -o @/x", 2, "there is no sample of 'scan'; did you mean 'scans'?"},
         {"sample frogs -o @/x", 2, "there is no sample of 'frogs'; there is: scans, needle, fringes, atoms"},
-        {"sample scans", 2, "where to is missing: -o DIR"},
+        {"sample scans", 2, "the output folder is missing: -o DIR"},
         {"sample scans -o @/x --size 0", 2, "--size cannot be '0'; it takes a whole number from 1"},
         {"sample scans -o @/x --noise -1", 2, "--noise cannot be '-1'; it takes a number from 0"},
         {"sample scans -o @/x --noise inf", 2, "--noise cannot be infinite"},
@@ -37,7 +37,7 @@ static void what_it_refuses(void **state) {
         {"sample needle -o @/x --from side", 2, "--from cannot be 'side'"},
         {"sample needle -o @/x --noise 5", 2, "--noise cannot be '5'; it takes a number from 0 to 4"},
         {"sample needle -o @/x --missing 1", 2, "--missing cannot be '1'; it takes a number from 0 to 0.9"},
-        {"sample needle -o /dev/null/x --size 8x8x8", 1, "/dev/null/x: cannot be made a folder"},
+        {"sample needle -o /dev/null/x --size 8x8x8", 1, "/dev/null/x: the folder cannot be created"},
         {"sample fringes -o @/x --size 20", 2, "--size cannot be '20'; fringes take HxW"},
         {"sample fringes -o @/x --size 2x2x2", 2, "fringes take HxW"},
         {"sample fringes -o @/x --steps 2", 2, "--steps cannot be '2'; it takes a number from 3 to 64"},
@@ -60,7 +60,7 @@ static void what_it_refuses(void **state) {
         {"sample atoms -o @/x --species Xx:1", 2, "--species cannot be 'Xx:1'; it takes elements"},
         {"sample atoms -o @/x --species Al:0", 2, "--species cannot be 'Al:0'"},
         {"sample atoms -o @/x --species Al,Al", 2, "--species cannot be 'Al,Al'"},
-        {"sample scans -o /dev/null/x --size 10", 1, "/dev/null/x: cannot be made a folder"},
+        {"sample scans -o /dev/null/x --size 10", 1, "/dev/null/x: the folder cannot be created"},
     };
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
 }

@@ -69,7 +69,7 @@ static void nothing_yet(void **state) {
     cli_does("wisdom verify", "ok");
     cli_does("wisdom export", "\"entries\":[]");
     cli_does("wisdom forget --all", "0 entries with 0 measurements forgotten");
-    cli_refuses("wisdom show gemm", 1, "nothing is known of 'gemm'");
+    cli_refuses("wisdom show gemm", 1, "there is no wisdom for 'gemm'");
     atn_wisdom *wisdom;
     kit_ok(cli_ctx, atn_wisdom_open(cli_ctx, NULL, true, &wisdom));
     assert_null(wisdom); /* none of this made one */
@@ -137,7 +137,7 @@ static void shows(void **state) {
     cli_does("wisdom show gemm", "too many registers");
     cli_does("wisdom show gemm --all", "plain");
     cli_does("wisdom show dot", "stale (another generator)");
-    cli_refuses("wisdom show gemm --device opencl", 1, "nothing is known of 'gemm' with these options");
+    cli_refuses("wisdom show gemm --device opencl", 1, "there is no wisdom for 'gemm' with these options");
     json_t *root = cli_object("wisdom show gemm --all --json"),
            *entry = json_array_get(json_object_get(root, "entries"), 0);
     assert_int_equal(json_array_size(json_object_get(entry, "pareto")), 2);

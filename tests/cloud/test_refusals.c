@@ -183,8 +183,8 @@ static const refusal BINARY_FILES[] = {
     {KIT_FILE("a.npy", "\357\277\275NUMPY"), "no NPY file"},
     {KIT_FILE("a.xyz", ""), "a.xyz: the file is empty"},
     {KIT_FILE("a.pos", ""), "the file is empty"},
-    {KIT_FILE("a.docx", "PK"), "a.docx: not a kind of file that is read: ply, pcd"},
-    {KIT_FILE("ply", "1 2 3"), "not a kind of file that is read"},
+    {KIT_FILE("a.docx", "PK"), "a.docx: unknown file format; supported are ply, pcd"},
+    {KIT_FILE("ply", "1 2 3"), "unknown file format"},
 };
 
 static void refuse_all(const refusal *list, size_t count) {

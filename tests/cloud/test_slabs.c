@@ -314,7 +314,7 @@ static void columns_come_in_order(void **state) {
             assert_true(got[2 * k + 1] == (k == last ? 0 : -1));
         }
         uint64_t at = 0;
-        kit_fails(ctx, ATN_ERR_INPUT, "is put before it is got", atn_atom_column_put(column, &at, 1, value));
+        kit_fails(ctx, ATN_ERR_INPUT, "must be put before the first get", atn_atom_column_put(column, &at, 1, value));
         atn_atom_column_free(column);
         free(got);
     }
@@ -346,7 +346,7 @@ static void rows_of_xyz(void **state) {
     snprintf(path, sizeof path, "%s/a.xyz", dir);
     kit_ok(ctx, atn_atom_rows_open_xyz(ctx, path, 2, true, "Lattice=\"1 0 0 0 1 0 0 0 1\"", columns, &rows));
     kit_ok(ctx, atn_atom_rows_add(rows, "Al", values[0]));
-    kit_fails(ctx, ATN_ERR_INPUT, "2 rows were said, 1 came", atn_atom_rows_finish(rows));
+    kit_fails(ctx, ATN_ERR_INPUT, "2 rows were announced, 1 were written", atn_atom_rows_finish(rows));
     kit_ok(ctx, atn_atom_rows_add(rows, NULL, values[1]));
     kit_fails(ctx, ATN_ERR_IO, "No such file", atn_file_read(ctx, path, 1000, &text, &length));
     kit_ok(ctx, atn_atom_rows_finish(rows));

@@ -154,7 +154,7 @@ static void the_nearest_size_counts(void **state) {
     crown(&HOST, 1024, "vec_p0=8");
     EXPECT(128, ATN_ORIGIN_NEAR_SHAPE, "vec_p0=4", "at another size, 64 x 64, 1.4 doublings from this one");
     EXPECT(600, ATN_ORIGIN_NEAR_SHAPE, "vec_p0=8", "1024 x 1024");
-    EXPECT(1 << 20, ATN_ORIGIN_ESTIMATE, "is passed over: it was measured at a size that is far from this one");
+    EXPECT(1 << 20, ATN_ORIGIN_ESTIMATE, "is not used: it was measured at a size that is far from this one");
 }
 
 static void a_device_of_the_same_kind_counts(void **state) {
@@ -175,7 +175,7 @@ static void a_device_of_the_same_kind_counts(void **state) {
 static void what_does_not_fit_is_passed_over(void **state) {
     (void)state;
     crown(&HOST, 100, "lanes_p0=32");
-    EXPECT(100, ATN_ORIGIN_ESTIMATE, "What was tuned (exact, lanes_p0=32) is passed over: the host has no lanes");
+    EXPECT(100, ATN_ORIGIN_ESTIMATE, "The tuned variant (exact, lanes_p0=32) is not used: the host has no lanes");
     crown(&HOST, 100, "no_such_knob=3");
     EXPECT(100, ATN_ORIGIN_ESTIMATE, "no_such_knob");
 }
@@ -209,7 +209,7 @@ static void wisdom_that_is_spoiled_is_told_once(void **state) {
     EXPECT(100, ATN_ORIGIN_ESTIMATE, "an estimate");
     EXPECT(100, ATN_ORIGIN_ESTIMATE, "an estimate");
     assert_int_equal(atomic_load(&said.warnings), 1);
-    kit_contains(said.last, "what was tuned is not used: ");
+    kit_contains(said.last, "wisdom is not used: ");
 }
 
 static void what_does_not_build_is_passed_over(void **state) {

@@ -257,16 +257,17 @@ static void agrees_with_the_oracle(void **state) {
 static const struct {
     const char *type, *variant;
     int64_t rows, columns, steps, gap; /* gap: elements between rows */
+    bool special;                      /* infinities, NaN and large numbers among them */
 } PRODUCTS[] = {
-    {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=1,index=32", 16, 16, 16, 0},
-    {"HP", "matrix=half,lanes_p0=8,regs_p0=4,lanes_p1=16,regs_p1=4,tile_q0=32,stage=3", 70, 41, 101, 0},
+    {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=1,index=32", 16, 16, 16, 0, false},
+    {"HP", "matrix=half,lanes_p0=8,regs_p0=4,lanes_p1=16,regs_p1=4,tile_q0=32,stage=3", 70, 41, 101, 0, true},
     {"HP", "matrix=half,lanes_p0=8,regs_p0=8,lanes_p1=8,regs_p1=4,tile_q0=32,stage=2,split_q0=2,groups=1", 33, 72, 200,
-     8},
-    {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=4", 1, 1, 1, 3},
-    {"SP", "matrix=pair,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0},
-    {"SP", "matrix=pair,lanes_p0=4,regs_p0=8,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 4},
-    {"DP", "matrix=double,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0},
-    {"DP", "matrix=double,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 1},
+     8, false},
+    {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=4", 1, 1, 1, 3, false},
+    {"SP", "matrix=pair,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0, false},
+    {"SP", "matrix=pair,lanes_p0=4,regs_p0=8,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 4, true},
+    {"DP", "matrix=double,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0, false},
+    {"DP", "matrix=double,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 1, true},
 };
 
 static void products_agree_with_the_oracle(void **state) {
@@ -287,9 +288,14 @@ static void products_agree_with_the_oracle(void **state) {
                                     .rank = 2,
                                     .size = {sizes[n][0], sizes[n][1], 1},
                                     .pitch = pitch};
-            for (int64_t i = 0; i < pitch * sizes[n][1]; ++i)
-                atn_element_store(a.views[n].type, (double[2]){n == 2 || i % pitch >= sizes[n][0] ? NAN : uniform(), 0},
-                                  0, (char *)a.data[n] + (size_t)i * atn_type_bytes(a.views[n].type));
+            for (int64_t i = 0; i < pitch * sizes[n][1]; ++i) {
+                static const double SPECIAL[] = {INFINITY, -INFINITY, NAN, 3.4028234e38, -3.4028234e38, 0};
+                double number[2] = {n == 2 || i % pitch >= sizes[n][0] ? NAN : uniform(), 0};
+                if (PRODUCTS[k].special && n < 2 && i % 61 == 7 && i % pitch < sizes[n][0])
+                    number[0] = SPECIAL[i / 61 % 6];
+                atn_element_store(a.views[n].type, number, 0,
+                                  (char *)a.data[n] + (size_t)i * atn_type_bytes(a.views[n].type));
+            }
         }
         atn_variant v = atn_variant_plain();
         kit_ok(p.ctx, atn_variant_parse(p.ctx, &v, PRODUCTS[k].variant));

@@ -90,13 +90,13 @@ static int atn_pack_halves(float low, float high) { return (int)(float_to_half(l
 static float atn_low_half(int word) { return half_to_float((uint32_t)word & 0xffff); }
 static float atn_high_half(int word) { return half_to_float((uint32_t)word >> 16); }
 static float atn_as_half(float x) { return half_to_float(float_to_half(x)); }
-static float atn_as_tf32(float x) {
-    const float most = 0x1.ffcp127f;
-    float y = fmaxf(fminf(x, most), -most);
+static float to_tf32(float x) {
     int exponent;
-    float f = frexpf(y, &exponent);
-    return ldexpf(roundf(ldexpf(f, 11)), exponent - 11);
+    float f = frexpf(x, &exponent);
+    return std::isfinite(x) ? ldexpf(roundf(ldexpf(f, 11)), exponent - 11) : x;
 }
+static float atn_as_tf32(float x) { return to_tf32(fmaxf(fminf(x, 0x1.ffcp127f), -0x1.ffcp127f)); }
+static float atn_rest_tf32(float x, float high) { return to_tf32(x - high); }
 static int atn_all(int x) {
     fibers[me].vote = x;
     wait_group();

@@ -13,12 +13,12 @@ enum { NEIGHBOURS = 4 };
 
 static atn_status check(const atn_ctx *ctx, size_t count, const atn_align_settings *settings,
                         const atn_register_settings *pairs) {
-    if (count < 2) return atn_fail(ctx, ATN_ERR_INPUT, "%zu scans; two are needed to bring them together", count);
+    if (count < 2) return atn_fail(ctx, ATN_ERR_INPUT, "%zu scans; at least two are needed", count);
     if (settings->neighbours < 0)
-        return atn_fail(ctx, ATN_ERR_INPUT, "%d neighbours; 0 stands for the default of %d", settings->neighbours,
-                        NEIGHBOURS);
+        return atn_fail(ctx, ATN_ERR_INPUT, "%d neighbours; a positive number, or 0 for the default of %d",
+                        settings->neighbours, NEIGHBOURS);
     if (pairs->transform != ATN_TRANSFORM_RIGID)
-        return atn_fail(ctx, ATN_ERR_INPUT, "many scans are brought together by rigid transforms only");
+        return atn_fail(ctx, ATN_ERR_INPUT, "multiway registration is rigid only");
     return ATN_OK;
 }
 

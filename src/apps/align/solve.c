@@ -101,8 +101,8 @@ static atn_status add_link(solving *s, size_t edge) {
         double trace = 0;
         for (int k = 0; k < 6; ++k) trace += inside[7 * k];
         if (!(trace > 0) || !isfinite(trace))
-            return atn_fail(s->w->ctx, ATN_ERR_INPUT, "scans %zu and %zu: a covariance without meaning", e->source + 1,
-                            e->target + 1);
+            return atn_fail(s->w->ctx, ATN_ERR_INPUT, "scans %zu and %zu: the covariance is not positive definite",
+                            e->source + 1, e->target + 1);
         memset(l->information, 0, sizeof l->information);
         for (int k = 0; k < 6; ++k) l->information[7 * k] = 1 / trace;
     }
@@ -335,7 +335,7 @@ static void say_why(const align_work *w, size_t scan, atn_align_scan *out) {
         if (f->score > best) best = f->score;
     }
     if (w->views.view[scan].blank)
-        snprintf(out->reason, sizeof out->reason, "its points lie on a line, or at one place");
+        snprintf(out->reason, sizeof out->reason, "its points are collinear or coincide");
     else if (size > 1)
         snprintf(out->reason, sizeof out->reason, "fits only a group of %zu scans, itself among them", size);
     else

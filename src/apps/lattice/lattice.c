@@ -22,7 +22,7 @@ static atn_status check_number(const atn_ctx *ctx, const char *what, double valu
 static atn_status check(const atn_ctx *ctx, const atn_lattice_settings *s) {
     atn_status status = ATN_OK;
     if (s->models < 0 || s->models > ATN_LATTICE_MOST_MODELS)
-        return atn_fail(ctx, ATN_ERR_INPUT, "lattice: %d models; 1 to %d can be told apart", (int)s->models,
+        return atn_fail(ctx, ATN_ERR_INPUT, "lattice: %d models; 1 to %d are supported", (int)s->models,
                         ATN_LATTICE_MOST_MODELS);
     status = check_number(ctx, "the cut-off", s->cutoff, 0, 100);
     if (status == ATN_OK) status = check_number(ctx, "the noise", s->noise, 0, 10);
@@ -38,19 +38,20 @@ static atn_status check(const atn_ctx *ctx, const atn_lattice_settings *s) {
         if (status == ATN_OK && model->points == 1)
             status =
                 atn_fail(ctx, ATN_ERR_INPUT,
-                         "lattice: the model '%.31s' has one point; it takes 2 or more around the atom to tell a turn",
+                         "lattice: the model '%.31s' has one point; at least 2 are needed to determine an orientation",
                          model->name);
         if (status == ATN_OK && model->points > 4096)
-            status = atn_fail(ctx, ATN_ERR_INPUT, "lattice: the model '%.31s' has %zu points; 4096 are the most",
-                              model->name, model->points);
+            status =
+                atn_fail(ctx, ATN_ERR_INPUT, "lattice: the model '%.31s' has %zu points; at most 4096 are supported",
+                         model->name, model->points);
         if (status == ATN_OK) status = check_number(ctx, "a lattice constant", model->constant, 0, 100);
         for (int32_t k = 0; k < m && status == ATN_OK; ++k)
             if (strncmp(model->name, s->model[k].name, 31) == 0 &&
                 (!(model->constant > 0) || model->constant == s->model[k].constant || !(s->model[k].constant > 0)))
-                status = atn_fail(ctx, ATN_ERR_INPUT,
-                                  "lattice: the model '%.31s' is there twice; phases of one structure need constants "
-                                  "that differ",
-                                  model->name);
+                status = atn_fail(
+                    ctx, ATN_ERR_INPUT,
+                    "lattice: the model '%.31s' is given twice; phases of one structure need different constants",
+                    model->name);
     }
     return status;
 }

@@ -183,8 +183,8 @@ atn_status lattice_points_make(const atn_ctx *ctx, const atn_lattice_model *mode
     *out = (lattice_points){0};
     if (!(sites <= MOST_POINTS))
         return atn_fail(ctx, ATN_ERR_INPUT,
-                        "lattice: %s with a constant of %g has %.3g sites within %.3g; at most %d are compared with: a "
-                        "smaller cut-off or a larger constant would do",
+                        "lattice: %s with a constant of %g has %.3g sites within %.3g; at most %d are supported: use a "
+                        "smaller cut-off or a larger constant",
                         model->name, constant, sites, reach, MOST_POINTS);
     size_t count = known ? spread(known, constant, reach, NULL) : model->points, kept = 0;
     double *list = atn_alloc(ctx, (count + 1) * 3 * sizeof *list);

@@ -167,8 +167,7 @@ atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double
     double high[3] = {0};
     *c = (lattice_cells){.ctx = ctx, .atoms = atoms->count};
     if (atoms->count > INT32_MAX / 2)
-        return atn_fail(ctx, ATN_ERR_INPUT, "lattice: %zu atoms at once; slabs of fewer than 2^30 would do",
-                        atoms->count);
+        return atn_fail(ctx, ATN_ERR_INPUT, "lattice: %zu atoms at once; use slabs of fewer than 2^30", atoms->count);
     for (int axis = 0; axis < 3; ++axis)
         for (size_t k = 0; k < atoms->count; ++k) {
             double x = atoms->position[axis][k] * angstrom;

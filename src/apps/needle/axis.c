@@ -77,8 +77,8 @@ atn_status atn_needle_axis(atn_ctx *ctx, size_t count, const double *centres, do
     if (reach == 0) reach = WITHIN;
     for (size_t k = 0; k < 3 * count; ++k)
         if (!isfinite(centres[k])) return atn_fail(ctx, ATN_ERR_INPUT, "needle: centre %zu is not finite", k / 3);
-    if (!(reach > 0)) return atn_fail(ctx, ATN_ERR_INPUT, "needle: inliers of the axis are within a length above 0");
-    if (count < 2) return atn_fail(ctx, ATN_ERR_INPUT, "needle: %zu centres make no line; two do", count);
+    if (!(reach > 0)) return atn_fail(ctx, ATN_ERR_INPUT, "needle: the inlier distance of the axis must be positive");
+    if (count < 2) return atn_fail(ctx, ATN_ERR_INPUT, "needle: %zu centres; a line needs at least two", count);
     atn_random_seed(&random, seed);
     bool all = count * (count - 1) / 2 <= DRAWS; /* few: each pair once */
     size_t a = 0, b = 0;
@@ -96,7 +96,7 @@ atn_status atn_needle_axis(atn_ctx *ctx, size_t count, const double *centres, do
         double cost = cost_of(&line, count, centres, reach, &inliers);
         if (cost < best) best = cost, *out = line;
     }
-    if (!isfinite(best)) return atn_fail(ctx, ATN_ERR_INPUT, "needle: all centres are at one place; no line is there");
+    if (!isfinite(best)) return atn_fail(ctx, ATN_ERR_INPUT, "needle: all centres coincide; they determine no line");
     for (int k = 0; k < POLISH; ++k)
         if (!refit(count, centres, reach, out)) break;
     cost_of(out, count, centres, reach, &out->inliers);
@@ -145,15 +145,15 @@ atn_status atn_needle_tip_fit(atn_ctx *ctx, size_t count, const double *z, const
     double best = INFINITY, flat, slope, end = 0;
     *out = (atn_needle_tip){0};
     if (count < FEWEST)
-        return atn_fail(ctx, ATN_ERR_INPUT, "needle: %zu widths do not tell a ramp from a flat part; %d may", count,
-                        FEWEST);
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: %zu widths; at least %d are needed to fit ramp and flat part",
+                        count, FEWEST);
     sample *s = atn_alloc(ctx, count * sizeof *s);
     if (!s) return ATN_ERR_MEMORY;
     for (size_t k = 0; k < count; ++k) {
         s[k] = (sample){from_low ? z[k] : -z[k], width[k]};
         if (isfinite(z[k]) && isfinite(width[k])) continue;
         atn_free(ctx, s);
-        return atn_fail(ctx, ATN_ERR_INPUT, "needle: width %zu or where it is is not finite", k);
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: width %zu or its position is not finite", k);
     }
     qsort(s, count, sizeof *s, by_z);
     for (size_t k = 1; k + 1 < count; ++k) { /* between two samples the cost is smooth: steps, then the best of them */
@@ -187,7 +187,7 @@ atn_status atn_needle_start(atn_ctx *ctx, const atn_needle_line *line, double mo
     const double *d = line->direction;
     double y[3] = {-d[1] * d[0], 1 - d[1] * d[1], -d[1] * d[2]}, length = sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
     if (!(fabs(d[2]) > 1e-3) || !(length > 1e-6))
-        return atn_fail(ctx, ATN_ERR_INPUT, "needle: the axis (%g, %g, %g) stands upright or across all scans", d[0],
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: the axis (%g, %g, %g) is vertical or lies across all scans", d[0],
                         d[1], d[2]);
     for (int k = 0; k < 3; ++k) y[k] /= length;
     const double x[3] = {y[1] * d[2] - y[2] * d[1], y[2] * d[0] - y[0] * d[2], y[0] * d[1] - y[1] * d[0]};

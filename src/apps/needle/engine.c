@@ -258,7 +258,7 @@ static atn_status put_poses(atn_needle *n, const needle_slot *slot) {
         const geom_pose *pose = &n->pose[c];
         bool same = c > 0 && memcmp(pose->a, pose[-1].a, sizeof pose->a) == 0; /* shifts of one roll */
         if (!same && !geom_pose_invert(pose, &back))
-            return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the start has no inverse; a rigid transform would have");
+            return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the initial pose has no inverse; it must be rigid");
         for (int r = 0; r < 3; ++r) {
             const double *a = back.a + 3 * r;
             double at = -n->centre[r];

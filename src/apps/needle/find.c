@@ -62,15 +62,14 @@ static atn_status take_view(look *l, const atn_needle_view *view) {
     l->ends.size[1] = (double)info.height * l->spacing[1];
     l->ends.size[2] = (double)info.frames * l->spacing[2];
     if (!given && !(info.spacing[0] > 0))
-        return atn_fail(ctx, ATN_ERR_INPUT,
-                        "needle: the volume does not say how far its pixels are apart; a volume.json beside the "
-                        "scans does, or a spacing that is given");
+        return atn_fail(
+            ctx, ATN_ERR_INPUT,
+            "needle: the spacing of the pixels is unknown; give it in volume.json beside the scans, or as a setting");
     for (int axis = 0; axis < 3; ++axis)
         if (!(l->spacing[axis] > 0 && isfinite(l->spacing[axis])))
-            return atn_fail(ctx, ATN_ERR_INPUT, "needle: a spacing of %g is none; it is a length above 0",
-                            l->spacing[axis]);
+            return atn_fail(ctx, ATN_ERR_INPUT, "needle: a spacing of %g; it must be positive", l->spacing[axis]);
     if (!(l->view.level >= 0 && l->view.level < 1))
-        return atn_fail(ctx, ATN_ERR_INPUT, "needle: a level of %g; it is a share of white, above 0 and below 1",
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: a level of %g; it must be between 0 and 1, a fraction of white",
                         l->view.level);
     if (l->view.least_pixels < 0 || l->view.least_columns < 0)
         return atn_fail(ctx, ATN_ERR_INPUT, "needle: the least numbers of pixels and columns are not negative");
@@ -85,17 +84,15 @@ static atn_status check_radius(const look *l) {
     atn_volume_info info = atn_volume_info_of(l->volume);
     double wide = 2 * l->n->shape.radius, across = l->spacing[0] * (double)info.width;
     if (wide < 0.1 * across && wide < 3 * l->spacing[0])
-        return atn_fail(
-            l->n->ctx, ATN_ERR_INPUT,
-            "needle: the model is %.3g wide, a pixel %.3g; the model is probably in another unit, as metres beside "
-            "millimetres",
-            wide, l->spacing[0]);
+        return atn_fail(l->n->ctx, ATN_ERR_INPUT,
+                        "needle: the model is %.3g wide, a pixel %.3g; the model is probably in another unit (metres "
+                        "instead of millimetres?)",
+                        wide, l->spacing[0]);
     if (wide > 5 * across)
-        return atn_fail(
-            l->n->ctx, ATN_ERR_INPUT,
-            "needle: the model is %.3g wide, the scans %.3g; one of them is probably in another unit, as metres "
-            "beside millimetres",
-            wide, across);
+        return atn_fail(l->n->ctx, ATN_ERR_INPUT,
+                        "needle: the model is %.3g wide, the scans %.3g; one of them is probably in another unit "
+                        "(metres instead of millimetres?)",
+                        wide, across);
     return ATN_OK;
 }
 
@@ -284,19 +281,19 @@ static atn_status judge(const look *l, atn_needle_result *out) {
     if (l->no_tip || (out->found && needle_doubt_tip(l->n, &l->ends, out->transform))) {
         out->found = false;
         snprintf(out->reason, sizeof out->reason,
-                 "the tip is not in the scans: the needle goes on to their border; the pose is the best match");
+                 "the tip is outside the scans: the needle extends to their border; the pose is the best match");
     }
     if (!out->found) return ATN_OK;
     double coarse_by = fmax(1, 5 * l->spacing[2] / l->n->shape.radius); /* between two scans nobody looked */
     if (out->free_share > MOST_FREE * coarse_by) {
         out->found = false;
         snprintf(out->reason, sizeof out->reason,
-                 "%.0f %% of the model would lie where the scans are empty; the best match is not the needle",
+                 "%.0f %% of the model would lie in free space; the best match is not the needle",
                  100 * out->free_share);
     } else if (out->roll_observable && view.telling < TELLING * view.facing) {
         out->roll_observable = false;
         snprintf(out->reason, sizeof out->reason,
-                 "the cut does not face the scanner: the roll and where the tip is are told by outlines only");
+                 "the bevel does not face the scanner: roll and tip are determined by outlines only");
     }
     return ATN_OK;
 }

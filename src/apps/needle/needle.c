@@ -85,8 +85,7 @@ static atn_status check_options(const atn_ctx *ctx, const atn_cloud *model, atn_
     if (atn_cloud_info_of(model).points == 0) return atn_fail(ctx, ATN_ERR_INPUT, "needle: the model has no points");
     if (o->threshold == 0) o->threshold = 0.02;
     if (!(o->threshold > 0 && isfinite(o->threshold)))
-        return atn_fail(ctx, ATN_ERR_INPUT, "needle: a threshold of %g matches nothing; it is a length above 0",
-                        o->threshold);
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: a threshold of %g; it must be positive", o->threshold);
     if (o->edge == 0) o->edge = o->threshold;
     if (!isfinite(o->edge))
         return atn_fail(ctx, ATN_ERR_INPUT, "needle: the voxel filter's edge is a length, or negative for none");
@@ -146,7 +145,7 @@ static atn_status check_interval(const atn_ctx *ctx, const char *what, atn_needl
     if (!isfinite(i->low) || !isfinite(i->high) || !isfinite(i->step))
         return atn_fail(ctx, ATN_ERR_INPUT, "needle: the interval of the %s is not finite", what);
     if (!(i->step > 0))
-        return atn_fail(ctx, ATN_ERR_INPUT, "needle: the %s's step of %g leads nowhere; it is above 0", what, i->step);
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: the %s's step of %g; it must be positive", what, i->step);
     if (i->high < i->low)
         return atn_fail(ctx, ATN_ERR_INPUT, "needle: the %s's interval from %g to %g is empty", what, i->low, i->high);
     if ((i->high - i->low) / i->step > 1e9)
@@ -164,7 +163,7 @@ static atn_status check_settings(const atn_ctx *ctx, atn_needle_match_settings *
     if (status != ATN_OK) return status;
     if (s->rounds == 0) s->rounds = s->track ? 3 : 4;
     if (s->rounds < 0 || s->rounds > ATN_NEEDLE_MOST_ROUNDS)
-        return atn_fail(ctx, ATN_ERR_INPUT, "needle: %d rounds; 1 to %d make sense", (int)s->rounds,
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: %d rounds; 1 to %d are supported", (int)s->rounds,
                         ATN_NEEDLE_MOST_ROUNDS);
     if (s->least == 0) s->least = 0.3;
     if (!(s->least > 0 && s->least <= 1))
@@ -192,9 +191,8 @@ static atn_status take_start(const atn_ctx *ctx, const atn_needle_match_settings
             worst = fmax(worst, fabs(dot - (r == c)));
         }
     if (!(worst < 1e-3) || !(determinant > 0) || !isfinite(f->start.b[0] + f->start.b[1] + f->start.b[2]))
-        return atn_fail(
-            ctx, ATN_ERR_INPUT,
-            "needle: the start is not a rotation and a translation; scaled or mirrored starts are not taken");
+        return atn_fail(ctx, ATN_ERR_INPUT,
+                        "needle: the initial pose is not rigid; scaling and mirroring are not supported");
     return ATN_OK;
 }
 
@@ -204,7 +202,7 @@ static atn_status take_axis(const atn_ctx *ctx, const atn_needle_match_settings 
     for (int k = 0; k < 3; ++k) axis[k] = length > 0 ? s->axis[k] / sqrt(length) : f->start.a[3 * k + 2];
     if (!isfinite(length) || !(fabs(axis[2]) > 1e-3))
         return atn_fail(ctx, ATN_ERR_INPUT,
-                        "needle: the axis (%g, %g, %g) has no part along z, which shifts are measured along", axis[0],
+                        "needle: the axis (%g, %g, %g) has no z component, along which shifts are measured", axis[0],
                         axis[1], axis[2]);
     for (int k = 0; k < 3; ++k) f->along[k] = axis[k] / axis[2];
     return ATN_OK;
@@ -231,11 +229,10 @@ static atn_status check_units(const atn_needle *n, const double low[3], const do
     if (!(a > 0 && b > 0)) return ATN_OK;
     double times = sqrt(b / a);
     if (times < UNITS_APART && times > 1 / UNITS_APART) return ATN_OK;
-    return atn_fail(
-        n->ctx, ATN_ERR_INPUT,
-        "needle: the model extends over %.3g, the scan over %.3g; %s is probably in another unit, as metres "
-        "beside millimetres",
-        sqrt(a), sqrt(b), times > 1 ? "the model" : "one of them");
+    return atn_fail(n->ctx, ATN_ERR_INPUT,
+                    "needle: the model extends over %.3g, the scan over %.3g; %s is probably in another unit (metres "
+                    "instead of millimetres?)",
+                    sqrt(a), sqrt(b), times > 1 ? "the model" : "one of them");
 }
 
 static atn_status take_points(atn_needle *n, const cloud_points *scan) {
@@ -287,14 +284,16 @@ static void judge(const atn_needle *n, const atn_needle_match_settings *s, atn_n
     out->at_end = shift_ends || (out->roll_observable && at_end(&s->roll_deg, out->round[0].roll_deg));
     if (!out->found)
         snprintf(out->reason, sizeof out->reason,
-                 "only %lld of %.0f %s points have a partner within %g; the needle is not there, or far from the start",
+                 "only %lld of %.0f %s points have a partner within %g; the needle is not there, or far from the "
+                 "initial pose",
                  (long long)out->matches, points_of(n), n->options.count == ATN_NEEDLE_COUNT_MODEL ? "model" : "scan",
                  n->options.threshold);
     else if (shift_ends)
-        snprintf(out->reason, sizeof out->reason,
-                 "the first round's best shift is at the end of its interval; a wider one may have a better one");
+        snprintf(
+            out->reason, sizeof out->reason,
+            "the best shift of the first round is at the end of its interval; a wider interval may have a better one");
     else if (!out->roll_observable)
-        snprintf(out->reason, sizeof out->reason, "the scan does not tell the roll: other rolls match as well");
+        snprintf(out->reason, sizeof out->reason, "the roll is not observable: other rolls match as well");
 }
 
 static void put_transform(const geom_pose *pose, double out[16]) {

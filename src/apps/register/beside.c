@@ -56,7 +56,7 @@ static atn_status choose(reg_problem *p) {
 
 atn_status reg_fitness_begin(reg_problem *p) {
     char why[200];
-    if (!p->engine.remote || p->parts != 1 || judge_degenerate(p, why, sizeof why)) return ATN_OK;
+    if (p->fitness || !p->engine.remote || p->parts != 1 || judge_degenerate(p, why, sizeof why)) return ATN_OK;
     reg_span span = reg_begin(&p->engine);
     atn_status status = choose(p);
     if (status == ATN_OK) atn_aside_begin(&p->fitness_aside, describe, p, FITNESS_THREADS);

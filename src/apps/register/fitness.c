@@ -1,8 +1,5 @@
-/* Samples of either cloud against the planes of the other. The plane of a point is that of its twelve neighbours, or of
- * more where noise hides it; its thickness says what noise and curvature leave, so that a sample lies on the surface
- * where it is within 2.5 such thicknesses (of both clouds) and turned alike. Beside the surface are samples within four
- * times that, or two spacings: of these a pose found by chance puts a fourth onto it or less, the right one nearly all.
- */
+/* One cloud as another one is held against it: samples, and the planes around its points. The plane of a point is that
+ * of its twelve neighbours, or of more where noise hides it; its thickness says what noise and curvature leave. */
 #include "apps/register/fitness.h"
 #include "apps/register/fitness_normals.h"
 
@@ -16,24 +13,12 @@
 #include <math.h>
 #include <string.h>
 
-static const double IDENTICAL = 0.5; /* share at the very place from which on points are the same */
-enum { FEWEST_SAME = 12 };
 enum { MOST_POINTS = 30000, FEWEST_POINTS = 300, SAMPLES = FITNESS_SAMPLES, NEIGHBOURS = 13, SIXTH = 6 };
 enum { MOST_NEIGHBOURS = 8 * NEIGHBOURS, FEWEST_PLANES = 20 }; /* of a plane; so many times that many points */
-static const double FLAT = 0.35;      /* thickness over width below which a neighbourhood is a plane */
-static const double MOSTLY = 0.5;     /* share of planes from which on coarser points need not be looked at */
-static const double HARDLY = 0.05;    /* share of planes below which points fill space */
-static const double FARTHEST = 6;     /* spacings that are looked at in any case */
-static const double AROUND = 0.1;     /* of the target's radius: over the surface */
-static const double OVER = 0.3;       /* likewise, for samples that are no planes too */
-static const double STRAY = 2;        /* spacings to the sixth neighbour, from which on a sample belongs to nothing */
-static const double MUCH = 1.3;       /* times as many planes, for which coarser points are taken */
-static const double TOLERANCE = 2.5;  /* thicknesses that a sample may be off */
-static const double ROUGHNESS = 0.08; /* and that share of the sixth neighbour's distance: scanners are not exact */
-static const double BESIDE = 4;       /* tolerances that are beside the surface, */
-static const double BESIDE_REACH = 1.25; /* or so many distances of the sixth neighbour */
-static const double ALIKE = 0.85;        /* least cosine of normals */
-static const double SAME = 0.15;         /* of the sixth neighbour's distance: the same point */
+static const double FLAT = 0.35;   /* thickness over width below which a neighbourhood is a plane */
+static const double MOSTLY = 0.5;  /* share of planes from which on coarser points need not be looked at */
+static const double HARDLY = 0.05; /* share of planes below which points fill space */
+static const double MUCH = 1.3;    /* times as many planes, for which coarser points are taken */
 
 /* ---- one cloud ---- */
 
@@ -61,7 +46,7 @@ static void find_plane(const fitness_side *s, size_t k, fitness_plane *out) {
 }
 
 /* Looked at when first asked for, by whoever asks: of several at once each looks for itself, and one keeps it. */
-static fitness_plane plane_of(const fitness_side *s, size_t k) {
+fitness_plane fitness_plane_of(const fitness_side *s, size_t k) {
     enum { NONE, BEING_KEPT, KEPT };
     unsigned char state = atomic_load_explicit(&s->state[k], memory_order_acquire);
     fitness_plane plane;
@@ -78,7 +63,7 @@ static fitness_plane plane_of(const fitness_side *s, size_t k) {
 static void find_planes(void *user, int64_t from, int64_t to, int32_t worker) {
     const fitness_side *s = user;
     (void)worker;
-    for (int64_t k = from; k < to; ++k) plane_of(s, s->sample[k]);
+    for (int64_t k = from; k < to; ++k) fitness_plane_of(s, s->sample[k]);
 }
 
 static double median(double *list, size_t n) { return n ? geom_nth(list, n, n / 2) : 0; }
@@ -359,284 +344,4 @@ atn_status fitness_describe(const reg_problem *p, fitness *out) {
 void fitness_free(fitness *f) {
     for (int k = 0; k < 2; ++k) side_free(&f->side[k], f->ctx);
     f->begun = f->described = false;
-}
-
-/* ---- both in a pose ---- */
-
-/* A sample and where it is on the other cloud. */
-typedef struct meeting {
-    double y[3], n[3], height; /* in the other's frame; its normal; signed, over its plane */
-    double miss;               /* (height / tolerance)^2, 1 at most */
-    bool met, around, beside, on, same;
-    bool detail;   /* a plane that belongs to no wall */
-    bool at, over; /* of any sample but strays: within the sixth neighbour's distance, or above or below that */
-} meeting;
-
-/* Sample `k` of a side, moved into the other's frame. `solid`: distances of points alone count. */
-static void meet(const fitness *f, int from, const geom_pose *pose, double scale, size_t k, meeting *m) {
-    const fitness_side *mine = &f->side[from], *other = &f->side[1 - from];
-    const fitness_plane *own = &mine->plane[mine->sample[k]];
-    double at[3], d2, reach = fmax(FARTHEST * other->spacing, OVER * (from ? scale : 1));
-    uint32_t nearest;
-    for (int a = 0; a < 3; ++a) at[a] = mine->points.position[a][mine->sample[k]];
-    *m = (meeting){0};
-    geom_pose_apply(pose, at, m->y);
-    if (!cloud_grid_nearest(other->grid, m->y, 1, reach, &nearest, &d2)) return;
-    const fitness_plane there = plane_of(other, nearest), *plane = &there;
-    double length = (double)plane->reach, sixth = (double)plane->sixth;
-    m->met = d2 < length * length;
-    m->same = d2 < SAME * SAME * sixth * sixth;
-    if (f->solid) {
-        m->beside = d2 < sixth * sixth;
-        m->on = d2 < 0.25 * sixth * sixth;
-        return;
-    }
-    if (!plane->flat) return; /* edges and strays say nothing */
-    for (int a = 0; a < 3; ++a) {
-        m->n[a] = (double)plane->normal[a];
-        m->height += (m->y[a] - (double)plane->at[a]) * m->n[a];
-    }
-    double along2 = fmax(0, d2 - m->height * m->height);
-    m->at = m->met && (double)own->reach < STRAY * mine->spacing;
-    m->over = !m->met && along2 < length * length && (double)own->reach < STRAY * mine->spacing;
-    if (!own->flat) return;
-    m->detail = !mine->wall[k];
-    double cosine = 0;
-    for (int a = 0; a < 3; ++a)
-        for (int b = 0; b < 3; ++b) cosine += pose->a[3 * a + b] * (double)own->normal[b] / scale * m->n[a];
-    double thickness = hypot((double)plane->thickness, scale * (double)own->thickness);
-    double tolerance = TOLERANCE * thickness + ROUGHNESS * length;
-    double most = fmax(FARTHEST * other->spacing, AROUND * (from ? scale : 1));
-    m->around = along2 < length * length && d2 < most * most;
-    m->beside = m->around && fabs(m->height) < fmax(BESIDE * tolerance, BESIDE_REACH * length);
-    m->on = m->beside && fabs(m->height) < tolerance && fabs(cosine) > ALIKE;
-    m->miss = m->on ? m->height * m->height / (tolerance * tolerance) : 1;
-}
-
-/* What some samples of a side come to; sums are about the target's origin. */
-enum { STRETCH = 50, STRETCHES = SAMPLES / STRETCH };
-typedef struct tally {
-    size_t near, same, met, around, over, at, detail, missing, on;
-    double misfit;
-    double centre[3], size, information[36]; /* of those on the surface */
-    double h[36], g[6];                      /* of those beside it: where they pull the pose; of the source's alone */
-    float normal[STRETCH][3];                /* of the target, under those of the source on it */
-    size_t normals;
-} tally;
-
-typedef struct looking {
-    const fitness *f;
-    geom_pose ways[2]; /* from the source, from the target */
-    double scale[2];
-    tally of[2][STRETCHES];
-} looking;
-
-/* J J^T and where it is, of a sample on the surface; seen from the source's side it is turned. */
-static void add_information(const meeting *m, const geom_pose *forward, int from, tally *t) {
-    double y[3], n[3], j[6];
-    memcpy(y, m->y, sizeof y);
-    memcpy(n, m->n, sizeof n);
-    if (from == 1) { /* the plane is the source's */
-        geom_pose_apply(forward, m->y, y);
-        for (int a = 0; a < 3; ++a) {
-            n[a] = 0;
-            for (int b = 0; b < 3; ++b) n[a] += forward->a[3 * a + b] * m->n[b];
-        }
-    }
-    j[0] = y[1] * n[2] - y[2] * n[1];
-    j[1] = y[2] * n[0] - y[0] * n[2];
-    j[2] = y[0] * n[1] - y[1] * n[0];
-    memcpy(j + 3, n, sizeof n);
-    for (int a = 0; a < 36; ++a) t->information[a] += j[a / 6] * j[a % 6];
-    for (int a = 0; a < 3; ++a) {
-        t->centre[a] += y[a];
-        t->size += y[a] * y[a];
-    }
-}
-
-static void add_pull(const meeting *m, tally *t) {
-    double w = m->on ? 1 : 0.1, j[6];
-    j[0] = m->y[1] * m->n[2] - m->y[2] * m->n[1];
-    j[1] = m->y[2] * m->n[0] - m->y[0] * m->n[2];
-    j[2] = m->y[0] * m->n[1] - m->y[1] * m->n[0];
-    memcpy(j + 3, m->n, sizeof m->n);
-    for (int a = 0; a < 36; ++a) t->h[a] += w * j[a / 6] * j[a % 6];
-    for (int a = 0; a < 6; ++a) t->g[a] -= w * m->height * j[a];
-}
-
-static void add_meeting(const meeting *m, const looking *l, int from, tally *t) {
-    t->near += m->beside;
-    t->same += m->same;
-    t->met += m->met;
-    t->around += m->around;
-    t->over += m->over;
-    t->at += m->at;
-    t->detail += m->detail && m->at;
-    t->missing += m->detail && m->over;
-    t->on += m->on;
-    if (m->beside) t->misfit += m->miss;
-    if (m->beside && from == 0) add_pull(m, t);
-    if (!m->on || l->f->solid) return;
-    add_information(m, &l->ways[0], from, t);
-    if (from == 1) return; /* of the other way round they are turned, and of the same surface */
-    for (int a = 0; a < 3; ++a) t->normal[t->normals][a] = (float)m->n[a];
-    ++t->normals;
-}
-
-/* Stretches of the source's samples, then of the target's. */
-static void look_some(void *user, int64_t from, int64_t to, int32_t worker) {
-    looking *l = user;
-    (void)worker;
-    for (int64_t piece = from; piece < to; ++piece) {
-        int side = piece >= STRETCHES;
-        size_t first = (size_t)(piece % STRETCHES) * STRETCH, samples = l->f->side[side].samples;
-        tally *t = &l->of[side][piece % STRETCHES];
-        *t = (tally){.near = 0};
-        for (size_t k = first; k < first + STRETCH && k < samples; ++k) {
-            meeting m;
-            meet(l->f, side, &l->ways[side], l->scale[side], k, &m);
-            add_meeting(&m, l, side, t);
-        }
-    }
-}
-
-/* From twists about the origin to twists about the centre, rotations in units of 1 / size. */
-static void centre_information(fitness_seen *s, const double sums[36]) {
-    double n = (double)s->fits, move[36] = {0}, half[36], square = 0;
-    if (!s->fits) return;
-    for (int a = 0; a < 3; ++a) {
-        s->centre[a] /= n;
-        square += s->centre[a] * s->centre[a];
-    }
-    s->size = sqrt(fmax(s->size / n - square, 1e-300));
-    /* J' = (J_w - c x n, J_v): rows of M J */
-    const double *c = s->centre;
-    const double cross[9] = {0, -c[2], c[1], c[2], 0, -c[0], -c[1], c[0], 0};
-    for (int a = 0; a < 3; ++a) {
-        move[7 * a] = 1 / s->size;
-        move[7 * (3 + a)] = 1;
-        for (int b = 0; b < 3; ++b) move[6 * a + 3 + b] = -cross[3 * a + b] / s->size;
-    }
-    for (int i = 0; i < 36; ++i) {
-        half[i] = 0;
-        for (int k = 0; k < 6; ++k) half[i] += move[i / 6 * 6 + k] * sums[6 * k + i % 6];
-    }
-    for (int i = 0; i < 36; ++i) {
-        s->information[i] = 0;
-        for (int k = 0; k < 6; ++k) s->information[i] += half[i / 6 * 6 + k] * move[i % 6 * 6 + k] / n;
-    }
-}
-
-/* Where the source's samples pull a pose. */
-typedef struct pull {
-    double h[36], g[6];
-} pull;
-
-/* All stretches together, in their order; `normal` as far as they lie on the target. */
-static void sum_up(const looking *l, tally *all, size_t on[2], pull *by, fitness_normals *normal) {
-    *all = (tally){.near = 0};
-    *by = (pull){.g = {0}};
-    normal->count = on[0] = on[1] = 0;
-    for (int k = 0; k < 2 * STRETCHES; ++k) {
-        const tally *t = &l->of[k / STRETCHES][k % STRETCHES];
-        on[k / STRETCHES] += t->on;
-        all->near += t->near, all->same += t->same, all->met += t->met, all->around += t->around;
-        all->over += t->over, all->at += t->at, all->detail += t->detail, all->missing += t->missing;
-        all->misfit += t->misfit;
-        all->size += t->size;
-        for (int a = 0; a < 3; ++a) all->centre[a] += t->centre[a];
-        for (int a = 0; a < 36; ++a) all->information[a] += t->information[a], by->h[a] += t->h[a];
-        for (int a = 0; a < 6; ++a) by->g[a] += t->g[a];
-        for (size_t i = 0; i < t->normals; ++i) fitness_normals_add(normal, t->normal[i]);
-    }
-}
-
-static void look(const fitness *f, const geom_pose *pose, fitness_seen *out, pull *by) {
-    enum { EACH = 2 }; /* stretches that are worth a thread */
-    looking l = {.f = f, .ways = {*pose}};
-    tally all;
-    fitness_normals normal;
-    size_t on[2];
-    *out = (fitness_seen){0};
-    *by = (pull){.g = {0}};
-    if (!geom_pose_invert(pose, &l.ways[1])) return;
-    for (int k = 0; k < 2; ++k) l.scale[k] = geom_pose_scale(&l.ways[k]);
-    atn_parallel(2 * STRETCHES, EACH, look_some, &l);
-    sum_up(&l, &all, on, by, &normal);
-    for (int k = 0; k < 2; ++k) out->overlap[k] = (double)on[k] / fmax(1, (double)f->side[k].samples);
-    out->fits = on[0] + on[1];
-    out->near = all.near;
-    out->detail = all.detail;
-    out->missing = all.missing;
-    out->over = all.over;
-    out->precision = (double)out->fits / fmax(1, (double)out->near);
-    out->misfit = all.misfit / fmax(1, (double)out->near);
-    out->clear = (double)out->fits / fmax(1, (double)all.around);
-    out->free = (double)all.at / fmax(1, (double)(all.at + all.over));
-    out->same = (double)all.same / fmax(1, (double)all.met);
-    out->identical = out->same > IDENTICAL && all.met >= FEWEST_SAME;
-    out->planar = fitness_normals_along_three(&normal);
-    out->value = 0.5 * (out->overlap[0] + out->overlap[1]) * out->precision;
-    if (!f->solid) out->value *= out->clear * out->clear;
-    memcpy(out->centre, all.centre, sizeof out->centre);
-    out->size = all.size;
-    centre_information(out, all.information);
-}
-
-void fitness_look(const fitness *f, const geom_pose *pose, fitness_seen *out) {
-    pull by;
-    look(f, pose, out, &by);
-}
-
-/* One step from where the source's samples pull; false: they do not tell. */
-static bool step(const pull *by, const geom_pose *pose, geom_pose *out) {
-    double h[36], inverse[36], twist[6], trace = 0;
-    memcpy(h, by->h, sizeof h);
-    for (int a = 0; a < 6; ++a) trace += h[7 * a];
-    for (int a = 0; a < 6; ++a) h[7 * a] += 1e-3 * trace; /* what slides stays where it is */
-    if (!(trace > 0) || !geom_invert_symmetric(6, h, inverse)) return false;
-    for (int a = 0; a < 6; ++a) {
-        twist[a] = 0;
-        for (int b = 0; b < 6; ++b) twist[a] += inverse[6 * a + b] * by->g[b];
-    }
-    geom_pose change = geom_pose_exp(twist);
-    *out = geom_pose_compose(&change, pose);
-    return true;
-}
-
-void fitness_refine(const fitness *f, int steps, geom_pose *pose, fitness_seen *out) {
-    geom_pose at = *pose, next;
-    pull by;
-    look(f, pose, out, &by);
-    if (f->solid) return;
-    for (int k = 0; k < steps && step(&by, &at, &next); ++k) {
-        fitness_seen seen;
-        look(f, &next, &seen, &by);
-        at = next;
-        if (!(seen.value > out->value)) continue;
-        *out = seen;
-        *pose = next;
-    }
-}
-
-/* Poses by all cores, each by one, where there are many; else one after the other, each by all. */
-typedef struct refining {
-    const fitness *f;
-    int steps;
-    geom_pose *pose;
-    fitness_seen *seen;
-} refining;
-
-static void refine_some(void *user, int64_t from, int64_t to, int32_t worker) {
-    const refining *t = user;
-    (void)worker;
-    for (int64_t k = from; k < to; ++k) fitness_refine(t->f, t->steps, &t->pose[k], &t->seen[k]);
-}
-
-void fitness_refine_all(const fitness *f, int steps, size_t count, geom_pose *pose, fitness_seen *out) {
-    refining t = {f, steps, pose, out};
-    if (2 * (int64_t)count >= atn_parallel_workers())
-        atn_parallel_pieces((int64_t)count, refine_some, &t);
-    else
-        refine_some(&t, 0, (int64_t)count, 0);
 }

@@ -33,6 +33,8 @@ typedef struct fitness_side {
     double planar;     /* of these, the share whose normals lie along three directions */
 } fitness_side;
 
+fitness_plane fitness_plane_of(const fitness_side *side, size_t point); /* made when first asked for */
+
 /* The level of a cloud whose points are looked at; NULL: all of them are. */
 typedef struct fitness_level {
     const reg_side *side;

@@ -94,10 +94,10 @@ atn_status reg_find_frames(reg_problem *p, const cloud_points *source, const clo
     p->target_spread = target_lies->spread;
     p->unit = p->target_spread.radius;
     if (!isfinite(p->unit) || !isfinite(p->source_spread.radius))
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: coordinates are too large to be squared");
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: coordinates are too large: their squares overflow");
     if (source_lies->too_small || target_lies->too_small)
         return atn_fail(ctx, ATN_ERR_INPUT,
-                        "register: points are too near to each other for distances to be squared; another unit helps");
+                        "register: distances between points are too small: their squares underflow; use another unit");
     (void)reg_leave_strays(source, p->source_spread.radius, p->source_origin);
     p->unit = reg_leave_strays(target, p->unit, p->target_origin);
     if (!(p->unit > 0)) p->unit = 1;

@@ -10,10 +10,8 @@ atn_status reg_gicp(reg_problem *p) {
     reg_surface surface = {0};
     bool lost = false;
     if (s->transform != ATN_TRANSFORM_RIGID)
-        return atn_fail(
-            p->engine.ctx, ATN_ERR_INPUT,
-            "register: the shapes of surfaces say nothing of scale and shear; gicp is rigid, icp and em-icp "
-            "fit the others");
+        return atn_fail(p->engine.ctx, ATN_ERR_INPUT,
+                        "register: gicp is rigid; use icp or em-icp for similarity and affine transforms");
     atn_status status = ATN_OK;
     if (p->spacing > 0 && p->source_spacing > 0) status = reg_surface_make(p, &surface);
     double reach = (p->open_far ? BEGIN * s->sigma_start : s->outlier_distance) / p->unit;

@@ -151,8 +151,7 @@ atn_status reg_icp(reg_problem *p) {
     bool lost = false;
     if (s.plane && p->settings->transform != ATN_TRANSFORM_RIGID)
         return atn_fail(p->engine.ctx, ATN_ERR_INPUT,
-                        "register: distances along normals say nothing of scale and shear; icp-plane is rigid, icp and "
-                        "em-icp fit the others");
+                        "register: icp-plane is rigid; use icp or em-icp for similarity and affine transforms");
     atn_status status = reg_pairs_open(p, s.plane, &s.pairs);
     if (status == ATN_OK) status = work(&s, &lost);
     if (status == ATN_OK) reg_ended(p, lost);

@@ -1,6 +1,9 @@
 /* What a registration allocates, told before it begins; and in how many parts a source is worked on where that is more
  * than there is. */
 #include "apps/register/problem.h"
+#include "apps/register/where.h"
+
+#include "base/parallel.h"
 
 #include "base/sized.h"
 
@@ -18,7 +21,7 @@ enum { SCENE = 2000000 };                   /* of the search for rivals, however
 enum { STAGED = 7000000 };                  /* pinned memory that points go to another device by */
 /* Points that are sorted on a device: bytes a point there, and as many more for each byte of a coordinate; of the
  * host's for samples, planes and terms, of so many of a cloud at most. */
-enum { SORTED = 17, SAMPLED = 225, MOST_SAMPLED = 80000 };
+enum { SORTED = 18, SAMPLED = 185, MOST_SAMPLED = 130000 };
 
 static double coordinate(const atn_register_settings *s) { return s->precision == 64 ? 8 : s->precision == 16 ? 2 : 4; }
 
@@ -66,7 +69,10 @@ static need needs(const atn_register_settings *s, bool remote, bool polish, doub
 size_t atn_register_bytes(atn_device *device, const atn_register_settings *given, size_t source, size_t target) {
     atn_register_settings all, *settings = &all;
     if (ATN_TAKE(NULL, atn_register_settings, given, settings) != ATN_OK) return 0;
-    bool polish = reg_is_polished(settings) || reg_is_surveyed(settings), remote = device && reg_is_remote(device);
+    bool polish = reg_is_polished(settings) || reg_is_surveyed(settings);
+    bool remote = device && reg_is_remote(device) &&
+                  !reg_sooner_on_host(atn_device_get_info(device), settings, source > target ? source : target,
+                                      atn_parallel_workers());
     need n = remote && reg_goes_to_device(device, settings, source, target)
                  ? needs_there(settings, (double)source, (double)target)
                  : needs(settings, remote, polish, (double)source, (double)target);

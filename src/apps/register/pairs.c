@@ -84,6 +84,7 @@ static void look_at(const reg_pairs *s, const geom_pose *pose, size_t r, double 
     double from[3] = {s->source->position[0][r], s->source->position[1][r], s->source->position[2][r]};
     geom_pose_apply(pose, from, y);
     size_t of = s->p->target_from[s->target->origin[at]];
+    if (s->p->target_kept) of = s->p->target_kept[of];
     for (int i = 0; i < 3; ++i) {
         way[i] = s->target->position[i][at] - y[i];
         normal[i] = s->plane ? (double)s->normal[i][of] : 0;

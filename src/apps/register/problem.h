@@ -45,7 +45,8 @@ typedef struct reg_problem {
     reg_ordered source_ordered, target_ordered; /* on the device, until all levels are made */
     bool on_device;                             /* they were ordered there; what follows is for others: */
     reg_curve source_curve, target_curve;
-    uint32_t *source_from, *target_from; /* the cloud's point that each of them was, or the first of those it was */
+    uint32_t *source_from, *target_from; /* the cloud's point that each of them was, or the first of those it was; */
+    uint32_t *target_kept;               /* of the target's points that were not left out; NULL: all are there */
     double source_origin[3], target_origin[3], unit;
     reg_spread source_spread, target_spread;
     double spacing; /* median distance between neighbours of the target, in units */

@@ -181,7 +181,8 @@ static atn_status run(reg_problem *p, atn_register_settings *settings) {
     p->converged = p->result->has_covariance = false;
     p->withheld = NULL;
     p->reason[0] = '\0';
-    atn_status status = settings->compat ? reg_em_compat(p) : METHODS[settings->method].run(p);
+    atn_status status = reg_fitness_begin(p); /* behind the search, which has all cores until then */
+    if (status == ATN_OK) status = settings->compat ? reg_em_compat(p) : METHODS[settings->method].run(p);
     return status == ATN_OK ? reg_judge(p, p->result) : status;
 }
 
@@ -273,7 +274,7 @@ static atn_status prepare(reg_problem *p, atn_register_settings *settings) {
     reg_scene_begin(p);
     status = reg_engine_build_ahead(&p->engine, false);
     if (status == ATN_OK) status = reg_levels_make(p, wants_pyramid(p));
-    return status == ATN_OK ? reg_fitness_begin(p) : status;
+    return status;
 }
 
 /* What is registered: two clouds, or rows of two arrays. */
@@ -316,6 +317,7 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     reg_curve_free(&p->target_curve);
     atn_free(ctx, p->source_from);
     atn_free(ctx, p->target_from);
+    atn_free(ctx, p->target_kept);
     *engine = p->engine; /* with the kernels that are planned now */
     engine->settings = given;
     atn_free(ctx, p);
@@ -395,9 +397,7 @@ static atn_status check_rows(atn_device *device, const atn_array *rows, const ch
     if (atn_array_device(rows) != device)
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s lies on another device", which);
     if (rows->rank != 2 || rows->size[0] != 3 || (rows->type != ATN_SP && rows->type != ATN_DP))
-        return atn_fail(ctx, ATN_ERR_INPUT,
-                        "register: the %s is no matrix of 32-bit or 64-bit numbers, three in a row for each point",
-                        which);
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s must be a matrix of SP or DP with three columns", which);
     if (rows->size[1] == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);
     if (rows->size[1] > INT32_MAX)
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %d points", which, INT32_MAX);
@@ -442,7 +442,7 @@ atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array 
     if (status == ATN_OK) status = check_rows(device, source, "source");
     if (status == ATN_OK) status = check_rows(device, target, "target");
     if (status == ATN_OK && settings.match_species)
-        status = atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but arrays have none");
+        status = atn_fail(ctx, ATN_ERR_INPUT, "register: species cannot be matched: arrays have none");
     if (status == ATN_OK) status = open_engine(device, &settings, &engine);
     if (status != ATN_OK) return status;
     size_t counts[2] = {(size_t)source->size[1], (size_t)target->size[1]};

@@ -56,9 +56,74 @@ static atn_status read_cloud(const atn_ctx *ctx, const atn_cloud *cloud, const c
     if (count > UINT32_MAX / 2)
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "register: the %s has more than %u points", which, UINT32_MAX / 2);
     if (s->match_species && !species)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: species are to match, but the %s has none", which);
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: species cannot be matched: the %s has none", which);
     for (int axis = 0; axis < 3; ++axis) out->position[axis] = (double *)(uintptr_t)atn_cloud_positions(cloud, axis);
     return take_weights(ctx, cloud, which, out);
+}
+
+/* ---- few points far away ---- */
+
+static const double FEW = 0.01; /* share of the points */
+
+typedef struct looking {
+    const cloud_points *points;
+    double middle[3], reach2;
+    size_t far[ATN_PARALLEL_MOST]; /* by worker */
+} looking;
+
+static bool is_far(const looking *t, size_t k) {
+    double d2 = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        double d = t->points->position[axis][k] - t->middle[axis];
+        d2 += d * d;
+    }
+    return d2 > t->reach2;
+}
+
+static void count_far(void *user, int64_t from, int64_t to, int32_t worker) {
+    looking *t = user;
+    size_t n = 0;
+    for (int64_t k = from; k < to; ++k) n += is_far(t, (size_t)k);
+    t->far[worker] += n;
+}
+
+/* A copy without them, in place of the caller's points and our weights; where each was, as in the caller's cloud. */
+static atn_status copy_near(const looking *t, size_t near, cloud_points *points, uint32_t **kept) {
+    const atn_ctx *ctx = points->ctx;
+    cloud_points some = {0};
+    size_t n = 0;
+    *kept = atn_alloc(ctx, near * sizeof **kept);
+    atn_status status = *kept ? cloud_points_make(ctx, near, points->species, &some) : ATN_ERR_MEMORY;
+    if (status != ATN_OK) {
+        atn_free(ctx, *kept);
+        *kept = NULL;
+        return status;
+    }
+    for (size_t k = 0; k < points->count; ++k) {
+        if (is_far(t, k)) continue;
+        for (int axis = 0; axis < 3; ++axis) some.position[axis][n] = points->position[axis][k];
+        some.weight[n] = points->weight[k];
+        if (points->species) some.species[n] = points->species[k];
+        (*kept)[n++] = (uint32_t)k;
+    }
+    atn_free(ctx, points->weight);
+    *points = some;
+    return ATN_OK;
+}
+
+/* What is farther from the middle than any cloud reaches has no partner, and makes every motion a long one. */
+static atn_status leave_far(const char *which, cloud_points *points, uint32_t **kept) {
+    looking t = {.points = points};
+    double usual = reg_usual_radius(points, t.middle);
+    size_t far = 0;
+    t.reach2 = REG_STRAY * REG_STRAY * usual * usual;
+    if (!(usual > 0) || !isfinite(t.reach2)) return ATN_OK;
+    atn_parallel((int64_t)points->count, STRETCH, count_far, &t);
+    for (int32_t w = 0; w < ATN_PARALLEL_MOST; ++w) far += t.far[w];
+    if (far == 0 || (double)far > FEW * (double)points->count) return ATN_OK;
+    atn_log(points->ctx, ATN_LOG_INFO, "register: %zu points of the %s are far from all others: they are left out", far,
+            which);
+    return copy_near(&t, points->count - far, points, kept);
 }
 
 /* ---- in order ---- */
@@ -148,13 +213,24 @@ static atn_status send(reg_problem *p, const cloud_points *source, const cloud_p
     return status;
 }
 
+/* All but the weights is the caller's, unless some points were left out. */
+static void give_back(cloud_points *points, const uint32_t *kept) {
+    if (kept)
+        cloud_points_free(points);
+    else
+        atn_free(points->ctx, points->weight);
+}
+
 atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings) {
     const atn_ctx *ctx = p->engine.ctx;
     cloud_points source = {0}, target = {0};
+    uint32_t *kept = NULL;
     bool done = false;
     reg_span span = reg_begin(&p->engine);
     atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &source);
     if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &target);
+    if (status == ATN_OK && !settings->compat) status = leave_far("source", &source, &kept);
+    if (status == ATN_OK && !settings->compat) status = leave_far("target", &target, &p->target_kept);
     reg_end(&p->engine, REG_READ, span);
     if (status == ATN_OK && reg_goes_to_device(p->engine.device, settings, source.count, target.count)) {
         status = reg_engine_build_ahead(&p->engine, true);
@@ -162,8 +238,9 @@ atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings
         if (status == ATN_OK) status = take_on_device(p, &source, &target, &done);
     }
     if (status == ATN_OK && !done) status = take_on_host(p, &source, &target, !settings->compat);
-    atn_free(ctx, source.weight);
-    atn_free(ctx, target.weight);
+    give_back(&source, kept);
+    give_back(&target, p->target_kept);
+    atn_free(ctx, kept);
     return status;
 }
 

@@ -60,7 +60,8 @@ static atn_status weights(const atn_ctx *ctx, int32_t steps, const double *angle
     }
     if (!solve((const double(*)[3])m, 1, x) || !solve((const double(*)[3])m, 2, y))
         return atn_fail(ctx, ATN_ERR_INPUT,
-                        "the phase steps tell no phase: at least three angles that differ are needed, modulo a turn");
+                        "the phase steps do not determine a phase: at least three different angles, modulo 360 "
+                        "degrees, are needed");
     for (int32_t k = 0; k < steps; ++k) {
         double d = angle ? angle[k] : 2 * PI * k / steps;
         cosine[k] = x[0] + x[1] * cos(d) - x[2] * sin(d);
@@ -79,9 +80,9 @@ static atn_status check(const atn_ctx *ctx, int64_t width, int64_t height, atn_p
         return atn_fail(ctx, ATN_ERR_INPUT, "frames of %lld x %lld pixels; both sizes must be positive",
                         (long long)width, (long long)height);
     if (o->bits != 32 && o->bits != 64)
-        return atn_fail(ctx, ATN_ERR_INPUT, "a phase of %d bits; it has 32 or 64", (int)o->bits);
+        return atn_fail(ctx, ATN_ERR_INPUT, "a phase of %d bits; 32 and 64 are supported", (int)o->bits);
     if (o->steps < ATN_PHASE_LEAST_STEPS || o->steps > ATN_PHASE_MOST_STEPS)
-        return atn_fail(ctx, ATN_ERR_INPUT, "%d phase steps; %d to %d frames tell a phase", (int)o->steps,
+        return atn_fail(ctx, ATN_ERR_INPUT, "%d phase steps; %d to %d are supported", (int)o->steps,
                         ATN_PHASE_LEAST_STEPS, ATN_PHASE_MOST_STEPS);
     if (!(o->least > 0) || isinf(o->least) || isnan(o->most))
         return atn_fail(ctx, ATN_ERR_INPUT, "a least modulation of %g and saturation at %g; neither may be less than 0",

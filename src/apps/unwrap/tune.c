@@ -190,7 +190,7 @@ static atn_status duel(search *s) {
 
 static atn_status crown(search *s) {
     if (s->best_s == 0)
-        return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "unwrap: no knobs gave the right answer at %lld x %lld",
+        return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "unwrap: no parameters gave the right result at %lld x %lld",
                         (long long)s->width, (long long)s->height);
     atn_wisdom_winner winner = {.variant = s->tuned->knobs,
                                 .runner_up = "",

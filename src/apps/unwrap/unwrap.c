@@ -29,10 +29,10 @@ static atn_status check_size(const atn_ctx *ctx, int64_t width, int64_t height) 
 
 static atn_status check_options(const atn_ctx *ctx, const atn_unwrap_settings *o) {
     if (o->bits != 0 && o->bits != 32 && o->bits != 64)
-        return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: %d bits; 32 or 64", o->bits);
+        return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: %d bits; 32 and 64 are supported", o->bits);
     if ((int)o->method < 0 || o->method > ATN_UNWRAP_METHOD_CG || (int)o->cycle < 0 || o->cycle > ATN_UNWRAP_CYCLE_W ||
         (int)o->smoother < 0 || o->smoother > ATN_UNWRAP_SMOOTHER_JACOBI)
-        return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: there is no such method, cycle or smoother");
+        return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: unknown method, cycle or smoother");
     if (o->before < 0 || o->before > UNWRAP_SWEEPS || o->after < 0 || o->after > UNWRAP_SWEEPS)
         return atn_fail(ctx, ATN_ERR_INPUT, "unwrap: %d and %d sweeps; 1 to %d", o->before, o->after, UNWRAP_SWEEPS);
     if (o->coarsest != 0 && (o->coarsest < 4 || o->coarsest > UNWRAP_COARSEST))
@@ -156,7 +156,7 @@ const char *atn_unwrap_explain(atn_unwrap *u) {
 static atn_status check_settings(const atn_unwrap *u, const atn_unwrap_solve_settings *s) {
     if ((int)s->weights < 0 || s->weights > ATN_UNWRAP_WEIGHTS_ONCE || (int)s->remove < 0 ||
         s->remove > ATN_UNWRAP_REMOVE_TILT)
-        return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: there are no such weights, or nothing like that to remove");
+        return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: unknown weights, or unknown terms to remove");
     if (!(s->tolerance >= 0) || !(s->tolerance < 1))
         return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: a tolerance of %g; from 0 to below 1", s->tolerance);
     if (s->most_cycles < 0) return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: %d cycles; 1 or more", s->most_cycles);
@@ -273,16 +273,15 @@ static void tell(const atn_unwrap *u, const frame *f, atn_unwrap_result *result)
     result->residual = p->reached;
     result->cycles = p->cycles;
     if (!finite)
-        snprintf(result->reason, sizeof result->reason,
-                 "the answer is not finite in %d bits; phase is in radians, of neighbours a few turns apart",
+        snprintf(result->reason, sizeof result->reason, "the result is not finite in %d bits; phase must be in radians",
                  u->options.bits);
     else if (!result->converged)
         snprintf(result->reason, sizeof result->reason,
-                 "the residual is %.3g of a flat start's after %d cycles; %.3g was asked for", p->reached, p->cycles,
+                 "the relative residual is %.3g after %d cycles; the tolerance is %.3g", p->reached, p->cycles,
                  f->tolerance);
     else if (f->many && f->settings->congruent && !f->known)
         snprintf(result->reason, sizeof result->reason,
-                 "the search for the shortest cuts was given up: others may be shorter");
+                 "the search for the shortest cuts was stopped: shorter ones may exist");
     else if (result->smeared)
         snprintf(
             result->reason, sizeof result->reason,
@@ -291,11 +290,10 @@ static void tell(const atn_unwrap *u, const frame *f, atn_unwrap_result *result)
             (long long)result->residues, result->residues ? "" : ", but differences around holes do not add up");
     else if (p->rounding)
         snprintf(result->reason, sizeof result->reason,
-                 "the residual is at rounding, %.3g of a flat start's: %d bits reach no less", p->reached,
-                 u->options.bits);
+                 "the relative residual of %.3g is limited by rounding in %d bits", p->reached, u->options.bits);
     else if (result->islands > 1)
         snprintf(result->reason, sizeof result->reason,
-                 "%lld islands, each solved apart: heights between them are not known", (long long)result->islands);
+                 "%lld islands, solved separately: heights between them are unknown", (long long)result->islands);
 }
 
 static atn_status nothing(atn_unwrap *u, atn_unwrap_result *result) {
@@ -435,7 +433,8 @@ static atn_status check_array(const atn_unwrap *u, const atn_array *array, atn_t
 
 static atn_status check_arrays(const atn_unwrap *u, const unwrap_arrays *a, const atn_unwrap_solve_settings *s) {
     if ((a->mask && s->mask) || (a->quality && s->quality))
-        return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: a mask, or qualities, twice: in host memory and as an array");
+        return atn_fail(u->ctx, ATN_ERR_INPUT,
+                        "unwrap: a mask or a quality is given twice: in host memory and as an array");
     atn_status status = check_array(u, a->psi, u->type, "phase");
     if (status == ATN_OK) status = check_array(u, a->out, u->type, "answer");
     if (status == ATN_OK) status = check_array(u, a->mask, ATN_U8, "mask");

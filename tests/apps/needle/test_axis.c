@@ -29,10 +29,10 @@ static void few_centres(void **state) {
     atn_needle_line line;
     kit_ok(ctx, atn_needle_axis(ctx, 2, two, 0, 1, &line));
     assert_true(line.inliers == 2 && fabs(line.direction[2] - 1) < 1e-12);
-    kit_fails(ctx, ATN_ERR_INPUT, "make no line", atn_needle_axis(ctx, 1, two, 0, 1, &line));
-    kit_fails(ctx, ATN_ERR_INPUT, "at one place", atn_needle_axis(ctx, 3, same, 0, 1, &line));
+    kit_fails(ctx, ATN_ERR_INPUT, "a line needs at least two", atn_needle_axis(ctx, 1, two, 0, 1, &line));
+    kit_fails(ctx, ATN_ERR_INPUT, "all centres coincide", atn_needle_axis(ctx, 3, same, 0, 1, &line));
     kit_fails(ctx, ATN_ERR_INPUT, "not finite", atn_needle_axis(ctx, 2, bad, 0, 1, &line));
-    kit_fails(ctx, ATN_ERR_INPUT, "above 0", atn_needle_axis(ctx, 2, two, -1, 1, &line));
+    kit_fails(ctx, ATN_ERR_INPUT, "must be positive", atn_needle_axis(ctx, 2, two, -1, 1, &line));
 }
 
 static void ramp_then_flat(void **state) {
@@ -72,7 +72,7 @@ static void no_tip(void **state) {
     assert_false(tip.found);
     kit_ok(ctx, atn_needle_tip_fit(ctx, 40, z, ramp, true, &tip));
     assert_false(tip.found);
-    kit_fails(ctx, ATN_ERR_INPUT, "do not tell", atn_needle_tip_fit(ctx, 3, z, ramp, true, &tip));
+    kit_fails(ctx, ATN_ERR_INPUT, "at least", atn_needle_tip_fit(ctx, 3, z, ramp, true, &tip));
 }
 
 static void start_lies_along(void **state) {

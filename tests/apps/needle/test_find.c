@@ -146,7 +146,7 @@ static void the_tip_is_outside(void **state) {
             atn_needle_result r = find(cut);
             if (r.found) fail_msg("form %d: found with the tip outside; %s", form, r.reason);
             assert_true(*r.reason);
-            if (form == 0) kit_contains(r.reason, "the tip is not in the scans");
+            if (form == 0) kit_contains(r.reason, "the tip is outside the scans");
             atn_volume_free(cut);
         }
         atn_needle_sample_free(&sample);
@@ -197,7 +197,7 @@ static void refusals(void **state) {
         atn_needle_match_settings settings;
         const char *part;
     } WRONG[] = {
-        {.view = {.level = 1}, .part = "a level of 1; it is a share of white"},
+        {.view = {.level = 1}, .part = "a level of 1; it must be between 0 and 1"},
         {.view = {.level = -0.1}, .part = "a level of -0.1"},
         {.view = {.level = NAN}, .part = "a level of"},
         {.view = {.spacing = {0.01, 0.01, 0}}, .part = "a spacing of 0"},
@@ -211,7 +211,7 @@ static void refusals(void **state) {
         {.settings = {.shift = {0, 0.5, -0.05}}, .part = "shift's step of -0.05"},
         {.settings = {.shift = {0.5, 0, 0.05}}, .part = "is empty"},
         {.settings = {.rounds = 17}, .part = "rounds"},
-        {.settings = {.has_start = true, .start = {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2}}, .part = "not a rotation"},
+        {.settings = {.has_start = true, .start = {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2}}, .part = "not rigid"},
     };
     atn_volume *volume, *unknown;
     atn_needle_result r = {0};
@@ -220,13 +220,13 @@ static void refusals(void **state) {
         kit_fails(ctx, ATN_ERR_INPUT, WRONG[k].part,
                   atn_needle_find(needle, volume, &WRONG[k].view, &WRONG[k].settings, &r));
     kit_ok(ctx, atn_volume_create(ctx, SHAPE, 8, NULL, NULL, &unknown));
-    kit_fails(ctx, ATN_ERR_INPUT, "does not say how far", atn_needle_find(needle, unknown, NULL, NULL, &r));
+    kit_fails(ctx, ATN_ERR_INPUT, "spacing of the pixels is unknown", atn_needle_find(needle, unknown, NULL, NULL, &r));
     const double small[16] = {1e-3, 0, 0, 0, 0, 1e-3, 0, 0, 0, 0, 1e-3, 0, 0, 0, 0, 1};
     atn_cloud *metres;
     atn_needle *n;
     kit_ok(ctx, atn_cloud_moved(model, small, &metres));
     kit_ok(ctx, atn_needle_create(device, metres, &(atn_needle_settings){.threshold = 2e-5}, &n));
-    kit_fails(ctx, ATN_ERR_INPUT, "metres beside millimetres", atn_needle_find(n, volume, NULL, NULL, &r));
+    kit_fails(ctx, ATN_ERR_INPUT, "metres instead of millimetres", atn_needle_find(n, volume, NULL, NULL, &r));
     atn_needle_free(n);
     atn_cloud_free(metres);
     atn_volume_free(unknown);

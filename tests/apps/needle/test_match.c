@@ -225,7 +225,7 @@ static void roll_of_a_rod(void **state) {
     kit_ok(ctx, atn_needle_create(device, rod, NULL, &n));
     kit_ok(ctx, atn_needle_match(n, s.scan, &settings, &r));
     assert_true(r.found && !r.roll_observable && r.has_covariance);
-    kit_contains(r.reason, "does not tell the roll");
+    kit_contains(r.reason, "roll is not observable");
     double trace = r.covariance[0] + r.covariance[7] + r.covariance[14];
     assert_true(trace > 3);
     atn_needle_free(n);
@@ -302,9 +302,9 @@ static void refusals(void **state) {
         {{.rounds = -1}, "rounds"},
         {{.rounds = 17}, "rounds"},
         {{.least = 2}, "least share"},
-        {{.axis = {1, 0, 0}}, "no part along z"},
-        {{.has_start = true, .start = {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2}}, "not a rotation"},
-        {{.has_start = true, .start = {-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}}, "not a rotation"},
+        {{.axis = {1, 0, 0}}, "no z component"},
+        {{.has_start = true, .start = {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2}}, "not rigid"},
+        {{.has_start = true, .start = {-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}}, "not rigid"},
     };
     for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; ++k)
         kit_fails(ctx, ATN_ERR_INPUT, WRONG[k].part, atn_needle_match(needle, s.scan, &WRONG[k].settings, &r));
@@ -317,7 +317,7 @@ static void refusals(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "model has no points", atn_needle_create(device, none, NULL, &n));
     kit_fails(ctx, ATN_ERR_INPUT, "scan has no points", atn_needle_match(needle, none, NULL, &r));
     atn_needle_settings options = {.threshold = -1};
-    kit_fails(ctx, ATN_ERR_INPUT, "matches nothing", atn_needle_create(device, model, &options, &n));
+    kit_fails(ctx, ATN_ERR_INPUT, "must be positive", atn_needle_create(device, model, &options, &n));
     atn_cloud_free(none);
     atn_cloud_free(metres);
     atn_cloud_free(s.scan);

@@ -59,14 +59,14 @@ static void refuses_what_is_no_array_of_points(void **state) {
     kit_ok(host.ctx, atn_array_create_matrix(host.device, ATN_SP, 0, 3, 0, &none));
     atn_array *const wrong[] = {flat, wide, whole};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k)
-        kit_fails(host.ctx, ATN_ERR_INPUT, "the source is no matrix",
+        kit_fails(host.ctx, ATN_ERR_INPUT, "the source must be a matrix",
                   atn_register_arrays(host.device, wrong[k], good, NULL, &result));
     kit_fails(host.ctx, ATN_ERR_INPUT, "the target has no points",
               atn_register_arrays(host.device, good, none, NULL, &result));
     kit_fails(host.ctx, ATN_ERR_INPUT, "lies on another device",
               atn_register_arrays(host.device, good, there, NULL, &result));
     kit_fails(host.ctx, ATN_ERR_INPUT, "not finite", atn_register_arrays(host.device, good, bad, NULL, &result));
-    kit_fails(host.ctx, ATN_ERR_INPUT, "species are to match",
+    kit_fails(host.ctx, ATN_ERR_INPUT, "species cannot be matched",
               atn_register_arrays(host.device, good, good, &(atn_register_settings){.match_species = true}, &result));
     atn_array *const all[] = {good, bad, there, flat, wide, whole, none};
     for (size_t k = 0; k < sizeof all / sizeof *all; ++k) atn_array_free(all[k]);

@@ -247,6 +247,42 @@ static void stops_when_told(void **state) {
     host_close(&host);
 }
 
+/* Few points a thousand and a hundred thousand radii away in both clouds are none of the thing. */
+static void points_far_away_do_not_count(void **state) {
+    (void)state;
+    enum { SIZE = 5000, FAR = 20 };
+    kit_host host = host_open();
+    atn_scans scans = scans_of(&host, SIZE, 6, 10);
+    const atn_cloud *given[2] = {scans.source, scans.target};
+    static double positions[3 * (SIZE + FAR)];
+    static const atn_register_method METHODS[] = {ATN_REGISTER_EM_ICP, ATN_REGISTER_ICP_PLANE};
+    for (double away = 1e3; away < 1e6; away *= 100) {
+        atn_cloud *cloud[2];
+        uint64_t random = 77;
+        for (int c = 0; c < 2; ++c) {
+            for (size_t k = 0; k < SIZE + FAR; ++k) /* among the others, not behind them */
+                for (int axis = 0; axis < 3; ++axis) {
+                    size_t before = k / (SIZE / FAR + 1);
+                    bool far = k % (SIZE / FAR + 1) == 0;
+                    positions[3 * k + (size_t)axis] = far ? away * (2 * kit_uniform(&random) - 1)
+                                                          : atn_cloud_positions(given[c], axis)[k - before - 1];
+                }
+            kit_ok(host.ctx, atn_cloud_create(host.ctx, SIZE + FAR, positions, NULL, &cloud[c]));
+        }
+        for (int m = 0; m < 2; ++m) {
+            const atn_register_settings settings = {.method = METHODS[m]};
+            atn_register_result r = {0};
+            kit_ok(host.ctx, atn_register(host.device, cloud[0], cloud[1], &settings, &r));
+            double turn = turn_between(r.transform, scans.transform);
+            if (r.verdict != ATN_VERDICT_TRUSTED || !(turn < 0.1))
+                fail_msg("%g away, method %d: %g degrees, %s", away, m, turn, r.reason);
+        }
+        for (int c = 0; c < 2; ++c) atn_cloud_free(cloud[c]);
+    }
+    atn_scans_free(&scans);
+    host_close(&host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_scans_in_any_pose),
@@ -258,6 +294,7 @@ int main(void) {
         cmocka_unit_test(stops_when_told),
         cmocka_unit_test(takes_points_that_fill_space),
         cmocka_unit_test(sees_surfaces_among_many_strays),
+        cmocka_unit_test(points_far_away_do_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

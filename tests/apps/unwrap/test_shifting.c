@@ -120,10 +120,14 @@ static void what_is_refused(void **state) {
         atn_phase_settings options;
         int64_t width;
         const char *part;
-    } CASES[] = {{{.steps = 2}, 3, "3 to 1024"},       {{.steps = 2000}, 3, "3 to 1024"},
-                 {{.bits = 16}, 3, "32 or 64"},        {{0}, 0, "both sizes"},
-                 {{.angle = SAME}, 3, "three angles"}, {{.angle = TWO}, 3, "three angles"},
-                 {{.angle = NO}, 3, "not a finite"},   {{.least = -1}, 3, "less than 0"}};
+    } CASES[] = {{{.steps = 2}, 3, "3 to 1024"},
+                 {{.steps = 2000}, 3, "3 to 1024"},
+                 {{.bits = 16}, 3, "32 and 64"},
+                 {{0}, 0, "both sizes"},
+                 {{.angle = SAME}, 3, "three different angles"},
+                 {{.angle = TWO}, 3, "three different angles"},
+                 {{.angle = NO}, 3, "not a finite"},
+                 {{.least = -1}, 3, "less than 0"}};
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
         atn_phase *phase;
         assert_int_equal(atn_phase_create(device, CASES[k].width, 2, &CASES[k].options, &phase), ATN_ERR_INPUT);
