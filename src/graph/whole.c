@@ -231,8 +231,8 @@ atn_graph *atn_programs_whole(atn_reader *reader, atn_file_text *file) {
     atn_programs *programs = atn_zalloc(reader->ctx, sizeof *programs);
     atn_builder *b = atn_zalloc(reader->ctx, sizeof *b);
     atn_graph *graph = NULL;
+    if (programs) programs->ctx = programs->arena.ctx = reader->ctx;
     if (programs && b) {
-        programs->ctx = programs->arena.ctx = reader->ctx;
         *b = (atn_builder){.reader = reader, .programs = programs};
         atn_builder_read(b, file);
         if (!reader->n_complaints && !reader->failed) graph = fold(reader, programs);

@@ -482,7 +482,8 @@ static bool read_first(lowering *l, const atn_write *w) {
 
 void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable) {
     int32_t writes = 0;
-    bool in_place = false, shared = l->lane_q >= 0 && block <= 0; /* items that have one result all read, one writes */
+    bool in_place = false, own = block >= 0 && atn_block_is_outermost(l->g, block); /* steps are of one item each */
+    bool shared = l->lane_q >= 0 && block <= 0 && !own; /* items that have one result all read, one writes */
     for (int32_t k = 0; k < l->g->n_writes; ++k) writes += l->g->writes[k].block == block;
     for (int32_t k = 0; k < l->g->n_writes && writes > 1; ++k)
         if (l->g->writes[k].block == block && read_first(l, &l->g->writes[k])) in_place = true;

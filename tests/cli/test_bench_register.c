@@ -95,7 +95,7 @@ static void what_it_refuses(void **state) {
         {"bench register @/nowhere.ply @/scans/target.ply", 1, "nowhere.ply"},
         {"bench register --device nonesuch", 1, "nonesuch"},
         {"bench regsiter", 2, "did you mean 'register'?"},
-        {"bench nothing", 2, "there are kernels, programs, estimate, register, trust, covariance, needle, unwrap, lattice and space"},
+        {"bench nothing", 2, "there are kernels, programs, estimate, register, trust, covariance, needle, unwrap, lattice, live and space"},
     };
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
 }

@@ -89,7 +89,7 @@ static void a_small_tuning(void **state) {
         cli_ctx); /* Ctrl-C, here before it begins: what is known is told all the same, or at least why not */
     r = cli_run(ADD "--resume");
     assert_int_equal(r.code, 1);
-    kit_contains(r.err, "cancelled");
+    kit_contains(r.err, "stopped as asked");
     cli_drop(&r);
 }
 

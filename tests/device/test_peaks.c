@@ -42,7 +42,7 @@ static void settled_peaks_are_read(void **state) {
     (void)state;
     fixture f;
     begin(&f);
-    atn_peaks_kept kept = {.peaks = {TINY, TINY, TINY, TINY}}, found;
+    atn_peaks_kept kept = {.peaks = {sizeof(atn_peaks), TINY, TINY, TINY, TINY}}, found;
     keep(&f, &kept);
     kit_ok(f.ctx, atn_device_peaks_kept(f.host, &found));
     assert_memory_equal(&found, &kept, sizeof kept);
@@ -56,7 +56,7 @@ static void busy_peaks_are_measured_again(void **state) {
     (void)state;
     fixture f;
     begin(&f);
-    atn_peaks_kept kept = {.peaks = {TINY, TINY, HUGE_RATE, TINY}}, found;
+    atn_peaks_kept kept = {.peaks = {sizeof(atn_peaks), TINY, TINY, HUGE_RATE, TINY}}, found;
     kept.busy = 1u << ATN_PEAK_FP32 | 1u << ATN_PEAK_FP64;
     keep(&f, &kept);
     kit_ok(f.ctx, atn_device_peaks_kept(f.host, &found));
@@ -77,7 +77,7 @@ static void exceeded_peaks_are_measured_again(void **state) {
     (void)state;
     fixture f;
     begin(&f);
-    atn_peaks_kept kept = {.peaks = {TINY, TINY, TINY, TINY}}, found;
+    atn_peaks_kept kept = {.peaks = {sizeof(atn_peaks), TINY, TINY, TINY, TINY}}, found;
     atn_peaks out = {0};
     keep(&f, &kept);
     kit_ok(f.ctx, atn_device_peaks_reached(f.host, &(atn_peaks){.fp32 = TINY, .bandwidth = TINY / 2}, &out));

@@ -120,7 +120,7 @@ static void what_is_written_is_read_again(void **state) {
                                             : isnan(atn_image_pixels(again)[p]));
         atn_image_free(again);
     }
-    kit_fails(ctx, ATN_ERR_INPUT, "tif or npy", atn_image_write(image, kit_path(dir, "a.png")));
+    kit_fails(ctx, ATN_ERR_INPUT, "tif, npy, sdf, dat, gwy or vti", atn_image_write(image, kit_path(dir, "a.png")));
     kit_fails(ctx, ATN_ERR_IO, "cannot be written", atn_image_write(image, kit_path(dir, "none/a.tif")));
     atn_image_free(image);
     kit_fails(ctx, ATN_ERR_INPUT, "must be positive", atn_image_create(ctx, 0, 5, NULL, &image));

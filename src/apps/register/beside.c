@@ -21,7 +21,11 @@ static void make_scene(void *user) {
 static void make_scene_here(reg_problem *p) {
     bool early = !p->engine.remote && !p->fitness && fitness_may_be_early(p);
     if (early) p->fitness = atn_zalloc(p->engine.ctx, sizeof *p->fitness);
-    if (!p->fitness || !early) {
+    if (early && !p->fitness) {
+        p->scene_status = ATN_ERR_MEMORY;
+        return;
+    }
+    if (!early) {
         make_scene(p);
         return;
     }
@@ -29,7 +33,8 @@ static void make_scene_here(reg_problem *p) {
     reg_meanwhile other = {fitness_begin_early, &trees, 2};
     p->scene_status =
         reg_scene_make_beside(&p->source, &p->target, p->settings->transform != ATN_TRANSFORM_RIGID, &other, &p->scene);
-    fitness_end_early(&trees);
+    atn_status status = fitness_end_early(&trees);
+    if (p->scene_status == ATN_OK) p->scene_status = status;
 }
 
 void reg_scene_begin(reg_problem *p) {

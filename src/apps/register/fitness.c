@@ -194,7 +194,8 @@ static atn_status take_points(beginning *t, bool target) {
     const reg_problem *p = t->p;
     const atn_ctx *ctx = p->engine.ctx;
     const cloud_points *all = target ? &p->target : &p->source;
-    const uint64_t *along = all->count > MOST_POINTS ? NULL : target ? p->target_curve.key : p->source_curve.key;
+    const uint64_t *key = target ? p->target_curve.key : p->source_curve.key;
+    const uint64_t *along = all->count > MOST_POINTS || all->species ? NULL : key; /* kinds are in order one by one */
     cloud_points *out = &t->points[target];
     if (t->level[target]) return inside_of(t->level[target], ctx, 0, out);
     if (along && !(t->key[target] = atn_alloc(ctx, (all->count + 1) * sizeof *along))) return ATN_ERR_MEMORY;
@@ -326,10 +327,11 @@ void fitness_begin_early(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-void fitness_end_early(fitness_early *t) {
+atn_status fitness_end_early(fitness_early *t) {
     t->out->ctx = t->p->engine.ctx;
     t->out->begun = t->status[0] == ATN_OK && t->status[1] == ATN_OK && t->out->side[0].grid && t->out->side[1].grid;
     if (!t->out->begun) fitness_free(t->out);
+    return t->status[0] == ATN_OK ? t->status[1] : t->status[0];
 }
 
 atn_status fitness_describe(const reg_problem *p, fitness *out) {

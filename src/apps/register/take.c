@@ -121,8 +121,8 @@ static atn_status leave_far(const char *which, cloud_points *points, uint32_t **
     atn_parallel((int64_t)points->count, STRETCH, count_far, &t);
     for (int32_t w = 0; w < ATN_PARALLEL_MOST; ++w) far += t.far[w];
     if (far == 0 || (double)far > FEW * (double)points->count) return ATN_OK;
-    atn_log(points->ctx, ATN_LOG_INFO, "register: %zu points of the %s are far from all others: they are left out", far,
-            which);
+    atn_log(points->ctx, ATN_LOG_WARNING, "register: %zu of %zu points of the %s are far from all others and left out",
+            far, points->count, which);
     return copy_near(&t, points->count - far, points, kept);
 }
 

@@ -293,7 +293,7 @@ static void refusals(void **state) {
         atn_needle_match_settings settings;
         const char *part;
     } WRONG[] = {
-        {{.roll_deg = {-5, 5, 0}}, "roll's step of 0 leads nowhere"},
+        {{.roll_deg = {-5, 5, 0}}, "roll's step of 0; it must be positive"},
         {{.shift = {0, 0.5, -0.05}}, "shift's step of -0.05"},
         {{.shift = {0.5, 0, 0.05}}, "is empty"},
         {{.shift = {0, 1e9, 1e-9}}, "more than fit into memory"},
