@@ -305,7 +305,8 @@ atn_status atn_programs_parse(const atn_ctx *ctx, const char *file, const char *
                          .file = programs->file ? programs->file : "description",
                          .xml = text,
                          .length = length,
-                         .options = options ? options : &none};
+                         .options = options ? options : &none,
+                         .failed = !programs->file};
     *b = (atn_builder){.reader = &reader, .programs = programs};
     atn_status status;
     if (!atn_description_is_program(text, length)) {
