@@ -93,7 +93,7 @@ static atn_status one(atn_ctx *ctx, atn_device *device, const atn_bench_trust_op
     thing_settings s = settings_of(k, o->seed);
     thing_pair pair;
     atn_register_settings settings = {.method = o->method};
-    atn_register_result *r = atn_alloc(ctx, sizeof *r);
+    atn_register_result *r = atn_zalloc(ctx, sizeof *r);
     atn_bench_row row = {.unit = "s"};
     double error;
     snprintf(row.name, sizeof row.name, "case %zu", k);

@@ -89,7 +89,7 @@ static atn_status round_of(work *w, double *rate) {
     int64_t n = 0;
     atn_status status = ATN_OK;
     for (; now - from < ROUND_S && !status; now = atn_clock_seconds(), ++n) {
-        atn_unwrap_result result;
+        atn_unwrap_result result = ATN_INIT(atn_unwrap_result);
         status = atn_unwrap_solve(w->unwrap, w->phase, NULL, w->out, &result);
         if (status || !atn_serve_wants(w->serve)) continue;
         double low, high;
