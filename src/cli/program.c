@@ -165,7 +165,7 @@ atn_status atn_cli_program_show(atn_cli_kernel *k, const atn_plan_given *given, 
     bool all = atn_cli_has(call, "passes");
     pages p = {.ctx = call->ctx, .text = {.ctx = call->ctx}, .whole = true};
     if (all && call->json) p.list = json_array();
-    if (k->assumed) atn_text_printf(&p.text, "# %s by default\n", k->assumed);
+    if (k->assumed && !call->json) atn_text_printf(&p.text, "# %s by default\n", k->assumed);
     atn_status status = make(k, given, &(atn_plan_options){.info = info, .seen = all ? see : NULL, .user = &p});
     if (!status && call->json) {
         status = print_json(k, p.list, p.whole);
