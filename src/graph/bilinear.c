@@ -1,5 +1,6 @@
 #include "graph/bilinear.h"
 
+#include "graph/refuse.h"
 #include "graph/type.h"
 
 #include <string.h>
@@ -206,13 +207,6 @@ bool atn_bilinear_find(const atn_graph *g, atn_bilinear *out, const char **why_n
     if (!why_not) why_not = &unused;
     finder f = {.g = g, .form = out};
     *out = (atn_bilinear){.block = 1, .form = -1};
-#define REFUSE(condition, reason)                                                                                      \
-    do                                                                                                                 \
-        if (condition) {                                                                                               \
-            *why_not = reason;                                                                                         \
-            return false;                                                                                              \
-        }                                                                                                              \
-    while (0)
     REFUSE(g->n_blocks != 2 || g->blocks[0].n_accs > 0 || g->blocks[0].rank != 1 || g->blocks[1].rank != 1 ||
                g->blocks[1].n_accs == 0,
            "matrix units are for sums over one range at points along one dimension");
@@ -240,7 +234,6 @@ bool atn_bilinear_find(const atn_graph *g, atn_bilinear *out, const char **why_n
     }
     (void)read_form(&f, out->form);
     return true;
-#undef REFUSE
 }
 
 bool atn_bilinear_difference(const atn_graph *g, const atn_bilinear *form, atn_value value, atn_value *centre) {

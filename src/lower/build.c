@@ -288,3 +288,24 @@ void ir_for(atn_lowered *p, ir_block *block, int32_t variable, ir_ref from, ir_r
 }
 
 void ir_barrier(atn_lowered *p, ir_block *block) { ir_append(p, block, bare(IR_BARRIER)); }
+
+int32_t ir_load_matrices(atn_lowered *p, ir_block *block, const char *name, int32_t count, int32_t tile, ir_ref at,
+                         bool turned) {
+    int32_t first = -1;
+    for (int32_t k = 0; k < count; ++k) {
+        int32_t variable = ir_new_variable(p, name, ATN_INT32, 1, true);
+        if (k == 0) first = variable;
+    }
+    ir_append(p, block,
+              (ir_statement){.kind = IR_MATRIX_LOAD,
+                             .id = first,
+                             .index = at,
+                             .value = -1,
+                             .limit = -1,
+                             .step = tile,
+                             .unroll = count,
+                             .component = turned,
+                             .body = -1,
+                             .other = -1});
+    return first;
+}

@@ -52,4 +52,8 @@ void ir_for(atn_lowered *p, ir_block *block, int32_t variable, ir_ref from, ir_r
             ir_block body);
 void ir_barrier(atn_lowered *p, ir_block *block);
 
+/* `count` matrices of 8 x 8 halves into as many variables, declared here: the first of them. */
+int32_t ir_load_matrices(atn_lowered *p, ir_block *block, const char *name, int32_t count, int32_t tile, ir_ref at,
+                         bool turned);
+
 #endif

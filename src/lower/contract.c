@@ -1,5 +1,6 @@
 #include "lower/contract.h"
 
+#include "graph/refuse.h"
 #include "graph/type.h"
 
 /* Is a selector just a dimension? */
@@ -58,13 +59,6 @@ static int32_t singles_of_row(int32_t singles, bool left) {
 static int32_t doubles_of_row(int32_t doubles) { return doubles / 16 * 16 + (doubles % 16 > 4 ? 20 : 4); }
 
 bool lower_find_contraction(const atn_graph *g, const atn_variant *v, lower_contraction *c, const char **why_not) {
-#define REFUSE(condition, reason)                                                                                      \
-    do                                                                                                                 \
-        if (condition) {                                                                                               \
-            *why_not = reason;                                                                                         \
-            return false;                                                                                              \
-        }                                                                                                              \
-    while (0)
     REFUSE(!find_reads(g, c), "it is no product of two matrices as they lie");
     static const int32_t OF_TYPE[] = {
         [ATN_HP] = ATN_MATRIX_HALF, [ATN_SP] = ATN_MATRIX_PAIR, [ATN_DP] = ATN_MATRIX_DOUBLE};
@@ -92,7 +86,6 @@ bool lower_find_contraction(const atn_graph *g, const atn_variant *v, lower_cont
                      : c->type == ATN_SP ? singles_of_row(c->columns, false)
                                          : doubles_of_row(c->columns);
     return true;
-#undef REFUSE
 }
 
 void lower_print_contraction(const atn_graph *g, const lower_contraction *c, atn_text *out) {

@@ -145,26 +145,6 @@ static ir_ref element(lowering *l, const contraction *x, int32_t side, ir_ref at
                 (ir_node){.kind = IR_TILE, .type = x->c.type, .width = 1, .arg = {at, -1, -1}, .id = x->tile[side]}));
 }
 
-static int32_t load(lowering *l, int32_t tile, ir_ref at, bool turned, const char *name) {
-    int32_t first = -1;
-    for (int32_t k = 0; k < 4; ++k) {
-        int32_t variable = ir_new_variable(l->p, name, ATN_INT32, 1, true);
-        if (k == 0) first = variable;
-    }
-    ir_append(l->p, l->block,
-              (ir_statement){.kind = IR_MATRIX_LOAD,
-                             .id = first,
-                             .index = at,
-                             .value = -1,
-                             .limit = -1,
-                             .step = tile,
-                             .unroll = 4,
-                             .component = turned,
-                             .body = -1,
-                             .other = -1});
-    return first;
-}
-
 enum { MOST_TILES = 32 };
 
 /* Operands of halves for the steps from k on: four words for each 16 rows, two for each 8 columns. */
@@ -174,14 +154,14 @@ static void load_halves(lowering *l, const contraction *x, ir_ref left_at, ir_re
     const lower_contraction *c = &x->c;
     for (int32_t m = 0; m < c->warp_rows / CONTRACT_ROWS; ++m) {
         int32_t first =
-            load(l, x->tile[0], ir_add_integer(p, left_at, (int64_t)m * CONTRACT_ROWS * c->left_pitch + k / 2), false,
-                 "left");
+            ir_load_matrices(l->p, l->block, "left", 4, x->tile[0],
+                             ir_add_integer(p, left_at, (int64_t)m * CONTRACT_ROWS * c->left_pitch + k / 2), false);
         for (int32_t n = 0; n < 4; ++n) left[m][n] = ir_variable_ref(p, first + n);
     }
     for (int32_t m = 0; m < c->warp_columns / CONTRACT_COLUMNS; m += 2) {
         int32_t first =
-            load(l, x->tile[1], ir_add_integer(p, right_at, (int64_t)k * c->right_pitch + m * CONTRACT_COLUMNS / 2),
-                 true, "right");
+            ir_load_matrices(l->p, l->block, "right", 4, x->tile[1],
+                             ir_add_integer(p, right_at, (int64_t)k * c->right_pitch + m * CONTRACT_COLUMNS / 2), true);
         for (int32_t n = 0; n < 4; ++n) right[m + n / 2][n % 2] = ir_variable_ref(p, first + n);
     }
 }

@@ -1,5 +1,6 @@
 /* Which variants a graph has: rules checked before any lowering, each with its reason. */
 #include "graph/affine.h"
+#include "graph/refuse.h"
 #include "graph/type.h"
 #include "lower/contract.h"
 #include "lower/lower.h"
@@ -41,13 +42,6 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
     int32_t vectors = 0, lanes_p = 1, lanes_q = 1;
     bool complex_values = false, ordered = false;
     uint32_t vec_mask = 0, many_mask = 0;
-#define REFUSE(condition, reason)                                                                                      \
-    do                                                                                                                 \
-        if (condition) {                                                                                               \
-            *why_not = reason;                                                                                         \
-            return false;                                                                                              \
-        }                                                                                                              \
-    while (0)
     for (atn_value k = 0; k < g->n_values; ++k)
         complex_values = complex_values || atn_type_is_complex(g->values[k].type);
     for (int32_t k = 0; k < g->n_blocks; ++k)
@@ -159,5 +153,4 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
         REFUSE(atn_value_is_computed(g, g->dims[d].begin) || atn_value_is_computed(g, g->dims[d].end),
                "a computed range may leave 32-bit addresses; index=64 reaches all, and guard=0 says that it does not");
     return true;
-#undef REFUSE
 }

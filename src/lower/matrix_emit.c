@@ -195,27 +195,6 @@ static void lay_points(matrix *x) {
     ir_barrier(l->p, l->block);
 }
 
-/* `count` matrices of 8 x 8 halves into as many variables, declared here: the first of them. */
-static int32_t load_matrices(lowering *l, const char *name, int32_t count, int32_t tile, ir_ref at, bool turned) {
-    int32_t first = -1;
-    for (int32_t k = 0; k < count; ++k) {
-        int32_t variable = ir_new_variable(l->p, name, ATN_INT32, 1, true);
-        if (k == 0) first = variable;
-    }
-    ir_append(l->p, l->block,
-              (ir_statement){.kind = IR_MATRIX_LOAD,
-                             .id = first,
-                             .index = at,
-                             .value = -1,
-                             .limit = -1,
-                             .step = tile,
-                             .unroll = count,
-                             .component = turned,
-                             .body = -1,
-                             .other = -1});
-    return first;
-}
-
 /* Left operands: of each 16 points of the warp, and each 16 slots, four matrices. */
 static void load_points(matrix *x) {
     lowering *l = x->l;
@@ -230,8 +209,8 @@ static void load_points(matrix *x) {
     for (int32_t t = 0; t < x->tiles; ++t)
         for (int32_t k = 0; k < depth; ++k)
             x->left[t * depth + k] =
-                load_matrices(l, "left", 4, x->points,
-                              ir_add_integer(p, at, (int64_t)t * MATRIX_ROWS * x->m.point_words + k * 8), false);
+                ir_load_matrices(l->p, l->block, "left", 4, x->points,
+                                 ir_add_integer(p, at, (int64_t)t * MATRIX_ROWS * x->m.point_words + k * 8), false);
 }
 
 /* ---- steps ---- */
@@ -366,11 +345,11 @@ static void block_of_steps(matrix *x, ir_ref first) {
     int32_t depth = x->m.n_slots / MATRIX_DEPTH, products = x->m.n_columns / MATRIX_COLUMNS;
     int32_t right[MATRIX_MOST_SLOTS / MATRIX_DEPTH], column[MATRIX_MOST_COLUMNS / MATRIX_COLUMNS];
     for (int32_t k = 0; k < depth; ++k)
-        right[k] =
-            load_matrices(l, "right", 4, x->steps, ir_add_integer(p, ir_add(p, first, x->step_at), k * 8), false);
+        right[k] = ir_load_matrices(l->p, l->block, "right", 4, x->steps,
+                                    ir_add_integer(p, ir_add(p, first, x->step_at), k * 8), false);
     for (int32_t c = 0; c < products; ++c)
-        column[c] =
-            load_matrices(l, "column", 2, x->steps, ir_add_integer(p, ir_add(p, first, x->column_at), c * 4), true);
+        column[c] = ir_load_matrices(l->p, l->block, "column", 2, x->steps,
+                                     ir_add_integer(p, ir_add(p, first, x->column_at), c * 4), true);
     for (int32_t t = 0; t < x->tiles && !p->failed; ++t) {
         int32_t form[2] = {declare_sums(l, "form"), declare_sums(l, "form")};
         for (int32_t k = 0; k < depth; ++k) {
