@@ -1,6 +1,7 @@
 /* attune bench live: what a live view costs. Frames are unwrapped one after the other, alone and while a page asks for
- * 30 of them a second over the loopback address; the share of the rate that is left is the ratio. Packing and handing
- * over is done by the thread that unwraps, where the stream has another one for it: the worst case. */
+ * one after the other over the loopback address, as pages do; the share of the rate that is left is the ratio. Packing
+ * and handing over is done by the thread that unwraps, where the stream has another one for it: the worst case. The
+ * page draws on a canvas of 640 pixels, as the real one does on a desktop, or wants every pixel. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/bench.h"
@@ -19,12 +20,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SIDE = 1024, ROUNDS = 5, BUFFER = 1 << 16 };
-static const double ROUND_S = 1.5, FRAME_S = 1.0 / 30;
+enum { SIDE = 1024, CANVAS = 640, ROUNDS = 5, BUFFER = 1 << 16 };
+static const double ROUND_S = 1.5;
 
 typedef struct page {
     const char *address; /* "127.0.0.1:PORT/TOKEN" */
     atomic_bool stop, look;
+    atomic_int side; /* of its canvas; 0: all pixels */
     atomic_int shown;
 } page;
 
@@ -50,7 +52,7 @@ static long read_answer(int fd, char *buffer) {
     return body;
 }
 
-/* A page: asks for the next frame, 30 times a second. */
+/* A page: asks for the next frame once it has one. */
 static void *look_on(void *given) {
     page *p = given;
     char request[256], *buffer = malloc(BUFFER);
@@ -60,17 +62,17 @@ static void *look_on(void *given) {
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     bool open = buffer && fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0;
     for (int64_t have = 0; open && !atomic_load(&p->stop);) {
-        double next = atn_clock_seconds() + FRAME_S;
-        if (atomic_load(&p->look)) {
-            int n = snprintf(request, sizeof request, "GET %s/frame?after=%lld HTTP/1.1\r\nHost: %.*s\r\n\r\n",
-                             strchr(p->address, '/'), (long long)have, (int)strcspn(p->address, "/"), p->address);
-            open = write(fd, request, (size_t)n) == n;
-            long bytes = open ? read_answer(fd, buffer) : -1;
-            open = bytes >= 0;
-            if (bytes > 0) ++have, atomic_fetch_add(&p->shown, 1);
+        if (!atomic_load(&p->look)) {
+            nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+            continue;
         }
-        double left = next - atn_clock_seconds();
-        if (left > 0) nanosleep(&(struct timespec){.tv_nsec = (long)(left * 1e9)}, NULL);
+        int n = snprintf(request, sizeof request, "GET %s/frame?after=%lld&side=%d HTTP/1.1\r\nHost: %.*s\r\n\r\n",
+                         strchr(p->address, '/'), (long long)have, atomic_load(&p->side), (int)strcspn(p->address, "/"),
+                         p->address);
+        open = write(fd, request, (size_t)n) == n;
+        long bytes = open ? read_answer(fd, buffer) : -1;
+        open = bytes >= 0;
+        if (bytes > 0) ++have, atomic_fetch_add(&p->shown, 1);
     }
     if (fd >= 0) close(fd);
     free(buffer);
@@ -84,6 +86,17 @@ typedef struct work {
     int64_t frames;
 } work;
 
+static void show(work *w, int64_t side) {
+    int64_t step = atn_surface_step(SIDE, SIDE, side), n = (SIDE + step - 1) / step;
+    double low, high;
+    uint16_t *packed = atn_serve_room(w->serve, sizeof *packed * (size_t)(n * n));
+    if (!packed) return;
+    atn_surface_pack(&(atn_surface){.width = SIDE, .height = SIDE, .values = w->out}, step, &low, &high, packed);
+    atn_serve_show(w->serve,
+                   json_pack("{s:I,s:I,s:I,s:I,s:f,s:f}", "number", (json_int_t)++w->frames, "w", (json_int_t)n, "h",
+                             (json_int_t)n, "step", (json_int_t)step, "low", low, "high", high));
+}
+
 static atn_status round_of(work *w, double *rate) {
     double from = atn_clock_seconds(), now = from;
     int64_t n = 0;
@@ -91,13 +104,8 @@ static atn_status round_of(work *w, double *rate) {
     for (; now - from < ROUND_S && !status; now = atn_clock_seconds(), ++n) {
         atn_unwrap_result result = ATN_INIT(atn_unwrap_result);
         status = atn_unwrap_solve(w->unwrap, w->phase, NULL, w->out, &result);
-        if (status || !atn_serve_wants(w->serve)) continue;
-        double low, high;
-        uint16_t *packed = atn_serve_room(w->serve, sizeof *packed * SIDE * SIDE);
-        if (!packed) continue;
-        atn_surface_pack(&(atn_surface){.width = SIDE, .height = SIDE, .values = w->out}, 1, &low, &high, packed);
-        atn_serve_show(w->serve, json_pack("{s:I,s:i,s:i,s:f,s:f}", "number", (json_int_t)++w->frames, "w", SIDE, "h",
-                                           SIDE, "low", low, "high", high));
+        int64_t side;
+        if (!status && atn_serve_wants(w->serve, &side)) show(w, side);
     }
     *rate = (double)n / (now - from);
     return status;
@@ -109,8 +117,9 @@ static int by_size(const void *a, const void *b) {
 }
 
 /* In turn, so that what slows the machine slows both; medians. */
-static atn_status measure(atn_cli_bench *bench, work *w, page *p, const char *device) {
+static atn_status measure(atn_cli_bench *bench, work *w, page *p, int side, const char *device) {
     double rate[2][ROUNDS], ratio[ROUNDS], unused;
+    atomic_store(&p->side, side);
     atn_status status = round_of(w, &unused); /* kernels are built */
     double looked = 0;
     int before = 0;
@@ -129,7 +138,7 @@ static atn_status measure(atn_cli_bench *bench, work *w, page *p, const char *de
     char note[96];
     snprintf(note, sizeof note, "%.1f frames a second shown; %.1f %% slower while somebody looks", looked,
              100 * (1 - ratio[ROUNDS / 2]));
-    atn_cli_bench_row row = {.name = "live view",
+    atn_cli_bench_row row = {.name = side ? "live view" : "live view, all pixels",
                              .device = device,
                              .shape = "1024x1024",
                              .ours = rate[1][ROUNDS / 2],
@@ -164,8 +173,9 @@ static atn_status run_on(atn_cli_bench *bench, atn_device *device) {
         fill(w.phase);
         p.address = atn_serve_address(w.serve);
         looks = pthread_create(&looker, NULL, look_on, &p) == 0;
-        status = looks ? measure(bench, &w, &p, atn_device_get_info(device)->name)
-                       : atn_fail(ctx, ATN_ERR_MEMORY, "a thread could not be started");
+        status = looks ? ATN_OK : atn_fail(ctx, ATN_ERR_MEMORY, "a thread could not be started");
+        if (!status) status = measure(bench, &w, &p, CANVAS, atn_device_get_info(device)->name);
+        if (!status) status = measure(bench, &w, &p, 0, atn_device_get_info(device)->name);
     }
     atomic_store(&p.stop, true);
     atn_serve_close(w.serve);

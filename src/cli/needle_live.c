@@ -94,7 +94,8 @@ void needle_live_show(needle_live *live, const atn_volume *volume, const atn_nee
                       double latency_s) {
     static const double EVENT_S = 0.05;
     if (!live) return;
-    if (atn_serve_wants(live->serve)) show_volume(live, volume, r);
+    int64_t side; /* volumes are small as it is */
+    if (atn_serve_wants(live->serve, &side)) show_volume(live, volume, r);
     double now = atn_clock_seconds();
     if (now - live->event_s < EVENT_S) return;
     live->event_s = now;

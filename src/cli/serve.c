@@ -54,7 +54,8 @@ struct atn_serve {
     size_t n_events, room;
     bool ended, closing;
     atomic_int waiting;     /* requests for a frame that is not there yet */
-    _Atomic double shown_s; /* when a frame was handed out last */
+    _Atomic int64_t side;   /* pixels that the largest of them draws along a side; 0: nobody waits */
+    double due_s;           /* when the next frame may be handed out; of the thread that does */
     _Atomic double asked_s; /* when a page asked last; 0: never */
 };
 
@@ -115,19 +116,26 @@ static enum MHD_Result send_text(struct MHD_Connection *to, unsigned code, const
                          MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY));
 }
 
-static int64_t after_of(struct MHD_Connection *connection) {
-    const char *text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "after");
+static int64_t number_of(struct MHD_Connection *connection, const char *name) {
+    const char *text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
     return text ? strtoll(text, NULL, 10) : 0;
+}
+
+/* A page that says nothing wants every pixel. */
+static void wait_for(atn_serve *s, int64_t side) {
+    int64_t wanted = side > 0 ? side : INT64_MAX, before = atomic_load(&s->side);
+    while (before < wanted && !atomic_compare_exchange_weak(&s->side, &before, wanted)) continue;
+    atomic_fetch_add(&s->waiting, 1);
 }
 
 /* The newest frame, once it is another one than the page has. */
 static enum MHD_Result send_frame(atn_serve *s, struct MHD_Connection *to) {
-    int64_t after = after_of(to);
+    int64_t after = number_of(to, "after"), side = number_of(to, "side");
     double until = atn_clock_seconds() + WAIT_S;
     block *b = NULL;
     pthread_mutex_lock(&s->lock);
     bool waits = s->frame == after;
-    if (waits) atomic_fetch_add(&s->waiting, 1);
+    if (waits) wait_for(s, side);
     while (s->frame == after && !s->closing && !s->ended && atn_clock_seconds() < until) wait_a_little(s, until);
     if (waits) atomic_fetch_sub(&s->waiting, 1);
     if (s->frame != after && s->newest) {
@@ -144,7 +152,7 @@ static enum MHD_Result send_frame(atn_serve *s, struct MHD_Connection *to) {
 /* {"next": N, "ended": false, "events": [...]} from event number `after` on. */
 static enum MHD_Result send_events(atn_serve *s, struct MHD_Connection *to) {
     atn_text text = {.ctx = s->ctx};
-    int64_t after = after_of(to);
+    int64_t after = number_of(to, "after");
     size_t from = after > 0 ? (size_t)after : 0;
     double until = atn_clock_seconds() + WAIT_S;
     pthread_mutex_lock(&s->lock);
@@ -324,11 +332,15 @@ static bool print(const atn_serve *s, json_t *object, atn_text *out) {
     return good;
 }
 
-bool atn_serve_wants(atn_serve *s) {
+bool atn_serve_wants(atn_serve *s, int64_t *side) {
+    const double period = 1.0 / FRAMES_A_SECOND;
     if (!s || atomic_load(&s->waiting) == 0) return false;
     double now = atn_clock_seconds();
-    if (now - atomic_load(&s->shown_s) < 0.97 / FRAMES_A_SECOND) return false;
-    atomic_store(&s->shown_s, now);
+    if (now < s->due_s) return false;
+    /* On time on average, though frames come when they come. */
+    s->due_s = (now - s->due_s < period ? s->due_s : now) + period;
+    int64_t wanted = atomic_exchange(&s->side, 0);
+    *side = wanted == INT64_MAX ? 0 : wanted;
     return true;
 }
 
@@ -412,7 +424,10 @@ atn_status atn_serve_open(const atn_cli_call *call, const char *kind, const char
     return atn_fail(call->ctx, ATN_ERR_UNSUPPORTED, "--serve: attune was built without libmicrohttpd");
 }
 void atn_serve_close(atn_serve *serve) { (void)serve; }
-bool atn_serve_wants(atn_serve *serve) { return serve != NULL; }
+bool atn_serve_wants(atn_serve *serve, int64_t *side) {
+    (void)serve, (void)side;
+    return false;
+}
 void *atn_serve_room(atn_serve *serve, size_t length) {
     (void)serve, (void)length;
     return NULL;

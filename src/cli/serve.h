@@ -22,8 +22,9 @@ const char *atn_serve_address(const atn_serve *serve); /* "127.0.0.1:PORT/TOKEN"
 /* Ends it at once. NULL is fine, here and below. */
 void atn_serve_close(atn_serve *serve);
 
-/* Does a page wait for a frame? True at most 30 times a second. */
-bool atn_serve_wants(atn_serve *serve);
+/* Does a page wait for a frame? True at most 30 times a second. *side: how many pixels the largest of the waiting pages
+ * draws along the larger side, so that no more need be sent; 0: all of them. */
+bool atn_serve_wants(atn_serve *serve, int64_t *side);
 /* A frame: room for its bytes, to be filled (NULL: no memory), and then an object that describes it, in at most 1024
  * characters, whose reference is dropped. By one thread. */
 void *atn_serve_room(atn_serve *serve, size_t length);

@@ -149,21 +149,26 @@ static atn_status write_one(const run *r, const slot *s) {
 
 /* ---- showing ---- */
 
-static void show_frame(run *r, const slot *s) {
+/* As many pixels of a frame as a page with `side` of them draws, 0: all. */
+static void show_frame(run *r, const slot *s, int64_t side) {
     const unwrap_phase *p = &s->phase;
     double height = unwrap_height_of(r->job, p), factor = height > 0 ? height : 1, low, high;
-    size_t count = (size_t)(p->width * p->height);
+    int64_t step = atn_surface_step(p->width, p->height, side);
+    int64_t w = (p->width + step - 1) / step, h = (p->height + step - 1) / step;
+    size_t count = (size_t)(w * h);
+    bool wide = r->job->options.bits == 64;
     uint16_t *packed = atn_serve_room(r->serve, count * sizeof *packed);
-    float *narrow = r->job->options.bits == 64 && packed ? atn_alloc(r->ctx, count * sizeof *narrow) : NULL;
-    for (size_t k = 0; narrow && k < count; ++k) narrow[k] = (float)((const double *)p->value)[k];
-    const float *values = r->job->options.bits != 64 ? p->value : narrow;
-    if (packed && values) {
-        atn_surface_pack(&(atn_surface){.width = p->width, .height = p->height, .values = values}, 1, &low, &high,
-                         packed);
-        atn_serve_show(r->serve, json_pack("{s:I,s:I,s:I,s:f,s:f,s:s,s:f,s:f}", "number", (json_int_t)++r->frames_shown,
-                                           "w", (json_int_t)p->width, "h", (json_int_t)p->height, "low", low * factor,
-                                           "high", high * factor, "unit", height > 0 ? "m" : "rad", "dx",
-                                           p->spacing_m[0], "dy", p->spacing_m[1]));
+    float *narrow = wide && packed ? atn_alloc(r->ctx, count * sizeof *narrow) : NULL;
+    for (size_t k = 0; narrow && k < count; ++k)
+        narrow[k] = (float)((const double *)p->value)[((int64_t)k / w * p->width + (int64_t)k % w) * step];
+    atn_surface surface = {.width = wide ? w : p->width, .height = wide ? h : p->height};
+    surface.values = wide ? narrow : p->value;
+    if (packed && surface.values) {
+        atn_surface_pack(&surface, wide ? 1 : step, &low, &high, packed);
+        atn_serve_show(r->serve, json_pack("{s:I,s:I,s:I,s:I,s:f,s:f,s:s,s:f,s:f}", "number",
+                                           (json_int_t)++r->frames_shown, "w", (json_int_t)w, "h", (json_int_t)h,
+                                           "step", (json_int_t)step, "low", low * factor, "high", high * factor, "unit",
+                                           height > 0 ? "m" : "rad", "dx", p->spacing_m[0], "dy", p->spacing_m[1]));
     } else if (packed)
         atn_serve_show(r->serve, NULL); /* no memory: not shown */
     atn_free(r->ctx, narrow);
@@ -173,7 +178,8 @@ static void show_frame(run *r, const slot *s) {
 static void show(run *r, const slot *s) {
     static const double EVENT_S = 0.1;
     if (!r->serve) return;
-    if (atn_serve_wants(r->serve)) show_frame(r, s);
+    int64_t side;
+    if (atn_serve_wants(r->serve, &side)) show_frame(r, s, side);
     double now = atn_clock_seconds();
     if (now - r->event_s < EVENT_S) return;
     r->event_s = now;
@@ -184,16 +190,21 @@ static void show(run *r, const slot *s) {
                               "dropped", (json_int_t)s->dropped, "latency_s", s->latency_s, "note", note));
 }
 
+/* The last frame stays on the page, with all its pixels. */
 static void *write_all(void *given) {
     run *r = given;
+    slot *last = NULL;
     for (slot *s; (s = atn_lane_take(&r->done));) {
         show(r, s);
         if (!r->write_fault.status) {
             atn_live_keep(r->ctx, &r->write_fault, write_one(r, s));
             if (r->write_fault.status) atn_stream_stop(r->stream);
         }
-        drop(r, s);
+        drop(r, r->serve ? last : s);
+        if (r->serve) last = s;
     }
+    if (last) show_frame(r, last, 0);
+    drop(r, last);
     return NULL;
 }
 

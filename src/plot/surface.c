@@ -13,20 +13,21 @@
 
 enum { LANES = 16 }; /* that compilers make vectors of */
 
-/* Least and largest of the finite values of a row of n; comparisons with NaN are false, infinities are bounded. */
-static void stretch(const float *row, int64_t n, int64_t step, float low[LANES], float high[LANES]) {
+/* Least and largest of the finite ones of n values, `step` apart; comparisons with NaN are false, infinities are
+ * bounded. Called with a constant step it becomes vectors. */
+static inline void stretch(const float *row, int64_t n, int64_t step, float low[LANES], float high[LANES]) {
     int64_t k = 0;
-    if (step == 1)
-        for (; k + LANES <= n; k += LANES)
-            for (int l = 0; l < LANES; ++l) {
-                float v = row[k + l], least = v > -FLT_MAX ? v : FLT_MAX, most = v < FLT_MAX ? v : -FLT_MAX;
-                low[l] = least < low[l] ? least : low[l];
-                high[l] = most > high[l] ? most : high[l];
-            }
-    for (; k < n; k += step) {
-        if (!isfinite(row[k])) continue;
-        low[0] = row[k] < low[0] ? row[k] : low[0];
-        high[0] = row[k] > high[0] ? row[k] : high[0];
+    for (; k + LANES <= n; k += LANES)
+        for (int l = 0; l < LANES; ++l) {
+            float v = row[(k + l) * step], least = v > -FLT_MAX ? v : FLT_MAX, most = v < FLT_MAX ? v : -FLT_MAX;
+            low[l] = least < low[l] ? least : low[l];
+            high[l] = most > high[l] ? most : high[l];
+        }
+    for (; k < n; ++k) {
+        float v = row[k * step];
+        if (!isfinite(v)) continue;
+        low[0] = v < low[0] ? v : low[0];
+        high[0] = v > high[0] ? v : high[0];
     }
 }
 
@@ -36,10 +37,29 @@ static uint16_t code_of(float v, float low, float factor) {
     return (uint16_t)(int32_t)place;
 }
 
+static inline void encode(const float *row, int64_t n, int64_t step, float low, float factor, uint16_t *out) {
+    for (int64_t k = 0; k < n; ++k) out[k] = code_of(row[k * step], low, factor);
+}
+
+int64_t atn_surface_step(int64_t width, int64_t height, int64_t side) {
+    int64_t most = width > height ? width : height;
+    if (side <= 0 || side >= most) return 1;
+    return most / side + (most % side >= (side + 1) / 2);
+}
+
 void atn_surface_pack(const atn_surface *s, int64_t step, double *low, double *high, uint16_t *out) {
     float least[LANES], most[LANES];
     for (int l = 0; l < LANES; ++l) least[l] = FLT_MAX, most[l] = -FLT_MAX;
-    for (int64_t j = 0; j < s->height; j += step) stretch(s->values + j * s->width, s->width, step, least, most);
+    int64_t n = (s->width + step - 1) / step;
+    for (int64_t j = 0; j < s->height; j += step) {
+        const float *row = s->values + j * s->width;
+        if (step == 1)
+            stretch(row, n, 1, least, most);
+        else if (step == 2)
+            stretch(row, n, 2, least, most);
+        else
+            stretch(row, n, step, least, most);
+    }
     for (int l = 1; l < LANES; ++l) {
         least[0] = least[l] < least[0] ? least[l] : least[0];
         most[0] = most[l] > most[0] ? most[l] : most[0];
@@ -52,10 +72,12 @@ void atn_surface_pack(const atn_surface *s, int64_t step, double *low, double *h
     for (int64_t j = 0; j < s->height; j += step) {
         const float *row = s->values + j * s->width;
         if (step == 1)
-            for (int64_t k = 0; k < s->width; ++k) out[k] = code_of(row[k], from, factor);
+            encode(row, n, 1, from, factor, out);
+        else if (step == 2)
+            encode(row, n, 2, from, factor, out);
         else
-            for (int64_t k = 0; k < s->width; k += step) out[k / step] = code_of(row[k], from, factor);
-        out += (s->width + step - 1) / step;
+            encode(row, n, step, from, factor, out);
+        out += n;
     }
 }
 
@@ -97,12 +119,12 @@ void atn_surface_draw(atn_text *page, const atn_surface *s) {
     atn_surface_frame(page);
     atn_text_printf(page,
                     "<script>/*<![CDATA[*/\n(function() "
-                    "{\n%sshowSurface(document.currentScript.parentElement).frame({w:%lld,h:%lld,",
-                    atn_web("surface"), (long long)w, (long long)h);
+                    "{\n%sshowSurface(document.currentScript.parentElement).frame({w:%lld,h:%lld,step:%lld,",
+                    atn_web("surface"), (long long)w, (long long)h, (long long)step);
     add_number(page, "low", low);
     add_number(page, "high", high);
-    add_number(page, "dx", s->spacing_m[0] * (double)step);
-    add_number(page, "dy", s->spacing_m[1] * (double)step);
+    add_number(page, "dx", s->spacing_m[0]);
+    add_number(page, "dy", s->spacing_m[1]);
     atn_text_printf(page, "unit:'%s'}, surfaceValues('", s->unit);
     atn_base64_add(page, (const unsigned char *)packed, (size_t)(w * h) * sizeof *packed);
     atn_text_add(page, "'));\n})();\n/*]]>*/</script>\n</div>\n");

@@ -15,6 +15,9 @@ typedef struct atn_surface {
     double spacing_m[2];   /* between columns and rows; 0: not known */
 } atn_surface;
 
+/* Which pixels are enough for a picture of `side` pixels along the larger side (0: any size): every so many-th of every
+ * so many-th row. */
+int64_t atn_surface_step(int64_t width, int64_t height, int64_t side);
 /* Every step-th pixel of every step-th row as 16 bits, little-endian: 0 to 65534 from *low to *high, 65535 for holes.
  * `out` has room for them. */
 void atn_surface_pack(const atn_surface *surface, int64_t step, double *low, double *high, uint16_t *out);

@@ -113,7 +113,7 @@ def lattice(page):
 
 
 def tuning(page):
-    told = json.loads(attune("tune", "scale", "--device", "host", "--size", "x=20000", "--budget", "90s", "--evals", "16", "--report", path("tune.html"),
+    told = json.loads(attune("tune", "scale", "--device", "host", "--size", "A=150x150", "--budget", "90s", "--evals", "16", "--report", path("tune.html"),
                              "--json"))
     check(page, "tune")
     return told
@@ -213,7 +213,7 @@ def live_needle(page):
 
 
 def live_tune(page):
-    process, address = begin("tune", "scale", "--device", "host", "--size", "x=20000", "--budget", "90s", "--evals", "16", "--again")
+    process, address = begin("tune", "scale", "--device", "host", "--size", "A=150x150", "--budget", "90s", "--evals", "16", "--again")
     page.look(*LOOKS[0])
     page.open(address)
     finish(page, process, "tune")

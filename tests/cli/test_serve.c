@@ -5,8 +5,10 @@
 #include "cli/serve.h"
 
 #include <arpa/inet.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef ATN_HAVE_MICROHTTPD
@@ -96,8 +98,9 @@ static void frames_and_events_arrive(void **state) {
     char path[128];
     size_t length;
     begin(&s);
-    assert_false(atn_serve_wants(s.serve)); /* nobody waits */
-    assert_false(atn_serve_wants(NULL));
+    int64_t side;
+    assert_false(atn_serve_wants(s.serve, &side)); /* nobody waits */
+    assert_false(atn_serve_wants(NULL, &side));
     snprintf(path, sizeof path, "/%s/frame?after=0", s.token);
     expect(&s, "GET", path, "127.0.0.1", "204", NULL); /* after a second: there is none */
     for (int k = 0; k < 3; ++k) {                      /* the last one counts; blocks are used again */
@@ -123,6 +126,47 @@ static void frames_and_events_arrive(void **state) {
     end(&s);
 }
 
+/* A page that waits for a frame: what it says it draws is what is asked of the work. */
+typedef struct looker {
+    const served *s;
+    const char *path;
+    char *answer;
+    size_t length;
+} looker;
+
+static void *look(void *given) {
+    looker *l = given;
+    l->answer = ask(l->s, "GET", l->path, "127.0.0.1", &l->length);
+    return NULL;
+}
+
+static void pages_say_how_much_they_draw(void **state) {
+    (void)state;
+    static const struct {
+        const char *wants;
+        int64_t side;
+    } CASES[] = {{"&side=300", 300}, {"", 0}, {"&side=-4", 0}, {"&side=1", 1}};
+    served s;
+    char path[128];
+    begin(&s);
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
+        looker l = {.s = &s, .path = path};
+        pthread_t thread;
+        int64_t side = -1;
+        snprintf(path, sizeof path, "/%s/frame?after=%zu%s", s.token, k, CASES[k].wants);
+        assert_int_equal(pthread_create(&thread, NULL, look, &l), 0);
+        while (!atn_serve_wants(s.serve, &side)) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        assert_int_equal(side, CASES[k].side);
+        assert_false(atn_serve_wants(s.serve, &side)); /* not twice at once */
+        memcpy(atn_serve_room(s.serve, 6), "pixels", 6);
+        atn_serve_show(s.serve, json_pack("{s:i}", "number", (int)k + 1));
+        pthread_join(thread, NULL);
+        assert_memory_equal(l.answer + 9, "200", 3);
+        free(l.answer);
+    }
+    end(&s);
+}
+
 static void what_is_refused(void **state) {
     (void)state;
     cli_refuses("unwrap - --stream --shape 4x4 --serve 70000 --frames 1", 2, "--serve cannot be '70000'");
@@ -139,6 +183,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strangers_get_nothing),
         cmocka_unit_test(frames_and_events_arrive),
+        cmocka_unit_test(pages_say_how_much_they_draw),
         cmocka_unit_test(what_is_refused),
     };
     return cmocka_run_group_tests(tests, cli_begin, cli_end);

@@ -248,6 +248,21 @@ static void surfaces_are_packed(void **state) {
     assert_int_equal(out[19], 65535);
     assert_int_equal(out[20], 0x101);
     assert_true(high == 4 * W + 32 - 20);
+    memset(out, 1, sizeof out);
+    atn_surface_pack(&s, 2, &low, &high, out); /* 19 columns of rows 0, 2 and 4 */
+    for (int j = 0; j < 3; ++j)
+        for (int i = 0; i < 19; ++i) {
+            float wanted = v[2 * j * W + 2 * i];
+            double got = low + out[j * 19 + i] / 65534.0 * (high - low);
+            if (isfinite(wanted) ? fabs(got - (double)wanted) > (high - low) / 65534 : out[j * 19 + i] != 65535)
+                fail_msg("row %d, column %d: %u", j, i, out[j * 19 + i]);
+        }
+    assert_int_equal(out[57], 0x101);
+    assert_int_equal(atn_surface_step(1024, 700, 0), 1);
+    assert_int_equal(atn_surface_step(1024, 700, 1024), 1);
+    assert_int_equal(atn_surface_step(1024, 700, 700), 1);
+    assert_int_equal(atn_surface_step(700, 1024, 640), 2);
+    assert_int_equal(atn_surface_step(3, 2, 1), 3);
     for (int k = 0; k < W * H; ++k) v[k] = k % 2 ? NAN : 7;
     atn_surface_pack(&s, 1, &low, &high, out);
     assert_true(low == 7 && high == 7 && out[0] == 0 && out[1] == 65535);

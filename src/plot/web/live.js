@@ -3,7 +3,7 @@
 // ended, after a reload, and when the program comes back under the same address.
 function showLive(kind, view) {
   const $ = id => document.getElementById(id), events = [];
-  let paused = false, ended = false, shown = 0, waiting = null, summary = null, dirty = true, seen = [];
+  let paused = false, ended = false, shown = 0, summary = null, dirty = true, seen = [];
 
   function state(text, mood) {
     $('state').textContent = text;
@@ -12,37 +12,42 @@ function showLive(kind, view) {
   $('pause').addEventListener('click', () => {
     paused = !paused;
     $('pause').textContent = paused ? 'Go on' : 'Pause';
-    if (!paused && waiting) show(waiting);
   });
   const sleep = ms => new Promise(done => setTimeout(done, ms));
   const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   // ---- frames ----
-  function show({about, bytes}) {
-    waiting = null;
-    if (kind === 'surface') view.frame(about, new Uint16Array(bytes));
+  function show(about, buffer, at) {
+    if (kind === 'surface') view.frame(about, new Uint16Array(buffer, at, about.w * about.h));
     if (kind === 'needle') {
-      const all = new Uint8Array(bytes), n = about.n[0] * about.n[1] * about.n[2];
+      const n = about.n[0] * about.n[1] * about.n[2], points = n + (8 - n % 8) % 8;
       view({
         ...about,
-        bytes: all.subarray(0, n),
-        points: new Float64Array(bytes.slice(n + (8 - n % 8) % 8, about.bytes))
+        bytes: new Uint8Array(buffer, at, n),
+        points: new Float64Array(buffer, at + points, (about.bytes - points) / 8)
       });
     }
     ++shown;
     seen.push(performance.now());
     seen = seen.filter(t => t > performance.now() - 2000);
   }
+  // As many pixels as the canvas has; while paused one frame with all of them, to look at.
   async function frames() {
-    for (let have = 0;;) {
+    for (let have = 0, whole = false;;) {
+      if (document.hidden || (paused && whole)) {
+        await sleep(50);
+        continue;
+      }
+      const still = paused;
       try {
-        const answer = await fetch('frame?after=' + have);
+        const side = kind === 'surface' && !still ? view.side() : 0,
+              answer = await fetch(`frame?after=${have}&side=${side}`);
         if (answer.status === 200) {
           const buffer = await answer.arrayBuffer(), length = new Uint32Array(buffer, 0, 1)[0];
           const about = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
           have = about.number;
-          waiting = {about, bytes: buffer.slice(8 + length)};
-          if (!paused) show(waiting);
+          if (paused === still) show(about, buffer, 8 + length);
+          whole = still && !(about.step > 1);  // another page may have asked for less
         } else if (ended)
           await sleep(1000);
       } catch (e) {

@@ -1,7 +1,8 @@
 'use strict';
 // A surface as a map of colours or in 3D (WebGL 2), with axes, a profile along a line and the height at a click.
-// Frames: meta {w, h, low, high, unit, dx, dy}, values 0 to 65534 between low and high, 65535 where there is none;
-// dx and dy: metres between columns and rows, 0 where nobody knows.
+// Frames: meta {w, h, step, low, high, unit, dx, dy}, values 0 to 65534 between low and high, 65535 where there is
+// none; every step-th pixel of every step-th row is there, w by h of them; dx and dy: metres between columns and rows
+// of the whole frame, 0 where nobody knows.
 function showSurface(box) {
   const part = name => box.querySelector(`[data-part=${name}]`),
         tool = name => box.querySelector(`[data-tool=${name}]`);
@@ -41,7 +42,11 @@ function showSurface(box) {
     const v = x >= 0 && y >= 0 && x < meta.w && y < meta.h ? values[y * meta.w + x] : HOLE;
     return v === HOLE ? NaN : meta.low + v / 65534 * (meta.high - meta.low);
   };
-  const lateral = () => meta.dx > 0 ? {dx: meta.dx, dy: meta.dy || meta.dx, unit: 'm'} : {dx: 1, dy: 1, unit: 'px'};
+  function lateral() {  // between the pixels that are here
+    const {step} = meta;
+    return meta.dx > 0 ? {dx: step * meta.dx, dy: step * (meta.dy || meta.dx), unit: 'm'} :
+                         {dx: step, dy: step, unit: 'px'};
+  }
 
   // ---- WebGL ----
   const HEAD = `#version 300 es
@@ -342,12 +347,17 @@ to = vec4(texture(palette, vec2((clamp(place, 0., 1.) * 255. + .5) / 256., .5)).
   map.redraw = draw;  // for those who want a picture of it
 
   function frame(newMeta, newValues) {
-    const other = !meta || meta.w !== newMeta.w || meta.h !== newMeta.h;
+    const was = meta, across = m => m.w * m.step, down = m => m.h * m.step;
     meta = newMeta;
     values = newValues;
-    if (other) {
+    const near = was && Math.max(was.step, meta.step);
+    if (!was || Math.abs(across(was) - across(meta)) >= near || Math.abs(down(was) - down(meta)) >= near) {
       line = [[0, Math.floor(meta.h / 2)], [meta.w - 1, Math.floor(meta.h / 2)]];
       spot = null;
+    } else if (was.step !== meta.step) {  // the same frame, finer or coarser
+      const moved = p => p.map((v, k) => Math.min((k ? meta.h : meta.w) - 1, Math.floor(v * was.step / meta.step)));
+      line = line.map(moved);
+      spot = spot && moved(spot);
     }
     gl.bindTexture(gl.TEXTURE_2D, heights);
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
@@ -412,10 +422,10 @@ to = vec4(texture(palette, vec2((clamp(place, 0., 1.) * 255. + .5) / 256., .5)).
   });
   if (!gl) {
     told.textContent = 'This view needs WebGL 2, which this browser does not have.';
-    return {frame() {}, meta: () => meta};
+    return {frame() {}, meta: () => meta, side: () => 1};
   }
   begin();
-  return {frame, meta: () => meta};
+  return {frame, meta: () => meta, side: () => Math.max(map.width, map.height)};
 }
 
 // Values as they stand in a report: base64 of 16 bits each, little-endian.
