@@ -218,7 +218,9 @@ static const char *const PARAGRAPHS[] = {
     "estimate: untuned kernels, the shipped ones and a dozen as users write them (bench/kernels), against tuning for "
     "--budget, whose results are stored. Target: at most 2 times the tuned time. JSON rows "
     "also have estimate and tuned (variants) and slowdown.",
-    "live: frames of 1024x1024 unwrapped while a live page (--serve) requests 30 of them per second, against no page.",
+    "live: frames of 1024x1024 unwrapped while a live page (--serve) of 640 pixels shows 30 of them per second, and "
+    "one "
+    "that wants all pixels, against no page.",
     "register: EM-ICP against its published structure (a stored matrix of all pairs, OpenMP, on the CPU): dense "
     "E-steps and a whole registration; the gain of skipping distant pairs, the cost of reproducible sums and "
     "precisions, the memory for many points; on synthetic clouds. With SOURCE TARGET: time, rmse and overlap of all "
@@ -254,26 +256,45 @@ static const char *const PARAGRAPHS[] = {
 };
 
 static const atn_cli_option OPTIONS[] = {
-    {.name = "kernel", .value = "NAME", .meaning = "kernels, estimate, programs (jacobi, sort, ...): only this one"},
+    {.name = "kernel",
+     .only = "kernels, estimate, programs",
+     .value = "NAME",
+     .meaning = "kernels, estimate, programs (jacobi, sort, ...): only this one"},
     {.name = "seconds",
+     .only = "kernels, estimate, programs",
      .value = "S",
      .meaning =
          "kernels, estimate, programs: measure each row for so long; default: 1.5, of estimate 1, of programs 2"},
-    {.name = "per", .value = "N", .meaning = "programs: keys in a block of a sort, up to 65535; default: 4096"},
-    {.name = "budget", .value = "TIME", .meaning = "estimate: tune each row for so long: 10s, 1m; default: 10s"},
+    {.name = "per",
+     .only = "programs",
+     .value = "N",
+     .meaning = "programs: keys in a block of a sort, up to 65535; default: 4096"},
+    {.name = "budget",
+     .only = "estimate",
+     .value = "TIME",
+     .meaning = "estimate: tune each row for so long: 10s, 1m; default: 10s"},
     {.name = "quick",
+     .only = "programs, register, trust, covariance, needle, unwrap, lattice",
      .meaning = "programs, register, trust, covariance, needle, unwrap, lattice: a short run on little data"},
-    {.name = "pairs", .value = "N", .meaning = "trust: so many pairs; default: 400. covariance: of each kind; 10"},
+    {.name = "pairs",
+     .only = "trust, covariance",
+     .value = "N",
+     .meaning = "trust: so many pairs; default: 400. covariance: of each kind; 10"},
     {.name = "seed",
+     .only = "trust, covariance, lattice",
      .value = "S",
      .meaning = "trust, covariance: other pairs; default: 1; lattice: other frames; default: 905"},
     {.name = "method",
+     .only = "trust, covariance",
      .value = "NAME",
      .meaning = "trust: default: em-icp. covariance: only this one; else em-icp, icp, icp-plane"},
-    {.name = "cases", .meaning = "trust: a row for each pair, too"},
-    {.name = "kind", .value = "NAME", .meaning = "covariance: only pairs of this kind"},
-    {.name = "shape", .value = "HxW", .meaning = "unwrap: FILE is raw float32, rows x columns"},
-    {.name = "scale", .value = "pi|1", .meaning = "unwrap: radians per unit of the values; default: 1"},
+    {.name = "cases", .only = "trust", .meaning = "trust: a row for each pair, too"},
+    {.name = "kind", .only = "covariance", .value = "NAME", .meaning = "covariance: only pairs of this kind"},
+    {.name = "shape", .only = "unwrap", .value = "HxW", .meaning = "unwrap: FILE is raw float32, rows x columns"},
+    {.name = "scale",
+     .only = "unwrap",
+     .value = "pi|1",
+     .meaning = "unwrap: radians per unit of the values; default: 1"},
     {.name = "report", .value = "FILE", .meaning = "write an HTML report"},
     {0},
 };

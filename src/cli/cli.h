@@ -22,6 +22,8 @@ typedef struct atn_cli_option {
     const char *meaning; /* one line, no full stop */
     bool repeats;        /* may be given more than once */
     bool optional;       /* its value, a whole number, may be left out */
+    const char *only;    /* first operands that it is for: "trust, covariance"; NULL: any */
+    const char *with;    /* an option without which it means nothing; or NULL */
 } atn_cli_option;
 
 typedef struct atn_cli_call atn_cli_call;

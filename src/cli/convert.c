@@ -77,8 +77,8 @@ static atn_status read_plan(atn_cli_call *call, plan *p) {
             return atn_cli_misuse(call, "--normals cannot be '%s'; it takes auto, or neighbours from 3 on", normals);
         p->normals = (int32_t)n[0];
     }
-    if (view && (!normals || read_numbers(view, p->viewpoint, 3) != 3))
-        return atn_cli_misuse(call, "--viewpoint takes x,y,z and goes with --normals");
+    if (view && read_numbers(view, p->viewpoint, 3) != 3)
+        return atn_cli_misuse(call, "--viewpoint cannot be '%s'; it takes x,y,z", view);
     atn_status status = atn_cli_voxel_read(call, &p->edge);
     return !status && matrix ? atn_cli_matrix_read(call->ctx, matrix, p->transform) : status;
 }
@@ -232,6 +232,7 @@ const atn_cli_verb ATN_VERB_CONVERT = {
              .meaning = "voxel filter with this edge length; auto: twice the median point spacing"},
             {.name = "normals", .value = "K|auto", .meaning = "estimate normals from K neighbours; auto: 20"},
             {.name = "viewpoint",
+             .with = "normals",
              .value = "X,Y,Z",
              .meaning = "orient normals towards it; default: away from the centroid"},
             {.name = "transform", .value = "FILE", .meaning = "transform by 4 x 4 numbers, or JSON with a transform"},

@@ -18,15 +18,6 @@ atn_status atn_live_options(atn_cli_call *call, atn_stream_options *out) {
     return status;
 }
 
-atn_status atn_live_check(atn_cli_call *call) {
-    static const char *const STREAM[] = {"type", "frames", "idle", "patience", "cold", "latest"};
-    for (size_t k = 0; k < call->n_given && !atn_cli_has(call, "stream"); ++k)
-        for (size_t n = 0; n < sizeof STREAM / sizeof *STREAM; ++n)
-            if (strcmp(call->given[k].option->name, STREAM[n]) == 0)
-                return atn_cli_misuse(call, "--%s means nothing without --stream", STREAM[n]);
-    return ATN_OK;
-}
-
 /* ---- lines ---- */
 
 static int append(const char *bytes, size_t length, void *text) {

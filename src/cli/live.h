@@ -6,8 +6,6 @@
 #include "cli/cli.h"
 #include "cli/stream.h"
 
-/* Options that are for streams only, given without --stream: wrong usage. */
-atn_status atn_live_check(atn_cli_call *call);
 /* --frames, --idle and --patience. */
 atn_status atn_live_options(atn_cli_call *call, atn_stream_options *out);
 

@@ -149,8 +149,7 @@ static atn_status run(atn_cli_call *call) {
     needle_job job = {.call = call};
     atn_devices *devices = NULL;
     int32_t index;
-    atn_status status = atn_live_check(call);
-    if (!status) status = read_settings(call, &job.options, &job.settings);
+    atn_status status = read_settings(call, &job.options, &job.settings);
     if (!status) status = read_view(call, &job.volume, &job.view);
     if (!status && atn_cli_has(call, "serve") && !atn_cli_has(call, "stream"))
         status = atn_cli_misuse(call, "--serve is for --stream; --report makes a page of one scan");
@@ -231,11 +230,17 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
             {.name = "track", .meaning = "the initial pose is close: small intervals, fewer combinations"},
             {.name = "report", .value = "FILE.html", .meaning = "a page with the needle in its volume, and slices"},
             {.name = "stream", .meaning = "process frames as they arrive"},
-            {.name = "latest", .meaning = "stream: drop frames that wait while a newer one is available"},
+            {.name = "latest",
+             .with = "stream",
+             .meaning = "stream: drop frames that wait while a newer one is available"},
             ATN_SERVE_OPTION,
-            {.name = "frames", .value = "N", .meaning = "stream: stop after N frames"},
-            {.name = "idle", .value = "S", .meaning = "stream: stop if nothing arrives for S seconds"},
+            {.name = "frames", .with = "stream", .value = "N", .meaning = "stream: stop after N frames"},
+            {.name = "idle",
+             .with = "stream",
+             .value = "S",
+             .meaning = "stream: stop if nothing arrives for S seconds"},
             {.name = "patience",
+             .with = "stream",
              .value = "S",
              .meaning = "stream: give up on an unreadable entry after it has not changed for S seconds; default: 1"},
             {0}},

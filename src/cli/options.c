@@ -117,6 +117,28 @@ static atn_status parse_verb(atn_cli_call *call, const atn_cli_verb *const *verb
     return atn_cli_misuse(call, "there is no verb '%s'", name);
 }
 
+/* Is `word` one of "trust, covariance" or of "list|show [KEY]"? */
+static bool is_among(const char *words, const char *word) {
+    for (size_t n; *words; words += n, words += strspn(words, ", |")) {
+        n = strcspn(words, ", |");
+        if (n == strlen(word) && memcmp(words, word, n) == 0) return true;
+    }
+    return false;
+}
+
+/* What means nothing here is refused: who gives it thinks that it does something. */
+static atn_status check_meaning(atn_cli_call *call) {
+    const char *subject = call->n_operands ? call->operands[0] : "";
+    for (size_t k = 0; k < call->n_given && !atn_cli_has(call, "help"); ++k) {
+        const atn_cli_option *o = call->given[k].option;
+        if (o->only && is_among(call->verb->synopsis, subject) && !is_among(o->only, subject))
+            return atn_cli_misuse(call, "--%s means nothing for %s; it is for %s", o->name, subject, o->only);
+        if (o->with && !atn_cli_has(call, o->with))
+            return atn_cli_misuse(call, "--%s means nothing without --%s", o->name, o->with);
+    }
+    return ATN_OK;
+}
+
 static atn_status check_operands(atn_cli_call *call) {
     const atn_cli_verb *verb = call->verb;
     if (!verb || atn_cli_has(call, "help")) return ATN_OK;
@@ -124,7 +146,7 @@ static atn_status check_operands(atn_cli_call *call) {
         return atn_cli_misuse(call, "unexpected argument '%s'; it takes %s", call->operands[verb->max_operands],
                               *verb->synopsis ? verb->synopsis : "options only");
     if (call->n_operands < verb->min_operands) return atn_cli_misuse(call, "needs %s", verb->synopsis);
-    return ATN_OK;
+    return check_meaning(call);
 }
 
 static atn_status parse_all(atn_cli_call *call, const atn_cli_verb *const *verbs, int argc, char **argv) {

@@ -175,8 +175,7 @@ static atn_status run(atn_cli_call *call) {
     unwrap_job job = {.call = call};
     atn_devices *devices = NULL;
     int32_t index;
-    atn_status status = atn_live_check(call);
-    if (!status) status = read_options(call, &job);
+    atn_status status = read_options(call, &job);
     if (!status) status = atn_cli_pick_device(call, &devices, &index);
     if (!status) {
         status = atn_device_open(devices, index, &job.device);
@@ -279,14 +278,19 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
              .meaning = "solve N times and report the fastest: the first one compiles kernels"},
             {.name = "stream", .meaning = "process frames as they arrive"},
             {.name = "type",
+             .with = "stream",
              .value = "f32|u8|u16",
              .meaning = "stream from standard input: type of values; default: f32"},
-            {.name = "frames", .value = "N", .meaning = "stream: stop after N frames"},
-            {.name = "idle", .value = "S", .meaning = "stream: stop if nothing arrives for S seconds"},
+            {.name = "frames", .with = "stream", .value = "N", .meaning = "stream: stop after N frames"},
+            {.name = "idle",
+             .with = "stream",
+             .value = "S",
+             .meaning = "stream: stop if nothing arrives for S seconds"},
             {.name = "patience",
+             .with = "stream",
              .value = "S",
              .meaning = "stream: give up on an unreadable file after it has not changed for S seconds; default: 1"},
-            {.name = "cold", .meaning = "stream: no warm start"},
+            {.name = "cold", .with = "stream", .meaning = "stream: no warm start"},
             ATN_SERVE_OPTION,
             {0}},
     .examples =

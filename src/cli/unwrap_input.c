@@ -154,11 +154,16 @@ atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phas
 }
 
 atn_status unwrap_read(const unwrap_job *job, const char *path, unwrap_phase *out) {
+    static const char *const OF_STACKS[] = {"modulation", "saturation"};
     struct stat info;
     *out = (unwrap_phase){0};
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return unwrap_read_stack(job, path, out);
     if (job->steps)
         return atn_fail(job->call->ctx, ATN_ERR_INPUT, "%s: no folder; --steps is for a folder of frames", path);
+    for (size_t k = 0; k < sizeof OF_STACKS / sizeof *OF_STACKS; ++k)
+        if (atn_cli_has(job->call, OF_STACKS[k]))
+            return atn_cli_misuse(job->call, "--%s means nothing for a phase; it is for a folder of frames",
+                                  OF_STACKS[k]);
     return unwrap_read_file(job, path, out);
 }
 
@@ -205,7 +210,8 @@ atn_status unwrap_read_weights(unwrap_job *job, const unwrap_phase *phase) {
     if (!status) status = read_beside(job, "quality", phase, &quality);
     if (!status && mask) status = keep_mask(job, count, mask);
     if (!status && job->by_modulation && !phase->modulation)
-        status = atn_fail(job->call->ctx, ATN_ERR_INPUT, "--quality modulation is for a folder of frames");
+        status =
+            atn_cli_misuse(job->call, "--quality modulation means nothing for a phase; it is for a folder of frames");
     const float *pixels = quality ? atn_image_pixels(quality) : job->by_modulation ? phase->modulation : NULL;
     if (!status && pixels) status = keep_quality(job, count, pixels);
     atn_image_free(mask);

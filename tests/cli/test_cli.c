@@ -122,7 +122,10 @@ static void failures_are_objects_too(void **state) {
     } CASES[] = {{"register no.ply such.ply --json", "No such file", 1},
                  {"--json frobnicate", "there is no verb 'frobnicate'", 2},
                  {"devices --json --frobnicate", "unknown option", 2},
-                 {"unwrap no.npy --frames 3 --json", "--frames means nothing without --stream", 2}};
+                 {"unwrap no.npy --frames 3 --json", "--frames means nothing without --stream", 2},
+                 {"bench space --pairs 3 --json", "--pairs means nothing for space; it is for trust, covariance", 2},
+                 {"wisdom list --winners --json", "--winners means nothing for list; it is for export", 2},
+                 {"space no.lanai --seed 3 --json", "--seed means nothing without --sample", 2}};
     begin();
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
         cli_result r = cli_run(CASES[k].line);

@@ -31,7 +31,7 @@ static void what_it_refuses(void **state) {
         {"convert @/a.csv @/x.ply --crop 1,0,0,0,1,1", 2, "the lower corner first"},
         {"convert @/a.csv @/x.ply --outliers 0.5", 2, "--outliers cannot be '0.5'"},
         {"convert @/a.csv @/x.ply --normals 2", 2, "--normals cannot be '2'"},
-        {"convert @/a.csv @/x.ply --viewpoint 1,2,3", 2, "goes with --normals"},
+        {"convert @/a.csv @/x.ply --viewpoint 1,2,3", 2, "--viewpoint means nothing without --normals"},
         {"convert @/a.csv @/x.ply --transform @/nowhere.txt", 1, "nowhere.txt"},
         {"convert @/nowhere.ply @/x.ply", 1, "nowhere.ply"},
         {"convert @/bad.csv @/x.ply", 1, "z is NaN"},

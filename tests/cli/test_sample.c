@@ -13,6 +13,8 @@ static void what_it_refuses(void **state) {
         {"sample", 2, "attune sample: needs scans|needle|fringes|atoms"},
         {"sample scan -o @/x", 2, "there is no sample of 'scan'; did you mean 'scans'?"},
         {"sample frogs -o @/x", 2, "there is no sample of 'frogs'; there is: scans, needle, fringes, atoms"},
+        {"sample scans -o @/x --grains 3", 2, "--grains means nothing for scans; it is for atoms"},
+        {"sample fringes -o @/x --missing 0.1", 2, "--missing means nothing for fringes; it is for needle, atoms"},
         {"sample scans", 2, "the output folder is missing: -o DIR"},
         {"sample scans -o @/x --size 0", 2, "--size cannot be '0'; it takes a whole number from 1"},
         {"sample scans -o @/x --noise -1", 2, "--noise cannot be '-1'; it takes a number from 0"},
