@@ -28,6 +28,15 @@ attune_script_test(kernel/oclgrind bash ${here}/kernel/oclgrind.sh ${PROJECT_BIN
 attune_script_test(kernel/sanitizer bash ${here}/kernel/sanitizer.sh ${PROJECT_BINARY_DIR}/tests)
 set_tests_properties(kernel/oclgrind kernel/sanitizer PROPERTIES SKIP_RETURN_CODE 77)
 
+# Several ranks under mpirun: tests/ranks/NAME.sh is one each.
+file(GLOB ranks CONFIGURE_DEPENDS ${here}/ranks/*.sh)
+list(FILTER ranks EXCLUDE REGEX "/kit\\.sh$")
+foreach(script ${ranks})
+  cmake_path(GET script STEM name)
+  attune_script_test(ranks/${name} bash ${script} ${PROJECT_BINARY_DIR})
+  set_tests_properties(ranks/${name} PROPERTIES SKIP_RETURN_CODE 77)
+endforeach()
+
 # Attacks: tests/attack/NAME.sh is one each. A library loaded in front of the C library does not go with sanitizers.
 file(GLOB attacks CONFIGURE_DEPENDS ${here}/attack/*.sh)
 list(FILTER attacks EXCLUDE REGEX "/kit\\.sh$")

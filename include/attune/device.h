@@ -57,6 +57,11 @@ ATN_API const char *atn_devices_note(const atn_devices *devices, int32_t index);
 /* Finds a device by index ("2"), backend ("cuda": its first device) or part of its name, in any case ("h200"). NULL or
  * "": the best one available. An unknown or ambiguous name fails; the message lists the devices. */
 ATN_API atn_status atn_devices_pick(const atn_devices *devices, const char *wanted, int32_t *index);
+/* Several: names with commas between them, "cuda,host"; "all": every GPU and the host. In the order they are named,
+ * none twice; NULL or "": the best one. */
+enum { ATN_MOST_DEVICES = 64 };
+ATN_API atn_status atn_devices_pick_several(const atn_devices *devices, const char *wanted,
+                                            int32_t index[ATN_MOST_DEVICES], int32_t *count);
 
 /* Opens a device of the list. The handle is owned by the caller and may outlive the list, but not the context. Used by
  * one thread at a time. */

@@ -25,6 +25,15 @@ const atn_environment_row ATN_ENVIRONMENT[ATN_ENV_VARIABLES + 1] = {
     [ATN_ENV_CUDA_PATH] = {"CUDA_PATH", "see CUDA_HOME"},
     [ATN_ENV_OMP_STACKSIZE] = {"OMP_STACKSIZE", "stack of threads, as OpenMP reads it"},
     [ATN_ENV_OCL_ICD_FILENAMES] = {"OCL_ICD_FILENAMES", "OpenCL drivers, as their loader reads it"},
+    [ATN_ENV_RANKS] = {"ATTUNE_RANKS",
+                       "alone: works without MPI, mpi: with it; default: with it under mpirun and srun"},
+    [ATN_ENV_OMPI_SIZE] = {"OMPI_COMM_WORLD_SIZE", "number of ranks, set by Open MPI"},
+    [ATN_ENV_PMI_SIZE] = {"PMI_SIZE", "number of ranks, set by MPICH and Slurm"},
+    [ATN_ENV_PMIX_RANK] = {"PMIX_RANK", "set by PMIx: there are ranks"},
+    [ATN_ENV_OMPI_LOCAL_RANK] = {"OMPI_COMM_WORLD_LOCAL_RANK",
+                                 "number of the rank on its machine, set by Open MPI: ranks take different GPUs"},
+    [ATN_ENV_MPI_LOCAL_RANK] = {"MPI_LOCALRANKID", "the same, set by MPICH"},
+    [ATN_ENV_SLURM_LOCALID] = {"SLURM_LOCALID", "the same, set by Slurm"},
 };
 
 char *atn_environment(atn_variable variable) {

@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "plot/page.h"
+#include "ranks/ranks.h"
 
 #include <attune/device.h>
 
@@ -41,6 +42,7 @@ typedef struct atn_cli_verb {
     const atn_cli_option *options; /* its own, beside those that every verb takes */
     const atn_cli_pair *examples;
     size_t min_operands, max_operands;
+    bool ranks;  /* several ranks share its work, under mpirun and srun */
     bool hidden; /* for the build, not for people: left out of help, man page and completion */
     /* Does the work. What it returns becomes the exit status: ATN_OK 0, else 1 with the context's sentence. */
     atn_status (*run)(atn_cli_call *call);
@@ -71,9 +73,11 @@ struct atn_cli_call {
         void (*listener)(void *user, const atn_progress *now, double share); /* share of all: 0 to 1; or NULL */
         void *listener_user;
     } watch;
-    bool json;    /* print one JSON object and nothing else */
-    bool printed; /* an object has been printed */
-    bool misused; /* the failure is one of usage: exit 2 */
+    atn_ranks *ranks; /* of a verb whose work ranks share: who they are; NULL: of another */
+    FILE *nowhere;    /* what `out` and `err` are on ranks that do not speak, or NULL; owned */
+    bool json;        /* print one JSON object and nothing else */
+    bool printed;     /* an object has been printed */
+    bool misused;     /* the failure is one of usage: exit 2 */
 };
 
 /* Runs the program once: what main does, without touching the process. 0 done, 1 could not, 2 wrong usage. `verbs` is

@@ -16,12 +16,30 @@ static atn_status print_version(atn_cli_call *call) {
     return status;
 }
 
+/* One of several ranks has its part of the work, and the first one speaks for all. */
+static atn_status join_ranks(atn_cli_call *call) {
+    atn_status status = atn_ranks_join(call->ctx, &call->ranks);
+    if (status || call->ranks->rank == 0) return status;
+    call->nowhere = fopen("/dev/null", "w");
+    if (!call->nowhere) return atn_fail(call->ctx, ATN_ERR_IO, "/dev/null: %s", strerror(errno));
+    call->out = call->err = call->nowhere;
+    return ATN_OK;
+}
+
+static atn_status run_verb(atn_cli_call *call) {
+    if (!call->verb->ranks) return call->verb->run(call);
+    atn_status status = join_ranks(call);
+    if (!call->ranks) return status;
+    if (!status) status = call->verb->run(call);
+    return atn_ranks_agree(call->ranks, status);
+}
+
 static atn_status run_call(atn_cli_call *call, int argc, char **argv) {
     atn_status status = atn_cli_parse(call, call->verbs, argc, argv);
     if (status) return status;
     atn_cli_log_verbose(atn_cli_has(call, "verbose"));
     if (atn_cli_has(call, "help")) return atn_cli_print_help(call, call->verb);
-    if (call->verb) return call->verb->run(call);
+    if (call->verb) return run_verb(call);
     if (atn_cli_has(call, "version")) return print_version(call);
     return atn_cli_misuse(call, "no verb is given: attune VERB");
 }
@@ -84,6 +102,7 @@ int atn_cli_run(atn_ctx *ctx, const atn_cli_verb *const *verbs, int argc, char *
     atn_ctx_on_progress(ctx, NULL, NULL);
     if (!status) status = atn_cli_json_status(ctx);
     atn_cli_progress_end(&call);
+    if (call.ranks && call.ranks->broken) call.err = err; /* nobody else can say it */
     if (status) {
         const char *message = atn_ctx_message(ctx), *verb = call.verb ? call.verb->name : "";
         char sentence[ATN_MESSAGE_BYTES]; /* printing may leave another one */
@@ -93,6 +112,8 @@ int atn_cli_run(atn_ctx *ctx, const atn_cli_verb *const *verbs, int argc, char *
     }
     bool arrived = status || output_arrived(&call);
     atn_cli_json_end();
+    atn_ranks_leave(call.ranks);
+    if (call.nowhere) fclose(call.nowhere);
     atn_free(ctx, call.given);
     atn_free(ctx, (void *)call.operands);
     atn_cli_log_verbose(false);

@@ -6,7 +6,7 @@ set -eu
 cd "$1"
 
 # A folder of src/ may include those named before it, and itself.
-order="base geom plot graph eval lower render device built num space wisdom tune kernel plan cloud image apps sample bench cli"
+order="base ranks geom plot graph eval lower render device built num space wisdom tune kernel plan cloud image apps sample bench cli"
 
 includes() {
     find src include -type f \( -name '*.c' -o -name '*.h' -o -name '*.in' \) 2>/dev/null | LC_ALL=C sort |

@@ -1,0 +1,77 @@
+/* Ranks: processes that work on one call together, each with a part of it. The table of functions that makes them,
+ * alone or through MPI, and what is built on it. */
+#ifndef ATN_RANKS_RANKS_H
+#define ATN_RANKS_RANKS_H
+
+#include "base/context.h"
+
+enum { ATN_RANKS_WORDS = 256 };
+
+/* How ranks talk. Functions return 0, or anything else with the reason in `words` (ATN_RANKS_WORDS bytes). All of them
+ * are called by one thread at a time. MPI's is in a module that is loaded when it is needed (mpi.c); it knows nothing
+ * of the library. */
+typedef struct atn_ranks_way {
+    size_t size;         /* of this table */
+    const char *version; /* of the attune that it was built with */
+    const char *name;    /* "alone", "mpi" */
+    int (*begin)(int32_t *rank, int32_t *count, char *words);
+    void (*end)(void);
+    int (*broadcast)(int32_t root, void *data, size_t bytes, char *words);
+    int (*allgather)(const void *own, size_t bytes, void *all, char *words); /* in the order of ranks */
+    /* Sends to one rank while it receives from another; both may be this one, then it copies. */
+    int (*swap)(int32_t to, const void *out, size_t out_bytes, int32_t from, void *in, size_t in_bytes, char *words);
+    int (*send)(int32_t to, const void *data, size_t bytes, char *words);
+    int (*probe)(int32_t *from, size_t *bytes, bool *there, char *words); /* has a message come? returns at once */
+    int (*receive)(int32_t from, void *data, size_t bytes, char *words);
+    void (*abort)(int code); /* ends all ranks, as far as it can */
+} atn_ranks_way;
+
+extern const atn_ranks_way ATN_RANKS_ALONE;
+
+typedef struct atn_ranks {
+    const atn_ctx *ctx;
+    const atn_ranks_way *way;
+    void *module; /* that `way` lies in, or NULL */
+    int32_t rank, count;
+    int32_t *states; /* one for each rank; owned */
+    bool broken;     /* a call of the table failed: the others cannot be told, only ended */
+} atn_ranks;
+
+/* Joins the other ranks where mpirun or srun started this process together with others, or where the caller has
+ * initialised MPI; alone otherwise, which costs nothing. Refused where ranks are of different versions. Owned by the
+ * caller. */
+atn_status atn_ranks_join(const atn_ctx *ctx, atn_ranks **out);
+void atn_ranks_leave(atn_ranks *ranks); /* NULL is fine; where talking failed the others are ended */
+
+/* What follows is called by all ranks in the same order, each with how its own work went so far (`own`). Where one of
+ * them failed, or fails now, all return a failure: its status and its words, "rank 3: ...". A rank that failed
+ * therefore goes on to the next of these calls, and none waits for it. */
+atn_status atn_ranks_agree(atn_ranks *ranks, atn_status own);
+atn_status atn_ranks_broadcast(atn_ranks *ranks, atn_status own, int32_t root, void *data, size_t bytes);
+/* all: `count` times `bytes`, in the order of ranks; NULL: it is not wanted here. */
+atn_status atn_ranks_allgather(atn_ranks *ranks, atn_status own, const void *mine, size_t bytes, void *all);
+/* Sums, one for each place, added in the order of ranks: the same on all, and the same each time. */
+atn_status atn_ranks_sum(atn_ranks *ranks, atn_status own, double *numbers, size_t count);
+/* The least of each place. */
+atn_status atn_ranks_least(atn_ranks *ranks, atn_status own, double *numbers, size_t count);
+
+/* Bytes of a rank's for another, or from it. */
+typedef struct atn_ranks_parcel {
+    void *data;
+    size_t bytes;
+} atn_ranks_parcel;
+/* out[k] goes to rank k, in[k] comes from it: allocated here, to be freed by the caller (atn_ranks_free_parcels), after
+ * a failure too. */
+atn_status atn_ranks_exchange(atn_ranks *ranks, atn_status own, const atn_ranks_parcel *out, atn_ranks_parcel *in);
+void atn_ranks_free_parcels(const atn_ranks *ranks, atn_ranks_parcel *parcels); /* `count` of them */
+
+/* Messages between two, in the order they were sent. */
+atn_status atn_ranks_send(atn_ranks *ranks, int32_t to, const void *data, size_t bytes);
+/* The next message to this rank, of whoever sends one first; *there false: none has come. */
+atn_status atn_ranks_probe(atn_ranks *ranks, int32_t *from, size_t *bytes, bool *there);
+atn_status atn_ranks_receive(atn_ranks *ranks, int32_t from, void *data, size_t bytes);
+
+/* Where a range of `total` things is cut: rank k has those from cut(k) to cut(k + 1) - 1. */
+size_t atn_ranks_cut(const atn_ranks *ranks, size_t total, int32_t rank);
+
+#endif

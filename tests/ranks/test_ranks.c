@@ -1,0 +1,135 @@
+/* Ranks: alone, and, where this program is started by mpirun (tests/ranks/mpi.sh), as many as there are: sums are the
+ * same on all to the last bit, parcels arrive whole, a failure of one is the failure of all with its words. */
+#include "base/memory.h"
+#include "ranks/ranks.h"
+#include "testkit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct fixture {
+    atn_ctx *ctx;
+    atn_ranks *r;
+} fixture;
+
+static fixture here;
+
+static void test_sum(void **state) {
+    (void)state;
+    static const size_t COUNTS[] = {0, 1, 7, 5000}; /* gathered at once, and in shares */
+    for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; ++c) {
+        size_t n = COUNTS[c];
+        double *own = malloc((n + 1) * sizeof *own), *low = malloc((n + 1) * sizeof *low);
+        for (size_t k = 0; k < n; ++k) own[k] = 0.1 * here.r->rank + (double)k, low[k] = -(double)k * here.r->rank;
+        kit_ok(here.ctx, atn_ranks_sum(here.r, ATN_OK, own, n));
+        kit_ok(here.ctx, atn_ranks_least(here.r, ATN_OK, low, n));
+        for (size_t k = 0; k < n; ++k) {
+            double sum = (double)k;
+            for (int32_t rank = 1; rank < here.r->count; ++rank) sum += 0.1 * rank + (double)k; /* in that order */
+            assert_true(own[k] == sum);
+            assert_true(low[k] == -(double)k * (here.r->count - 1));
+        }
+        free(own);
+        free(low);
+    }
+}
+
+static void test_gather(void **state) {
+    (void)state;
+    int32_t own[3] = {here.r->rank, 7, -here.r->rank}, word = here.r->rank ? 0 : 99;
+    int32_t(*all)[3] = malloc((size_t)here.r->count * sizeof *all);
+    kit_ok(here.ctx, atn_ranks_allgather(here.r, ATN_OK, own, sizeof own, all));
+    for (int32_t k = 0; k < here.r->count; ++k) assert_true(all[k][0] == k && all[k][1] == 7 && all[k][2] == -k);
+    kit_ok(here.ctx, atn_ranks_broadcast(here.r, ATN_OK, 0, &word, sizeof word));
+    assert_int_equal(word, 99);
+    free(all);
+}
+
+/* Rank a sends b bytes of a to rank b, none to the first. */
+static void test_exchange(void **state) {
+    (void)state;
+    size_t n = (size_t)here.r->count;
+    atn_ranks_parcel *out = calloc(n, sizeof *out), *in = calloc(n, sizeof *in);
+    char bytes[64];
+    memset(bytes, here.r->rank, sizeof bytes);
+    for (size_t k = 0; k < n; ++k) out[k] = (atn_ranks_parcel){bytes, k};
+    kit_ok(here.ctx, atn_ranks_exchange(here.r, ATN_OK, out, in));
+    for (size_t k = 0; k < n; ++k) {
+        assert_int_equal(in[k].bytes, here.r->rank);
+        for (size_t b = 0; b < in[k].bytes; ++b) assert_int_equal(((char *)in[k].data)[b], (char)k);
+    }
+    atn_ranks_free_parcels(here.r, in);
+    free(out);
+    free(in);
+}
+
+/* All others tell the first one their number. */
+static void test_messages(void **state) {
+    (void)state;
+    int32_t word = here.r->rank, seen = 0, from;
+    size_t bytes;
+    bool there;
+    if (here.r->rank) kit_ok(here.ctx, atn_ranks_send(here.r, 0, &word, sizeof word));
+    while (here.r->rank == 0 && seen < here.r->count - 1) {
+        kit_ok(here.ctx, atn_ranks_probe(here.r, &from, &bytes, &there));
+        if (!there) continue;
+        assert_int_equal(bytes, sizeof word);
+        kit_ok(here.ctx, atn_ranks_receive(here.r, from, &word, bytes));
+        assert_int_equal(word, from);
+        ++seen;
+    }
+    kit_ok(here.ctx, atn_ranks_agree(here.r, ATN_OK));
+    if (here.r->count > 1) return;
+    kit_ok(here.ctx, atn_ranks_probe(here.r, &from, &bytes, &there));
+    assert_false(there);
+    kit_fails(here.ctx, ATN_ERR_IO, "no other ranks", atn_ranks_send(here.r, 0, &word, sizeof word));
+    here.r->broken = false;
+}
+
+static void test_failure(void **state) {
+    (void)state;
+    double number = 1;
+    atn_status own = ATN_OK;
+    if (here.r->rank == here.r->count - 1) own = atn_fail(here.ctx, ATN_ERR_INPUT, "a planted failure");
+    kit_fails(here.ctx, ATN_ERR_INPUT, "a planted failure", atn_ranks_sum(here.r, own, &number, 1));
+    kit_ok(here.ctx, atn_ranks_agree(here.r, ATN_OK)); /* and it goes on */
+}
+
+static void test_cut(void **state) {
+    (void)state;
+    atn_ranks r = {.count = 4};
+    static const size_t WANTED[][5] = {{0, 0, 0, 0, 0}, {0, 1, 1, 1, 1}, {0, 2, 4, 5, 6}};
+    static const size_t TOTALS[] = {0, 1, 6};
+    for (size_t k = 0; k < 3; ++k)
+        for (int32_t rank = 0; rank <= 4; ++rank) assert_int_equal(atn_ranks_cut(&r, TOTALS[k], rank), WANTED[k][rank]);
+}
+
+static void test_wrong_word(void **state) {
+    (void)state;
+    atn_ranks *r;
+    char *before = kit_getenv("ATTUNE_RANKS");
+    setenv("ATTUNE_RANKS", "some", 1);
+    kit_fails(here.ctx, ATN_ERR_INPUT, "ATTUNE_RANKS cannot be 'some'", atn_ranks_join(here.ctx, &r));
+    assert_null(r);
+    kit_setenv("ATTUNE_RANKS", before);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sum),       cmocka_unit_test(test_gather),
+                                       cmocka_unit_test(test_exchange),  cmocka_unit_test(test_messages),
+                                       cmocka_unit_test(test_failure),   cmocka_unit_test(test_cut),
+                                       cmocka_unit_test(test_wrong_word)};
+    here.ctx = kit_ctx();
+    if (atn_ranks_join(here.ctx, &here.r) != ATN_OK) {
+        fprintf(stderr, "%s\n", atn_ctx_message(here.ctx));
+        return 1;
+    }
+    const char *wanted = getenv("ATTUNE_TEST_RANKS"); /* how many there must be */
+    bool good = here.r->count == (wanted ? atoi(wanted) : 1);
+    if (!good) fprintf(stderr, "%d ranks instead of %s\n", (int)here.r->count, wanted ? wanted : "1");
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    atn_ranks_leave(here.r);
+    kit_free(here.ctx);
+    return failed || !good;
+}
