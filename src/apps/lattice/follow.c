@@ -101,11 +101,14 @@ static void list_sure(const atn_lattice *l, const lattice_around *a, int32_t own
     int32_t rows = lattice_cells_rows(a->cells, own, cells, from, end);
     list->known = true;
     list->count = 0;
+    list->phases = 0;
     for (int axis = 0; axis < 3; ++axis) list->at[axis] = at[axis];
     for (int32_t r = 0; r < rows; ++r)
         for (int32_t k = from[r]; k < end[r] && list->count < LATTICE_SURE_LISTED; ++k) {
             int32_t phase = a->phase[k];
-            if (phase && !(phase & LATTICE_NEW) && l->follows[phase - 1]) list->site[list->count++] = k;
+            if (!phase || phase & LATTICE_NEW || !l->follows[phase - 1]) continue;
+            list->site[list->count++] = k;
+            list->phases |= 1u << (phase - 1);
         }
 }
 
@@ -119,6 +122,7 @@ void lattice_hint_make(const atn_lattice *l, const lattice_around *a, size_t ato
     if (at < 0) return;
     const atn_lattice_atom *from = &out[a->first[at]];
     hint->model = from->phase - 1;
+    hint->alone = (list->phases & (list->phases - 1)) == 0;
     for (int k = 0; k < 4; ++k) hint->turn[k] = k ? -from->quaternion[k] : from->quaternion[k]; /* into the crystal */
 }
 

@@ -19,6 +19,8 @@ typedef struct judging {
 /* An atom on no site may still fit a lattice better than chance does: then many neighbours stay without a site, or it
  * is far off its own. */
 static const double FAR = 2.8, MANY = 2.5; /* deviations */
+static const double MOSTLY = 0.6;          /* of the neighbours: whose lattice explains so many has its turn */
+static const float SETTLED = 0.98F;        /* confidence that the atom is on its site, to look no further */
 
 static bool is_sure(const atn_lattice_atom *atom) { return atom->structure && atom->confidence >= LATTICE_SURE; }
 
@@ -29,6 +31,25 @@ static bool is_typical(const atn_lattice *l, size_t i, int32_t model) {
     return shift < FAR * FAR * l->sharp * l->sharp && n - (double)f->weight < alone + MANY * sqrt(alone + 1);
 }
 
+/* The lattice that was found, and no other, is around: whether the atom is on a site of it is all that is open. */
+static bool is_alone(const atn_lattice *l, const lattice_around *around, size_t i) {
+    uint32_t frequent = lattice_frequent(l);
+    return around && (around->followed ? l->near.hint[i].alone : (frequent & (frequent - 1)) == 0);
+}
+
+/* At a boundary many neighbours stay without a site though the atom is on its own; one that is far off its site may be
+ * on none, which its own lattice tells: planes and other lattices need no look then. */
+static bool is_settled(const atn_lattice *l, size_t i, atn_lattice_atom *atom) {
+    const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)atom->phase - 1];
+    double n = l->near.start[i + 1] - l->near.start[i], shift = 0;
+    for (int c = 0; c < 3; ++c) shift += (double)f->shift[c] * (double)f->shift[c];
+    if ((double)f->weight < MOSTLY * n || lattice_is_uneven(l)) return false;
+    if (shift < FAR * FAR * l->sharp * l->sharp) return true;
+    if (!lattice_look_off(l, i, atom->phase - 1)) return false;
+    lattice_judge(l, i, atom, NULL);
+    return atom->structure && atom->confidence >= SETTLED && (double)f->weight >= MOSTLY * n;
+}
+
 static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
     const judging *j = user;
     (void)worker;
@@ -36,7 +57,8 @@ static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
         atn_lattice_atom *atom = &j->out[j->which[i]];
         if (lattice_is_uneven(j->l)) lattice_look_closer(j->l, i, LATTICE_ALL);
         lattice_judge(j->l, i, atom, NULL);
-        j->l->sure[i] = is_sure(atom) && is_typical(j->l, i, atom->phase - 1);
+        j->l->sure[i] = is_sure(atom) && (is_typical(j->l, i, atom->phase - 1) ||
+                                          (is_alone(j->l, j->around, i) && is_settled(j->l, i, atom)));
     }
 }
 

@@ -114,6 +114,7 @@ lattice_packing lattice_pull_pack(const lattice_box *box, const float *pull, int
 /* A turn into the crystal that an atom may have; model -1: none. */
 typedef struct lattice_hint {
     int32_t model;
+    bool alone; /* sure atoms around have no other model */
     float turn[4];
 } lattice_hint;
 
@@ -340,6 +341,9 @@ void lattice_look(const atn_lattice *l, size_t i, const lattice_recent *recent, 
                   lattice_looked *looked);
 /* Starts from what tables found, and replaces it. */
 void lattice_look_closer(const atn_lattice *l, size_t i, uint32_t models);
+/* The same of one model, and how likely the atom is on no site of that lattice, with all neighbours in it. False: the
+ * model is given points, whose lattice nobody knows. */
+bool lattice_look_off(const atn_lattice *l, size_t i, int32_t model);
 /* Logarithms of the density of each neighbour, from what was found. */
 void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *found, double *out);
 /* A lattice that needs no site for the atom, from one of these turns, over neighbours that count as `left` says (NULL:

@@ -406,6 +406,20 @@ double lattice_look_beyond(const atn_lattice *l, size_t i, int32_t model, const 
     return about;
 }
 
+bool lattice_look_off(const atn_lattice *l, size_t i, int32_t model) {
+    const lattice_slot *s = &l->slot[model];
+    lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)model];
+    if (!s->kind) return false;
+    lattice_look_closer(l, i, 1u << model);
+    pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}, .off = true};
+    for (int k = 0; k < 4; ++k) p.q[k] = (double)f->quaternion[k];
+    p.weight = (double)f->weight;
+    ready(l, &p);
+    f->background = f->evidence + (float)off_odds(l, s, i, &p);
+    f->part = 0;
+    return true;
+}
+
 void lattice_remember(const atn_lattice *l, int32_t model, const double q[4], lattice_recent *recent) {
     double(*list)[4] = recent->turn[model];
     int32_t *n = &recent->count[model], at = 0;

@@ -242,6 +242,7 @@ atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double an
     lattice_cells cells = {0};
     atn_status status = lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells);
     if (status != ATN_OK) return status;
+    l->recent = (lattice_recent){.near = false}; /* what is told of a slab does not depend on those before */
     size_t *which = atn_alloc(l->ctx, 2 * (size_t)l->batch * sizeof *which);
     lattice_around around = {0};
     job j = {.l = l, .around = &around, .which = which, .next = which + l->batch, .out = out};

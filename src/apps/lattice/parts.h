@@ -61,7 +61,8 @@ bool lattice_can_follow(const atn_lattice *l); /* is that known of any model? */
 enum { LATTICE_SURE_LISTED = 2048 };
 typedef struct lattice_sure {
     bool known;
-    int64_t at[3]; /* the cell */
+    int64_t at[3];   /* the cell */
+    uint32_t phases; /* that they have, as bits */
     int32_t count, site[LATTICE_SURE_LISTED];
 } lattice_sure;
 /* The turn of the sure atom nearest to this one, at most so many cells away (0 to 2); which 1: of the nearest one that

@@ -3,6 +3,7 @@
 #include "testkit.h"
 
 #include "apps/lattice/atoms.h"
+#include "apps/lattice/learned.h"
 #include "apps/lattice/parts.h"
 
 #include <math.h>
@@ -45,6 +46,24 @@ static double apart(const lattice_slot *s, const float *a, const float *b) {
     return least;
 }
 
+/* Another matcher that is handed what this one learned tells the same; one of other models refuses it. */
+static void hand_over(const atn_lattice *from, const atn_atoms *atoms) {
+    static lattice_learned learned;
+    atn_lattice_settings one = {.models = 1, .model = {{.name = "bcc"}}};
+    atn_lattice *to, *other;
+    kit_ok(ctx, atn_lattice_create(device, NULL, &to));
+    kit_fails(ctx, ATN_ERR_INPUT, "nothing was learned", lattice_learned_get(to, &learned));
+    kit_ok(ctx, lattice_learned_get(from, &learned));
+    kit_ok(ctx, lattice_learned_set(to, &learned));
+    memset(searched, 0xff, sizeof searched);
+    kit_ok(ctx, atn_lattice_match(to, atoms, 1, searched));
+    assert_memory_equal(searched, followed, sizeof followed);
+    atn_lattice_free(to);
+    kit_ok(ctx, atn_lattice_create(device, &one, &other));
+    kit_fails(ctx, ATN_ERR_INPUT, "other models", lattice_learned_set(other, &learned));
+    atn_lattice_free(other);
+}
+
 static void as_if_searched(void **state) {
     (void)state;
     const atn_atoms atoms = make(0.03);
@@ -54,6 +73,7 @@ static void as_if_searched(void **state) {
     kit_ok(ctx, atn_lattice_match(l, &atoms, 1, followed));
     assert_true(l->follows[0] && l->follows[1]);
     assert_true(l->rival[0][1] > 0.05 && l->rival[0][1] < 1.5);
+    hand_over(l, &atoms);
     memset(l->follows, 0, sizeof l->follows);
     memset(searched, 0xff, sizeof searched);
     kit_ok(ctx, atn_lattice_match(l, &atoms, 1, searched));
