@@ -198,7 +198,8 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             "Unwraps the phase in IN, known modulo 2 pi: by least squares with multigrid or, if there are residues, by "
             "the congruent solution with the shortest branch cuts. IN is PNG, TIFF, NPY, Zygo .dat, SDF, or raw "
             "float32 "
-            "with --shape, in radians; 8-bit and 16-bit integers span 2 pi, unless --scale is given. NaN pixels are "
+            "with --shape, in radians, or in units of pi where the values fill -1 to 1 and jump by nearly 2 (with a "
+            "warning); 8-bit and 16-bit integers span 2 pi, unless --scale is given. NaN pixels are "
             "invalid. A folder is a stack of intensities, one image per phase step. A phase that spans more than 2 pi "
             "is taken as already unwrapped and kept, with a warning, unless --rewrap is given.",
             "--weights auto finds the shortest cuts of all congruent solutions; with --quality, cuts are weighted by "
@@ -256,7 +257,9 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             {.name = "shape",
              .value = "HxW",
              .meaning = "IN is raw: rows x columns; default: as its name says, phase.257x257.raw"},
-            {.name = "scale", .value = "pi|NUMBER", .meaning = "radians that a value of 1 stands for"},
+            {.name = "scale",
+             .value = "pi|NUMBER",
+             .meaning = "radians that a value of 1 stands for; default: found from the values"},
             {.name = "steps",
              .value = "N|DEG,DEG,...",
              .meaning = "frames per stack, or their phase steps; 5: Hariharan's -180 to 180, otherwise 360 / N"},

@@ -53,7 +53,7 @@ typedef struct unwrap_phase {
     form_aperture aperture;
     int32_t terms;   /* that were fitted */
     double *zernike; /* owned; their coefficients, radians; NULL: none were */
-    bool half_turns; /* as it seems, and no scale was given */
+    bool half_turns; /* the values were, as it seems, and no scale was given */
     char note[UNWRAP_NOTE];
 } unwrap_phase;
 

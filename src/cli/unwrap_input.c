@@ -88,17 +88,40 @@ static atn_status take_pixels(const unwrap_job *job, const atn_image *image, dou
     return ATN_OK;
 }
 
-/* Values from -1 to 1 whose neighbours jump by nearly 2 are half turns, not radians. */
+static double value_at(const unwrap_job *job, const unwrap_phase *p, int64_t k) {
+    return job->options.bits == 64 ? ((const double *)p->value)[k] : (double)((const float *)p->value)[k];
+}
+
+/* Values that fill -1 to 1, and whose neighbours jump by nearly 2, are half turns, not radians. */
 static bool in_half_turns(const unwrap_job *job, const unwrap_phase *p) {
+    enum { BINS = 16, LEAST = 8 }; /* parts of the range; each has that part of what it would have if all were even */
     static const double NEARLY = 0.02, JUMP = 1.5;
+    int64_t count[BINS] = {0}, valid = 0;
+    bool jumps = false;
     if (fabs(p->low + 1) > NEARLY || fabs(p->high - 1) > NEARLY) return false;
-    for (int64_t k = 0; k + 1 < p->width * p->height; ++k) {
-        const float *single = p->value;
-        const double *wide = p->value;
-        double jump = job->options.bits == 64 ? wide[k + 1] - wide[k] : (double)(single[k + 1] - single[k]);
-        if ((k + 1) % p->width && fabs(jump) > JUMP) return true;
+    for (int64_t k = 0; k < p->width * p->height; ++k) {
+        double value = value_at(job, p, k);
+        if (!isfinite(value)) continue;
+        ++valid;
+        ++count[(int)fmin(fmax(0, (value + 1) / 2 * BINS), BINS - 1)];
+        jumps |= (k + 1) % p->width && fabs(value_at(job, p, k + 1) - value) > JUMP;
     }
-    return false;
+    for (int b = 0; b < BINS; ++b)
+        if (count[b] * BINS * LEAST < valid) return false;
+    return jumps;
+}
+
+static void take_half_turns(const unwrap_job *job, unwrap_phase *p) {
+    for (int64_t k = 0; k < p->width * p->height; ++k)
+        if (job->options.bits == 64)
+            ((double *)p->value)[k] *= PI;
+        else
+            ((float *)p->value)[k] = (float)(PI * (double)((float *)p->value)[k]);
+    p->low *= PI;
+    p->high *= PI;
+    p->half_turns = true;
+    snprintf(p->note, sizeof p->note,
+             "values fill -1 to 1 and jump by nearly 2: taken in units of pi; --scale 1 takes them as radians");
 }
 
 /* A raw file may say its shape in its name, as shear.257x257.phase; its size has to agree. */
@@ -145,10 +168,6 @@ atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phas
             out->note, sizeof out->note,
             "the phase spans %.2f x 2 pi: taken as already unwrapped; --rewrap wraps it, --scale sets radians per unit",
             (out->high - out->low) / (2 * PI));
-    out->half_turns = !status && job->scale == 0 && !*out->note && in_half_turns(job, out);
-    if (out->half_turns)
-        snprintf(out->note, sizeof out->note,
-                 "values from -1 to 1 that jump by nearly 2 are probably in units of pi, not radians; use --scale pi");
     if (status) unwrap_phase_free(job, out);
     return status;
 }
@@ -164,7 +183,9 @@ atn_status unwrap_read(const unwrap_job *job, const char *path, unwrap_phase *ou
         if (atn_cli_has(job->call, OF_STACKS[k]))
             return atn_cli_misuse(job->call, "--%s means nothing for a phase; it is for a folder of frames",
                                   OF_STACKS[k]);
-    return unwrap_read_file(job, path, out);
+    atn_status status = unwrap_read_file(job, path, out);
+    if (!status && job->scale == 0 && !*out->note && in_half_turns(job, out)) take_half_turns(job, out);
+    return status;
 }
 
 /* ---- mask and quality ---- */

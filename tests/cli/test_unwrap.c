@@ -262,7 +262,7 @@ static void residues_and_surfaces(void **state) {
     cli_drop(&again);
 }
 
-/* A raw file that says its shape in its name needs no option; half turns are recognized, and named. */
+/* A raw file that says its shape in its name needs no option; half turns are recognized, and said. */
 static void raw_files_by_name(void **state) {
     (void)state;
     static const double ALONG[2] = {0.1013, 0.0557}; /* turns from pixel to pixel: values are everywhere in -1 to 1 */
@@ -275,10 +275,21 @@ static void raw_files_by_name(void **state) {
     double span = TURN * (ALONG[0] * (W - 1) + ALONG[1] * (H - 1));
     assert_true(fabs(number(r, "max") - number(r, "min") - span) < 1e-3);
     json_decref(r);
+    r = cli_object("unwrap @/half.18x24.phase --precision 64 --json");
+    assert_true(fabs(number(r, "max") - number(r, "min") - span) < 1e-3);
+    json_decref(r);
     cli_result plain = cli_run("unwrap @/half.18x24.phase");
     assert_int_equal(plain.code, 0);
-    assert_non_null(strstr(plain.err, "use --scale pi"));
+    assert_non_null(strstr(plain.err, "taken in units of pi; --scale 1 takes them as radians"));
     cli_drop(&plain);
+    r = cli_object("unwrap @/half.18x24.phase --scale 1 --json");
+    assert_true(fabs(number(r, "max") - number(r, "min")) < 2.1);
+    json_decref(r);
+    for (int k = 0; k < W * H; ++k) half[k] = k % W < W / 2 ? -1 : 1; /* a step of 2 rad, and nothing between */
+    put("step.18x24.phase", half, sizeof half);
+    r = cli_object("unwrap @/step.18x24.phase --json");
+    assert_true(fabs(number(r, "max") - number(r, "min") - 2) < 1e-3);
+    json_decref(r);
     cli_refuses("unwrap @/half.phase", 1, "raw float32 needs its shape");
     cli_refuses("unwrap @/half.1x3.phase", 1, "raw float32 needs its shape");
 }
