@@ -36,13 +36,12 @@ static void draw_settings(atn_text *page, const lattice_outcome *o) {
     atn_text_add(&rows, "what\tvalue\t\n");
     atn_text_printf(&rows, "atoms\t%zu\t\ntime\t%.3g s\t\ndevice\t%.100s\t\n", o->atoms, o->seconds, o->device);
     for (int32_t m = 0; m < o->info.models; ++m)
-        atn_text_printf(&rows, "constant of %s\t%.4f, %zu atoms\t\n", o->info.name[m], o->info.constant[m],
+        atn_text_printf(&rows, "constant of %s\t%.4f Å, %zu atoms\t\n", o->info.name[m], o->info.constant[m],
                         o->phase[m]);
-    atn_text_printf(&rows, "cut-off\t%.3f Angstrom, %.1f neighbours\t\nnoise\t%.3f Angstrom\t\n", o->info.cutoff,
-                    o->info.neighbours, o->info.noise);
-    if (o->info.depth_noise != o->info.noise)
-        atn_text_printf(&rows, "noise in depth\t%.3f Angstrom\t\n", o->info.depth_noise);
-    atn_text_printf(&rows, "efficiency\t%.3f\t\nstrangers\t%.3f\t\n", o->info.efficiency, o->info.strangers);
+    atn_text_printf(&rows, "cut-off\t%.3f Å, %.1f neighbours\t\nnoise\t%.3f Å\t\n", o->info.cutoff, o->info.neighbours,
+                    o->info.noise);
+    if (o->info.depth_noise != o->info.noise) atn_text_printf(&rows, "noise in depth\t%.3f Å\t\n", o->info.depth_noise);
+    atn_text_printf(&rows, "efficiency\t%.3f\t\nbackground\t%.3f\t\n", o->info.efficiency, o->info.strangers);
     atn_page_table(page, atn_text_str(&rows), "ll");
     if (rows.failed) page->failed = true;
     atn_text_free(&rows);
@@ -67,6 +66,11 @@ static void draw_confidence(atn_text *page, const lattice_outcome *o) {
 
 /* ---- atoms in 3D ---- */
 
+/* Lengths are shown in nanometres from 5 nm on, else in angstrom: so many angstrom are one. */
+static double unit_of(const lattice_outcome *o) {
+    return fmax(o->high[0] - o->low[0], o->high[1] - o->low[1]) >= 50 ? 10 : 1;
+}
+
 /* A cloud for each structure, or for each of the largest grains. */
 static void draw_atoms(atn_text *page, const lattice_outcome *o, const int32_t *group, int32_t groups,
                        const char *const *names, const char *title) {
@@ -74,12 +78,13 @@ static void draw_atoms(atn_text *page, const lattice_outcome *o, const int32_t *
     double *axis = atn_alloc(ctx, 3 * (o->n_shown + 1) * sizeof *axis);
     atn_view_cloud *clouds = atn_zalloc(ctx, ((size_t)groups + 1) * sizeof *clouds);
     size_t used = 0, shown = 0;
+    double length = unit_of(o);
     if (!axis || !clouds) page->failed = true;
     for (int32_t g = 0; g < groups && axis && clouds; ++g) {
         size_t from = used;
         for (size_t k = 0; k < o->n_shown; ++k) {
             if (group[k] != g) continue;
-            for (size_t d = 0; d < 3; ++d) axis[d * o->n_shown + used] = (double)o->shown[k].position[d];
+            for (size_t d = 0; d < 3; ++d) axis[d * o->n_shown + used] = (double)o->shown[k].position[d] / length;
             ++used;
         }
         if (used == from) continue;
@@ -89,7 +94,7 @@ static void draw_atoms(atn_text *page, const lattice_outcome *o, const int32_t *
                              .n = used - from,
                              .axis = {axis + from, axis + o->n_shown + from, axis + 2 * o->n_shown + from}};
     }
-    const atn_view_panel panel = {.title = title};
+    const atn_view_panel panel = {.title = title, .unit = length > 1 ? "nm" : "Å"};
     if (shown && axis) atn_view_draw(page, clouds, shown, &panel, 1, NULL);
     atn_free(ctx, clouds);
     atn_free(ctx, axis);
@@ -101,7 +106,7 @@ static void draw_structures(atn_text *page, const lattice_outcome *o) {
     if (!group) page->failed = true;
     for (int32_t c = 0; c <= o->info.models; ++c) names[c] = class_name(o, c);
     for (size_t k = 0; k < o->n_shown && group; ++k) group[k] = o->shown[k].atom.structure;
-    if (group) draw_atoms(page, o, group, o->info.models + 1, names, "Structures (lengths in Å)");
+    if (group) draw_atoms(page, o, group, o->info.models + 1, names, "Structures");
     atn_free(page->ctx, group);
 }
 
@@ -111,29 +116,28 @@ static bool is_hexagonal(const lattice_outcome *o, const atn_lattice_atom *a) {
     return o->info.name[a->structure - 1][0] == 'h';
 }
 
-/* A frame with numbers along x and y, in nanometres from 5 nm on. */
+/* A frame with numbers along x and y. */
 static void draw_frame(atn_text *page, const lattice_outcome *o, double wide, double scale) {
-    bool nano = wide >= 50;
-    double unit = nano ? 10 : 1, span = wide / unit, step = pow(10, floor(log10(span / 3)));
+    double unit = unit_of(o), span = wide / unit, step = pow(10, floor(log10(span / 3)));
+    bool nano = unit > 1;
     while (span / step > 6) step *= span / step > 12 ? 5 : 2;
     atn_text_printf(page, "<rect x=\"%d\" y=\"10\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"var(--line)\"/>\n",
                     EDGE, SIDE - EDGE - 10, SIDE - EDGE - 10);
     for (int k = 0; k * step <= span + 1e-9; ++k) {
         int x = EDGE + (int)(k * step * unit * scale), y = SIDE - EDGE - (int)(k * step * unit * scale);
         atn_text_printf(page,
-                        "<text class=\"axis\" x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"13\">%g</text>\n", x,
+                        "<text class=\"axis\" x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"15\">%g</text>\n", x,
                         SIDE - EDGE + 18, k * step);
-        atn_text_printf(page, "<text class=\"axis\" x=\"%d\" y=\"%d\" text-anchor=\"end\" font-size=\"13\">%g</text>\n",
+        atn_text_printf(page, "<text class=\"axis\" x=\"%d\" y=\"%d\" text-anchor=\"end\" font-size=\"15\">%g</text>\n",
                         EDGE - 6, y + 4, k * step);
     }
     atn_text_printf(page,
-                    "<text class=\"axis\" x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"13\">x (%s)</text>\n",
+                    "<text class=\"axis\" x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"15\">x (%s)</text>\n",
                     (SIDE + EDGE) / 2, SIDE - EDGE + 38, nano ? "nm" : "Å");
     atn_text_printf(page,
-                    "<text class=\"axis\" text-anchor=\"middle\" font-size=\"13\" transform=\"translate(12 %d) "
+                    "<text class=\"axis\" text-anchor=\"middle\" font-size=\"15\" transform=\"translate(12 %d) "
                     "rotate(-90)\">y (%s)</text>\n",
                     (SIDE - EDGE) / 2, nano ? "nm" : "Å");
-    (void)o;
 }
 
 /* A dot for each atom of a slice across z; by structure, or by orientation. */
@@ -166,7 +170,7 @@ static void draw_slice(atn_text *page, const lattice_outcome *o, bool orientatio
         atn_text_add(page, " ");
     }
     atn_text_printf(page, "%s Atoms within %.3g Å of the centre along z%s.</figcaption></figure>\n",
-                    orientation ? "Colour: the crystal direction along z (key below)." : "; opacity shows confidence.",
+                    orientation ? "Colour: the crystal direction along z (key below)." : "(opacity: confidence).",
                     thick, o->n_shown < o->atoms ? ", subsampled" : "");
 }
 
@@ -228,7 +232,7 @@ static void draw_pole_figure(atn_text *page, const lattice_outcome *o, int32_t s
     step = of / MOST_POLES + 1;
     atn_text_add(
         page,
-        "<figure style=\"flex:1 1 12rem;margin:0\"><svg viewBox=\"-110 -110 220 235\" role=\"img\"><title>pole figure"
+        "<figure style=\"flex:1 1 12rem;margin:0\"><svg viewBox=\"-118 -118 236 250\" role=\"img\"><title>pole figure"
         "</title><circle r=\"100\" fill=\"none\" stroke=\"var(--soft)\"/>"
         "<path d=\"M-100 0H100M0-100V100\" stroke=\"var(--line)\"/>\n");
     atn_text_add(page, "<g style=\"fill:var(--c0);fill-opacity:.25\">\n");
@@ -244,9 +248,9 @@ static void draw_pole_figure(atn_text *page, const lattice_outcome *o, int32_t s
         }
     }
     atn_text_printf(page,
-                    "</g><text class=\"axis\" text-anchor=\"middle\" y=\"122\" font-size=\"14\">%s %s</text>"
-                    "<text class=\"axis\" x=\"94\" y=\"14\" font-size=\"12\">x</text>"
-                    "<text class=\"axis\" x=\"5\" y=\"-94\" font-size=\"12\">y</text></svg></figure>\n",
+                    "</g><text class=\"axis\" text-anchor=\"middle\" y=\"126\" font-size=\"13\">%s %s</text>"
+                    "<text class=\"axis\" x=\"105\" y=\"4\" font-size=\"12\">x</text>"
+                    "<text class=\"axis\" x=\"-3\" y=\"-105\" font-size=\"12\">y</text></svg></figure>\n",
                     o->info.name[structure - 1], f->name);
 }
 
@@ -297,7 +301,7 @@ static void draw_grains(atn_text *page, const lattice_outcome *o, const lattice_
         name[k] = names[k];
     }
     for (size_t k = 0; k < o->n_shown && group; ++k) group[k] = g->of[k] > 0 && g->of[k] <= DRAWN ? g->of[k] - 1 : -1;
-    if (group && g->n > 1) draw_atoms(page, o, group, DRAWN, name, "The largest grains (lengths in Å)");
+    if (group && g->n > 1) draw_atoms(page, o, group, DRAWN, name, "The largest grains");
     atn_free(page->ctx, group);
 }
 

@@ -111,12 +111,12 @@ static size_t move_model(const atn_cloud *model, const double *t, double *axis[3
     return count;
 }
 
-static void draw_view(atn_text *page, double *const bright[3], size_t n_bright, double *const model[3],
-                      size_t n_model) {
+static void draw_view(atn_text *page, double *const bright[3], size_t n_bright, double *const model[3], size_t n_model,
+                      const char *unit) {
     const atn_view_cloud clouds[] = {
         {.name = "scan", .color = 0, .n = n_bright, .axis = {bright[0], bright[1], bright[2]}},
         {.name = "model at its pose", .color = 1, .n = n_model, .axis = {model[0], model[1], model[2]}}};
-    const atn_view_panel panel = {.title = "The needle in its scan"};
+    const atn_view_panel panel = {.title = "The needle in its scan", .unit = unit};
     atn_view_draw(page, clouds, 2, &panel, 1, NULL);
 }
 
@@ -145,7 +145,7 @@ static atn_status draw_volume(atn_text *page, const needle_job *job, const atn_c
         unsigned level = info.bits == 8 ? (unsigned)r->level : (unsigned)(r->level >> 8);
         size_t n_bright = find_bright(bytes, n, spacing, level, bright);
         size_t n_model = r->n_rounds ? move_model(model, r->transform, moved) : 0;
-        draw_view(page, bright, n_bright, moved, n_model);
+        draw_view(page, bright, n_bright, moved, n_model, info.unit);
         atn_page_heading(page, "Slices");
         atn_page_paragraph(page, "Orange: the model at its pose. Green: its tip. Move the sliders.");
         atn_slices_draw(page, &(atn_slices){.n = {n[0], n[1], n[2]},
@@ -171,7 +171,7 @@ static atn_status draw_cloud(atn_text *page, const needle_job *job, const atn_cl
     double *const axis[3] = {(double *)(uintptr_t)atn_cloud_positions(scan, 0),
                              (double *)(uintptr_t)atn_cloud_positions(scan, 1),
                              (double *)(uintptr_t)atn_cloud_positions(scan, 2)};
-    draw_view(page, axis, atn_cloud_info_of(scan).points, moved, n_model);
+    draw_view(page, axis, atn_cloud_info_of(scan).points, moved, n_model, NULL);
     atn_free(ctx, moved[0]);
     return ATN_OK;
 }

@@ -217,7 +217,11 @@ static void make_page(atn_serve *s, const char *kind, const char *title) {
                     surface  ? "showSurface(document.querySelector('.surface'))"
                     : needle ? "showSlices(document.querySelector('.slices'))"
                              : "null");
-    atn_page_end(page, NULL);
+    atn_cli_origin origin;
+    atn_cli_origin_make(s->call, &origin);
+    atn_page_end(page, &origin.page);
+    if (origin.command.failed || origin.machine.failed) page->failed = true;
+    atn_cli_origin_free(&origin);
 }
 
 /* ---- opening and closing ---- */

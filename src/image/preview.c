@@ -1,6 +1,8 @@
-/* A PNG of an image for people: values through a colour map, and beside it a colour bar with the values at its ends. */
+/* A PNG of an image for people: values through a colour map, beside it a colour bar with round values and the unit, and
+ * below it a ruler. */
 #include "image/colour.h"
 #include "image/formats.h"
+#include "image/glyph.h"
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -12,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BAR = 12, GAP = 6, LABEL = 12, UNIT_HEIGHT = 400, LEAST_HEIGHT = 2 * GLYPH_HEIGHT + 3 };
+enum { BAR = 14, GAP = 8, TEXT = 15, UNIT_HEIGHT = 700, LEAST_RULED = 80 }; /* pixels of pictures up to UNIT_HEIGHT */
 
 typedef struct canvas {
     size_t width, height;
@@ -29,19 +31,56 @@ static void put(const canvas *c, size_t x, size_t y, const uint16_t colour[3]) {
     }
 }
 
-static void put_block(const canvas *c, size_t x, size_t y, size_t edge, const uint16_t colour[3]) {
-    for (size_t down = 0; down < edge; ++down)
-        for (size_t right = 0; right < edge; ++right)
-            if (x + right < c->width && y + down < c->height) put(c, x + right, y + down, colour);
+/* A line of text that begins at (x, y). */
+typedef struct line {
+    const canvas *canvas;
+    size_t x, y;
+} line;
+
+static void put_ink(void *user, size_t x, size_t y, double cover) {
+    const line *l = user;
+    const canvas *c = l->canvas;
+    size_t step = (size_t)c->bits / 8;
+    if (l->x + x >= c->width || l->y + y >= c->height) return;
+    unsigned char *to = c->bytes + ((l->y + y) * c->width + l->x + x) * 3 * step;
+    for (size_t k = 0; k < 3 * step; ++k) to[k] = (unsigned char)(to[k] * (1 - cover) + 0.5);
 }
 
-static void put_text(const canvas *c, size_t x, size_t y, size_t zoom, const char *text) {
-    static const uint16_t black[3] = {0};
-    for (; *text; ++text, x += (GLYPH_WIDTH + 1) * zoom)
-        for (size_t row = 0; row < GLYPH_HEIGHT; ++row)
-            for (size_t column = 0; column < GLYPH_WIDTH; ++column)
-                if (colour_glyph(*text, row) >> (GLYPH_WIDTH - 1 - column) & 1)
-                    put_block(c, x + column * zoom, y + row * zoom, zoom, black);
+static void put_text(const canvas *c, size_t x, size_t y, size_t size, const char *text) {
+    glyph_draw(text, size, put_ink, &(line){c, x, y});
+}
+
+/* ---- numbers ---- */
+
+/* What a value of `size` is counted in: a factor, and the unit with its prefix. Only metres have prefixes. */
+static double prefix_of(double size, const char *unit, char text[16]) {
+    static const struct {
+        double factor;
+        const char *prefix;
+    } PREFIXES[] = {{1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}};
+    size_t k = 0;
+    bool metres = strcmp(unit, "m") == 0 && size > 0;
+    while (metres && k < 4 && size < PREFIXES[k].factor * 0.9999) ++k;
+    snprintf(text, 16, "%s%s", PREFIXES[k].prefix, unit);
+    return PREFIXES[k].factor;
+}
+
+/* With a minus sign that is one, and a point whatever the locale. */
+static void print_number(double value, char *to, size_t bytes) {
+    char number[ATN_NUMBER_TEXT];
+    snprintf(number, sizeof number, "%.6g", fabs(value));
+    char *comma = strchr(number, ',');
+    if (comma) *comma = '.';
+    snprintf(to, bytes, "%s%s", value < 0 ? "\xe2\x88\x92" : "", number);
+}
+
+/* 1, 2 or 5 times a power of ten, so that at most `most` steps go into a range > 0. */
+static double step_of(double range, double most) {
+    double power = pow(10, floor(log10(range / most)));
+    return range / power <= most         ? power
+           : range / (2 * power) <= most ? 2 * power
+           : range / (5 * power) <= most ? 5 * power
+                                         : 10 * power;
 }
 
 /* Where a value stands in the map: 0 at low, 1 at high. */
@@ -62,21 +101,72 @@ static void put_image(const canvas *c, const atn_image *image, const atn_image_i
         }
 }
 
-static void put_bar(const canvas *c, size_t x, size_t zoom, const char *unit, const atn_preview_settings *o) {
-    for (size_t y = 0; y < c->height; ++y) {
+/* Labels of the colour bar: at round values. */
+typedef struct scale {
+    double factor, step; /* values are multiples of step * factor */
+    double first;        /* the least multiple; there are `n` */
+    int n;
+    char unit[16];
+} scale;
+
+static void print_label(const scale *s, int k, char *to, size_t bytes) {
+    double value = (s->first + k) * s->step;
+    print_number(fabs(value) < 1e-9 * s->step ? 0 : value, to, bytes);
+}
+
+static scale scale_of(const atn_preview_settings *o, const char *unit, size_t height, size_t text) {
+    scale s = {0};
+    s.factor = prefix_of(fmax(fabs(o->low), fabs(o->high)), unit, s.unit);
+    double low = o->low / s.factor, range = o->high / s.factor - low;
+    if (!(range > 0) || !isfinite(range)) {
+        s.step = low != 0 ? fabs(low) : 1;
+        s.first = low != 0 ? copysign(1, low) : 0;
+        s.n = 1;
+        return s;
+    }
+    s.step = step_of(range, fmax(2, fmin(8, (double)height / (2.0 * (double)text))));
+    s.first = ceil(low / s.step - 1e-9);
+    s.n = (int)(floor(o->high / s.factor / s.step + 1e-9) - s.first) + 1;
+    return s;
+}
+
+static void put_rectangle(const canvas *c, size_t x, size_t y, size_t w, size_t h) {
+    static const uint16_t INK[3] = {0x2020, 0x2020, 0x2020};
+    for (size_t j = y; j < y + h && j < c->height; ++j)
+        for (size_t k = x; k < x + w && k < c->width; ++k) put(c, k, j, INK);
+}
+
+static void put_bar(const canvas *c, size_t x, size_t tall, size_t zoom, const scale *s,
+                    const atn_preview_settings *o) {
+    size_t text = TEXT * zoom, edge = BAR * zoom;
+    for (size_t y = 0; y < tall; ++y) {
         uint16_t colour[3];
-        colour_of(o->map, c->height > 1 ? 1 - (double)y / (double)(c->height - 1) : 1, colour);
-        for (size_t k = 0; k < BAR * zoom; ++k) put(c, x + k, y, colour);
+        colour_of(o->map, tall > 1 ? 1 - (double)y / (double)(tall - 1) : 1, colour);
+        for (size_t k = 0; k < edge; ++k) put(c, x + k, y, colour);
     }
-    const double ends[] = {o->high, o->low};
-    for (int k = 0; k < 2; ++k) {
-        char label[2 * LABEL], number[ATN_NUMBER_TEXT];
-        snprintf(number, sizeof number, "%.4g", ends[k]);
-        char *comma = strchr(number, ','); /* whatever the locale */
-        if (comma) *comma = '.';
-        snprintf(label, sizeof label, "%s%s%s", number, *unit ? " " : "", unit);
-        put_text(c, x + (BAR + GAP) * zoom, k ? c->height - (GLYPH_HEIGHT + 1) * zoom : zoom, zoom, label);
+    for (int k = 0; k < s->n; ++k) {
+        char label[48];
+        double value = (s->first + k) * s->step * s->factor;
+        size_t y = (size_t)lround((1 - place_of(value, o->low, o->high)) * (double)(tall - 1));
+        size_t top = y > text / 2 ? y - text / 2 : 0;
+        print_label(s, k, label, sizeof label);
+        put_rectangle(c, x + edge, y, 3 * zoom, zoom);
+        put_text(c, x + edge + GAP * zoom, top + text > c->height ? c->height - text : top, text, label);
     }
+    put_text(c, x, tall + GAP * zoom / 2, text, s->unit);
+}
+
+/* Below the image: a bar of round length, about a quarter of the image. */
+static void put_ruler(const canvas *c, const atn_image_info *info, size_t zoom) {
+    double pixel = info->spacing_m[0] > 0 ? info->spacing_m[0] : 1, quarter = pixel * (double)info->width / 4;
+    char unit[16], number[32], label[64];
+    if (info->width < LEAST_RULED) return;
+    double length = step_of(quarter * 2, 2), factor = prefix_of(length, info->spacing_m[0] > 0 ? "m" : "px", unit);
+    size_t wide = (size_t)lround(length / pixel), top = (size_t)info->height + GAP * zoom;
+    print_number(length / factor, number, sizeof number);
+    snprintf(label, sizeof label, "%s %s", number, unit);
+    put_rectangle(c, GAP * zoom, top + TEXT * zoom / 2, wide, 2 * zoom);
+    put_text(c, wide + 2 * GAP * zoom, top, TEXT * zoom, label);
 }
 
 static atn_status check(const atn_ctx *ctx, const char *path, const atn_image_info *info, atn_preview_settings *o) {
@@ -96,20 +186,29 @@ static atn_status check(const atn_ctx *ctx, const char *path, const atn_image_in
 
 static atn_status draw(const atn_ctx *ctx, const char *path, const atn_image *image, const atn_image_info *info,
                        const atn_preview_settings *o, canvas *c) {
-    size_t bytes, zoom = (size_t)info->height / UNIT_HEIGHT + 1;
-    size_t bar = o->no_bar ? 0 : zoom * (2 * GAP + BAR + LABEL * (GLYPH_WIDTH + 1));
+    size_t bytes, zoom = (size_t)info->height / UNIT_HEIGHT + 1, text = TEXT * zoom, widest = 0, tall, below;
+    tall = (size_t)info->height > 3 * text || o->no_bar ? (size_t)info->height : 3 * text;
+    scale s = scale_of(o, info->unit, tall, text);
+    for (int k = 0; k < s.n; ++k) {
+        char label[48];
+        print_label(&s, k, label, sizeof label);
+        size_t wide = glyph_width(label, text);
+        widest = wide > widest ? wide : widest;
+    }
+    size_t unit = glyph_width(s.unit, text), labels = zoom * (BAR + GAP) + widest;
+    size_t bar = o->no_bar ? 0 : zoom * 2 * GAP + (unit > labels ? unit : labels);
+    below = o->no_bar ? 0 : text + 2 * GAP * zoom;
     c->bits = o->bits;
-    c->height = (size_t)info->height;
-    if (!o->no_bar && c->height < LEAST_HEIGHT * zoom) c->height = LEAST_HEIGHT * zoom;
-    if (!atn_size_add((size_t)info->width, bar, &c->width) || !atn_size_mul(c->width, c->height, &bytes) ||
-        !atn_size_mul(bytes, 6, &bytes))
+    if (!atn_size_add((size_t)info->width, bar, &c->width) || !atn_size_add(tall, below, &c->height) ||
+        !atn_size_mul(c->width, c->height, &bytes) || !atn_size_mul(bytes, 6, &bytes))
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: an image of %lld x %lld is too large for a preview", path,
                         (long long)info->width, (long long)info->height);
     c->bytes = atn_alloc(ctx, bytes);
     if (!c->bytes) return ATN_ERR_MEMORY;
     memset(c->bytes, 255, bytes);
     put_image(c, image, info, o);
-    if (!o->no_bar) put_bar(c, (size_t)info->width + GAP * zoom, zoom, info->unit, o);
+    if (!o->no_bar) put_bar(c, (size_t)info->width + GAP * zoom, tall, zoom, &s, o);
+    if (!o->no_bar) put_ruler(c, info, zoom);
     return ATN_OK;
 }
 

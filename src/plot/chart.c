@@ -99,7 +99,7 @@ static void print_number(double value, char *to, size_t bytes) {
 }
 
 static void open_picture(atn_text *page, int32_t height, const char *title) {
-    atn_text_printf(page, "<svg viewBox=\"0 0 %d %d\" role=\"img\"><title>", WIDTH, height);
+    atn_text_printf(page, "<div class=\"chart\"><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>", WIDTH, height);
     atn_page_escape(page, title);
     atn_text_printf(page, "</title>\n<text class=\"title\" x=\"0\" y=\"170\">");
     atn_page_escape(page, title);
@@ -199,7 +199,7 @@ void atn_chart_draw(atn_text *page, const atn_chart *c) {
     draw_legend(page, c);
     draw_axes(page, c, &x, &y);
     for (int32_t s = 0; s < c->n_series; ++s) draw_series(page, &c->series[s], &x, &y);
-    atn_text_add(page, "</svg>\n");
+    atn_text_add(page, "</svg></div>\n");
 }
 
 void atn_bars_draw(atn_text *page, const char *title, const char *x_title, const atn_bar *bars, int32_t n, double mark,
@@ -234,7 +234,7 @@ void atn_bars_draw(atn_text *page, const char *title, const char *x_title, const
                             x.from, top, end - x.from, ROW - 70, color);
         if (bars[k].note) draw_label(page, end + 70, top + 145, "start", bars[k].note);
     }
-    atn_text_add(page, "</svg>\n");
+    atn_text_add(page, "</svg></div>\n");
 }
 
 void atn_histogram_draw(atn_text *page, const char *title, const char *x_title, const double *values, size_t n,
@@ -258,5 +258,5 @@ void atn_histogram_draw(atn_text *page, const char *title, const char *x_title, 
     }
     if (mark > 0 && mark < x.high)
         atn_text_printf(page, "<path class=\"mark\" d=\"M%d %dV%d\"/>\n", place(&x, mark), y.from, y.to);
-    atn_text_add(page, "</svg>\n");
+    atn_text_add(page, "</svg></div>\n");
 }

@@ -119,7 +119,9 @@ void atn_view_draw(atn_text *page, const atn_view_cloud *clouds, size_t n_clouds
         page->failed = true;
         return;
     }
-    atn_text_printf(page, "<style>\n%s</style>\n<div class=\"view\">\n<p class=\"keys\">", atn_web("view_style"));
+    atn_text_printf(page, "<style>\n%s</style>\n<div class=\"view\" data-unit=\"", atn_web("view_style"));
+    atn_page_escape(page, n_panels && panels[0].unit ? panels[0].unit : "");
+    atn_text_add(page, "\">\n<p class=\"keys\">");
     for (size_t k = 0; k < n_clouds; ++k) {
         atn_text_printf(page, "<label><input type=\"checkbox\" checked=\"\"/><i style=\"background:var(--c%d)\"></i>",
                         (int)(clouds[k].color % 6));

@@ -18,6 +18,7 @@ typedef struct atn_view_cloud {
 typedef struct atn_view_panel {
     const char *title;
     const double *const *moved; /* for each cloud: 4 x 4, row-major, or NULL where it stays */
+    const char *unit;           /* of lengths, as the first panel says; NULL: not known */
 } atn_view_panel;
 
 /* Which of n points are drawn: one out of each of equal parts, always the same. `index` has room for

@@ -239,8 +239,8 @@ static atn_status draw_pruning(atn_text *page, const atn_report *r) {
     bars[0] = (atn_bar){"all", r->product.digits, left, 5};
     for (int32_t k = 0; k < r->n_prunes; ++k, notes += NOTE) {
         left -= r->prunes[k].together.number;
-        snprintf(notes, NOTE, "alone -%.3g %%",
-                 r->product.number > 0 ? r->prunes[k].alone.number / r->product.number * 100 : 0);
+        double share = r->product.number > 0 ? r->prunes[k].alone.number / r->product.number * 100 : 0;
+        snprintf(notes, NOTE, share > 0 ? "alone -%.3g %%" : "alone 0 %%", share);
         bars[k + 1] = (atn_bar){r->prunes[k].constraint, notes, left, 0};
     }
     atn_bars_draw(page, "What is left after each constraint", "points", bars, n, 0, true);

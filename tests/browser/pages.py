@@ -105,7 +105,7 @@ def needle(page):
 
 def lattice(page):
     attune("sample", "atoms", "-o", path("atoms"), "--size", "8000", "--grains", "4", "--lattice", "bcc")
-    told = json.loads(attune("lattice", path("atoms/frame.pos"), "--device", "host", "--report", path("lattice.html"), "--json"))
+    told = json.loads(attune("lattice", path("atoms/frame.pos"), "--ranges", path("atoms/ranges.rrng"), "--device", "host", "--report", path("lattice.html"), "--json"))
     check(page, "lattice")
     text = page.run("return document.body.textContent")
     for count in told["counts"].values():

@@ -143,7 +143,7 @@ static void clouds_travel_in_the_page(void **state) {
     const double *const transforms[] = {moved, NULL, NULL};
     const atn_view_cloud clouds[] = {
         {"<a>", 0, 3, {x, y, x}, NULL}, {"b", 1, MANY, {many, many, many}, NULL}, {"none", 7, 0, {0}, NULL}};
-    const atn_view_panel panels[] = {{"before", NULL}, {"a & b", transforms}};
+    const atn_view_panel panels[] = {{.title = "before", .unit = "\"<mm>"}, {.title = "a & b", .moved = transforms}};
     atn_view_draw(&page, clouds, 3, panels, 2, NULL);
     check_well_formed(&page);
     const char *text = atn_text_str(&page);
@@ -152,6 +152,7 @@ static void clouds_travel_in_the_page(void **state) {
     assert_int_equal(count(text, "nan"), 0);
     assert_non_null(strstr(text, "[null,null,null,],\n[[0,2,3,0,"));
     assert_non_null(strstr(text, "&#60;a&#62;"));
+    assert_non_null(strstr(text, "data-unit=\"&#34;&#60;mm&#62;\""));
     assert_int_equal(unpack(text, 0, bytes), 18);
     static const unsigned char CORNERS[] = {0, 0, 0, 0, 0, 0, 0, 128, 0, 0, 0, 128, 255, 255, 0, 0, 255, 255};
     assert_memory_equal(bytes, CORNERS, sizeof CORNERS);
@@ -172,7 +173,7 @@ static void values_become_colours(void **state) {
     atn_text page = {.ctx = ctx};
     double x[] = {0, 1, 2, 3, 4}, value[] = {0, 1, 2, 2.0001, NAN};
     const atn_view_cloud cloud = {"a", 0, 5, {x, x, x}, value};
-    const atn_view_panel panel = {"after", NULL};
+    const atn_view_panel panel = {.title = "after"};
     atn_view_draw(&page, &cloud, 1, &panel, 1, &(atn_view_scale){"far <off>", "lost", 2});
     check_well_formed(&page);
     const char *at = strstr(atn_text_str(&page), ",v:'");

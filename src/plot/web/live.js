@@ -81,8 +81,8 @@ function showLive(kind, view) {
   }
 
   // ---- charts ----
-  // series: [{name, colour, points: [[x, y]], dots}]; log: of y.
-  function chart(title, unit, series, log) {
+  // series: [{name, colour, points: [[x, y]], dots}]; log: of y; along: what x is.
+  function chart(title, unit, series, along, log) {
     let figure = [...$('charts').children].find(f => f.dataset.title === title);
     if (!figure) {
       figure = document.createElement('figure');
@@ -96,7 +96,8 @@ function showLive(kind, view) {
     canvas.height = h * fine;
     g.scale(fine, fine);
     const all = series.flatMap(s => s.points.filter(p => good(p[1])));
-    const last = series[0].points.length ? series[0].points[series[0].points.length - 1][1] : NaN;
+    const newest = (series[log ? 0 : series.length - 1] || {points: []}).points;
+    const last = newest.length ? newest[newest.length - 1][1] : NaN;
     figure.firstChild.textContent = `${title}${Number.isFinite(last) ? `: ${+ last.toPrecision(4)} ${unit}` : ''}`;
     if (!all.length) return;
     const f = log ? Math.log10 : y => y;
@@ -104,19 +105,22 @@ function showLive(kind, view) {
     for (const [x, y] of all)
       [x0, x1, y0, y1] = [Math.min(x0, x), Math.max(x1, x), Math.min(y0, f(y)), Math.max(y1, f(y))];
     if (y1 <= y0) [y0, y1] = log ? [y0 - .5, y1 + .5] : [0, 1];
-    const X = x => 44 + (x - x0) / (x1 - x0 || 1) * (w - 52), Y = y => 6 + (1 - (f(y) - y0) / (y1 - y0)) * (h - 24);
     g.fillStyle = style('--soft');
     g.font = '11px system-ui, sans-serif';
+    const back = v => log ? 10 ** v : v, marks = [y0, (y0 + y1) / 2, y1].map(back), texts = marks.map(short);
+    const left = Math.ceil(Math.max(...texts.map(t => g.measureText(t).width))) + 8, wide = w - left - 8;
+    const X = x => left + (x - x0) / (x1 - x0 || 1) * wide, Y = y => 8 + (1 - (f(y) - y0) / (y1 - y0)) * (h - 28);
     g.textAlign = 'right';
-    const back = v => log ? 10 ** v : v;
-    for (const v of [y0, (y0 + y1) / 2, y1]) {
-      g.fillText(String(+back(v).toPrecision(3)), 40, Y(back(v)) + 4);
-      g.fillRect(44, Y(back(v)), w - 52, .5);
-    }
+    marks.forEach((v, k) => {
+      g.fillText(texts[k], left - 4, Y(v) + 4);
+      g.fillRect(left, Y(v), wide, .5);
+    });
     g.textAlign = 'left';
-    g.fillText(String(+x0.toPrecision(4)), 44, h - 4);
+    g.fillText(short(x0), left, h - 4);
+    g.textAlign = 'center';
+    g.fillText(along, left + wide / 2, h - 4);
     g.textAlign = 'right';
-    g.fillText(String(+x1.toPrecision(4)), w - 8, h - 4);
+    if (x1 > x0) g.fillText(short(x1), w - 8, h - 4);
     for (const s of series) {
       g.strokeStyle = g.fillStyle = style(s.colour);
       g.lineWidth = 1.5;
@@ -131,6 +135,12 @@ function showLive(kind, view) {
       if (!s.dots) g.stroke();
     }
   }
+  // Three digits, without rows of zeros.
+  function short(v) {
+    const size = Math.abs(v),
+          text = size && (size < 1e-3 || size >= 1e6) ? v.toExponential(1) : String(+v.toPrecision(3));
+    return text.replace('e+', 'e').replace('-', '−');
+  }
   const curve = (name, key, factor = 1) => events.filter(e => key in e).map(e => [e[name], e[key] * factor]);
   function table(rows) {
     const table = document.createElement('table');
@@ -140,58 +150,77 @@ function showLive(kind, view) {
     }
     $('rows').replaceChildren(table);
   }
-  function flatten(front, value) {
+  // Names and numbers of a summary as people read them: latency_s: {p50: 0.0046} is "latency p50: 4.6 ms".
+  const NAMES = {fps: 'frames per second', seconds: 'time', reason: 'why', rmse: 'RMSE', tried: 'candidates'};
+  function flatten(front, value, time) {
     return Object.entries(value).flatMap(([k, v]) => {
-      const name = (front + ' ' + k.replace(/_/g, ' ')).trim();
-      return v && typeof v === 'object' && !Array.isArray(v) ? flatten(name, v) : [[name, number(v)]];
+      const isTime = time || k.endsWith('_s') || k === 'seconds', plainly = k.replace(/_s$/, '').replace(/_/g, ' ');
+      const name = `${front} ${NAMES[k] || plainly}`.trim();
+      if (v && typeof v === 'object' && !Array.isArray(v)) return flatten(name, v, isTime);
+      return [[name, k === 'overlap' ? `${+ (100 * v).toPrecision(3)} %` : isTime ? seconds(v) : number(v)]];
     });
   }
-  const number = v => Array.isArray(v) ? v.flat(3).map(number).join('  ') :
-      typeof v === 'number'            ? String(+v.toPrecision(6)) :
-                                         String(v);
+  function seconds(v) {
+    const [f, u] = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs']].find(([f]) => v >= f) || [1e-9, 'ns'];
+    return `${+ (v / f).toPrecision(4)} ${u}`;
+  }
+  const number = v => Array.isArray(v) ?
+      v.map(e => Array.isArray(e) ? e.map(number).join('  ') : number(e)).join('\n') :
+      typeof v === 'number' ? String(+v.toPrecision(6)) :
+                              String(v);
   const DRAW = {
     surface() {
       const rate = [];
       for (let k = 1; k < events.length; ++k)
         if (events[k].t > events[k - 1].t)
           rate.push([events[k].t, (events[k].answered - events[k - 1].answered) / (events[k].t - events[k - 1].t)]);
-      chart('frames a second', '1/s', [{colour: '--c0', points: rate}]);
-      chart('latency', 'ms', [{colour: '--c1', points: curve('t', 'latency_s', 1e3)}]);
-      chart('dropped', 'frames', [{colour: '--c3', points: curve('t', 'dropped')}]);
+      chart('frames per second', '1/s', [{colour: '--c0', points: rate}], 's');
+      chart('latency', 'ms', [{colour: '--c1', points: curve('t', 'latency_s', 1e3)}], 's');
+      chart('dropped', 'frames', [{colour: '--c3', points: curve('t', 'dropped')}], 's');
       const e = events[events.length - 1];
       if (e)
-        $('facts').textContent = `frame ${e.answered}; ${e.note || ''} shown ${(seen.length / 2).toFixed(0)} a second`;
+        $('facts').textContent = `frame ${e.answered}; ${e.note || ''} ` +
+            (ended ? `${shown} shown` : `${(seen.length / 2).toFixed(0)} shown per second`);
     },
     tune() {
       const good = events.filter(e => e.ratio > 0), best = [];
       let least = Infinity;
       for (const e of good) best.push([e.n, least = Math.min(least, e.ratio)]);
       chart(
-          'time over that of the incumbent, measured beside it', '',
+          'best so far: time over that of the estimate', '',
           [{colour: '--c2', points: best}, {colour: '--many', dots: true, points: good.map(e => [e.n, e.ratio])}],
-          true);
+          'candidate', true);
       const failures = {};
       for (const e of events)
         if (e.failed) failures[e.failed] = (failures[e.failed] || 0) + 1;
+      const slower = events.filter(e => !e.failed && !(e.ratio > 0)).length;
       const winner = good.reduce((a, e) => !a || e.ratio < a.ratio ? e : a, null);
       $('facts').textContent = `${events.length} candidates`;
       table([
         ['best so far', winner ? winner.variant : '–'],
-        ['its time over the incumbent’s', winner ? number(winner.ratio) : '–'],
+        ['its time over the estimate’s', winner ? number(winner.ratio) : '–'],
+        ...(slower ? [['clearly slower, not timed on', slower]] : []),
         ...Object.entries(failures).map(([why, n]) => ['failed: ' + why, n])
       ]);
     },
     register() {
-      chart('rmse', '', [{colour: '--c0', points: curve('iteration', 'rmse')}], true);
-      chart('distance scale', '', [{colour: '--c2', points: curve('iteration', 'sigma')}], true);
-      chart('largest motion', '', [{colour: '--c1', points: curve('iteration', 'motion')}], true);
+      chart('RMSE', '', [{colour: '--c0', points: curve('iteration', 'rmse')}], 'iteration', true);
+      chart('distance scale', '', [{colour: '--c2', points: curve('iteration', 'sigma')}], 'iteration', true);
+      chart('largest motion', '', [{colour: '--c1', points: curve('iteration', 'motion')}], 'iteration', true);
       const e = events[events.length - 1];
       if (e) $('facts').textContent = `iteration ${e.iteration}, ${e.source} and ${e.target} points`;
     },
     lattice() {
-      const e = events[events.length - 1];
-      chart('done', '%', [{colour: '--c0', points: curve('t', 'share', 100)}]);
-      if (e) $('facts').textContent = e.note || '';
+      const e = events[events.length - 1], parts = [];
+      for (const {t, share, note} of events) {
+        const last = parts[parts.length - 1], p = [t, 100 * share];
+        if (last && last.note === note && p[1] >= last.points[last.points.length - 1][1])
+          last.points.push(p);
+        else
+          parts.push({note, colour: '--c' + parts.length % 6, points: [p]});
+      }
+      chart('parts of the work', '%', parts, 's');
+      if (e) $('facts').textContent = ended ? '' : `${e.note}: ${Math.round(100 * e.share)} %`;
     }
   };
   DRAW.needle = DRAW.surface;
@@ -199,6 +228,7 @@ function showLive(kind, view) {
     if (dirty) {
       dirty = false;
       DRAW[kind]();
+      $('pause').hidden = ended || !view;
       if (summary) table(flatten('', summary).filter(([k]) => k !== 'summary'));
     }
     setTimeout(() => requestAnimationFrame(draw), 250);

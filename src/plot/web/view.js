@@ -1,10 +1,11 @@
 'use strict';
 // Point clouds in canvases, with a depth buffer of their own: nothing but a browser is needed.
 // clouds: [{c: colour, o: offsets, s: steps, d: base64 of three 16-bit numbers a point, v: base64 of a byte a point}];
-// panels: for each canvas the clouds' transforms, 4 x 4 by rows, or null.
+// panels: for each canvas the clouds' transforms, 4 x 4 by rows, or null. The box says the unit of lengths.
 // v is 0 to 254 between the ends of the colour bar, 255 beyond it.
 function showClouds(box, clouds, panels) {
   const boxes = [...box.querySelectorAll('.keys input')], tool = name => box.querySelector(`[data-tool=${name}]`);
+  const unit = box.dataset.unit || '';
   const held = new Map();  // pointers that are down
   const STOPS = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
   let rotation, zoom = 1, shift = [0, 0], asked = false, spread = 0, middle = null;
@@ -33,9 +34,15 @@ function showClouds(box, clouds, panels) {
     turn(.5, .35);
   }
 
+  // The box of the data as it lies now fills the canvas.
   function fit() {
     zoom = 1;
     shift = [0, 0];
+    for (const view of views) {
+      const half = view.high.map((v, d) => (v - view.low[d]) / 2);
+      [view.wide, view.tall] =
+          [0, 1].map(e => half.reduce((sum, v, d) => sum + Math.abs(rotation[e][d]) * v, 0) || view.radius);
+    }
   }
 
   function bytesOf(text) {
@@ -147,14 +154,14 @@ function showClouds(box, clouds, panels) {
         g.fillText(plain(v, step), x + away[0] * 9 * fine, y + away[1] * 11 * fine);
       }
       g.font = `bold ${12 * fine}px system-ui, sans-serif`;
-      g.fillText('xyz'[d], mid[0] + away[0] * 40 * fine, mid[1] + away[1] * 32 * fine);
+      g.fillText('xyz'[d] + (unit ? ` (${unit})` : ''), mid[0] + away[0] * 40 * fine, mid[1] + away[1] * 32 * fine);
       g.font = `${11 * fine}px system-ui, sans-serif`;
     }
-    const bar = niceStep(w / scale, 5);
+    const bar = niceStep(w / scale, 6);
     g.textAlign = 'left';
     g.textBaseline = 'alphabetic';
     g.fillRect(10 * fine, h - 10 * fine, bar * scale, 2 * fine);
-    g.fillText(plain(bar, bar), 10 * fine, h - 15 * fine);
+    g.fillText(plain(bar, bar) + (unit && ' ' + unit), 10 * fine, h - 15 * fine);
   }
 
   function draw(view) {
@@ -166,7 +173,8 @@ function showClouds(box, clouds, panels) {
       canvas.height = h;
     }
     const image = view.context.createImageData(w, h), pixels = image.data, depth = new Float32Array(w * h).fill(-1e30);
-    const scale = .36 * Math.min(w, h) * zoom / view.radius, size = Math.max(1, Math.round(tool('size').value * fine));
+    const scale = zoom * Math.min(.38 * w / view.wide, .36 * h / view.tall);
+    const size = Math.max(1, Math.round(tool('size').value * fine));
     const ground = color('--ground'), beyond = color('--c1'), o = view.centre;
     const project = p => {
       const q = p.map((v, d) => v - o[d]), at = rotation.map(e => e[0] * q[0] + e[1] * q[1] + e[2] * q[2]);
@@ -213,6 +221,7 @@ function showClouds(box, clouds, panels) {
   views.forEach(measure);
   tool('up').value = guessUp(views[views.length - 1]);
   stand();
+  fit();
 
   function ask() {
     if (asked) return;
@@ -301,6 +310,7 @@ function showClouds(box, clouds, panels) {
       'click', () => document.fullscreenElement ? document.exitFullscreen() : box.requestFullscreen());
   tool('up').addEventListener('change', () => {
     stand();
+    fit();
     ask();
   });
   if (tool('colour')) tool('colour').addEventListener('change', ask);

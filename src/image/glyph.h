@@ -1,0 +1,19 @@
+/* Words in pictures: antialiased letters of any size, from the pictures of a font (font/sans.txt). */
+#ifndef ATN_IMAGE_GLYPH_H
+#define ATN_IMAGE_GLYPH_H
+
+#include <stddef.h>
+
+typedef struct glyph_font {
+    const char *name; /* of its file; NULL ends the table */
+    const char *text;
+} glyph_font;
+
+extern const glyph_font GLYPH_FONTS[]; /* made by the build */
+
+/* How wide a line of UTF-8 is at `size` pixels a line; letters that the font does not have take no room. */
+size_t glyph_width(const char *text, size_t size);
+/* Calls `put` for every pixel that the line covers, 0 to 1, its upper left corner at (0, 0). */
+void glyph_draw(const char *text, size_t size, void (*put)(void *user, size_t x, size_t y, double cover), void *user);
+
+#endif
