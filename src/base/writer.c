@@ -82,6 +82,8 @@ atn_status atn_writer_open(const atn_ctx *ctx, const char *path, atn_writer **ou
     return status;
 }
 
+const char *atn_writer_aside(const atn_writer *w) { return w->aside; }
+
 void atn_writer_free(atn_writer *w) {
     if (!w) return;
     if (w->fd >= 0) {

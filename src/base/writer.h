@@ -15,6 +15,9 @@ enum { ATN_WRITER_ROOM = 1 << 18 };
 atn_status atn_writer_add(atn_writer *writer, const void *bytes, size_t length);
 atn_status atn_writer_add_whole(atn_writer *writer, const void *bytes, size_t length);
 
+/* Where it is written until it is put into place, for others who write parts of it; NULL: into what is no file. */
+const char *atn_writer_aside(const atn_writer *writer);
+
 atn_status atn_writer_finish(atn_writer *writer); /* puts it into place */
 void atn_writer_free(atn_writer *writer);         /* what was not finished is removed; NULL is fine */
 

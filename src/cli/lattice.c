@@ -194,16 +194,16 @@ static atn_status match(atn_cli_call *call, atn_device *device, const atn_lattic
     double from = atn_clock_seconds();
     const char *report = atn_cli_value(call, "report");
     shown s = {.since_s = from};
-    atn_status status = atn_serve_open(call, "lattice", call->operands[0], &s.serve);
+    bool first = call->ranks->rank == 0, frames = atn_cli_has(call, "frames");
+    if (frames && !first) return ATN_OK; /* neighbourhoods are the first rank's */
+    atn_status status = first ? atn_serve_open(call, "lattice", call->operands[0], &s.serve) : ATN_OK;
     if (s.serve) call->watch.listener = show, call->watch.listener_user = &s;
     if (!status) status = atn_lattice_create(device, settings, &lattice);
-    if (!status)
-        status =
-            atn_cli_has(call, "frames") ? lattice_run_frames(call, lattice, o) : lattice_run_slabs(call, lattice, o);
+    if (!status) status = frames ? lattice_run_frames(call, lattice, o) : lattice_run_slabs(call, lattice, o);
     o->seconds = atn_clock_seconds() - from;
     atn_lattice_free(lattice);
-    if (!status && report) status = lattice_report(call, o, report);
-    if (!status) status = lattice_print(call, o);
+    if (!status && report && first) status = lattice_report(call, o, report);
+    if (!status && first) status = lattice_print(call, o);
     call->watch.listener = NULL;
     if (!status && s.serve) end_show(o, s.serve);
     atn_serve_close(s.serve);
@@ -268,6 +268,9 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "dropped. Cut-off, noise, efficiency and strangers are estimated from all of them by default, from 40 "
             "frames on; "
             "constants are bcc=3.2, fcc=4.79 and hcp=3.39, or these times a factor that fits much better.",
+            "mpirun -n N attune lattice: ranks share the frame, cut into slabs (docs/cluster.md). The same number of "
+            "slabs "
+            "gives the same result, however many ranks there are.",
             "JSON: atoms, counts (of each class), background (atoms of other on no site of the surrounding lattice), "
             "dropped, seconds, match_seconds, atoms_per_second, peak_bytes, "
             "settings "
@@ -303,6 +306,9 @@ const atn_cli_verb ATN_VERB_LATTICE = {
              .meaning = "background: fraction of neighbours that belong to no lattice"},
             {.name = "even", .meaning = "equal prior probability for all classes"},
             {.name = "exact", .meaning = "equation 1 as printed: an explicit assignment for each atom"},
+            {.name = "slabs",
+             .value = "N",
+             .meaning = "cut the frame into N slabs; default: one for each rank, and 2^20 atoms each at most"},
             {.name = "report", .value = "FILE", .meaning = "write an HTML report"},
             ATN_SERVE_OPTION,
             {.name = "drop-invalid", .meaning = "drop atoms with NaN or infinite coordinates"},
@@ -313,5 +319,6 @@ const atn_cli_verb ATN_VERB_LATTICE = {
                                {0}},
     .min_operands = 1,
     .max_operands = 1,
+    .ranks = true,
     .run = run,
 };

@@ -3,6 +3,7 @@
 #define ATN_CLI_LATTICE_H
 
 #include "cli/cli.h"
+#include "cloud/frame.h"
 
 #include <attune/lattice.h>
 #include <attune/ranges.h>
@@ -37,6 +38,35 @@ typedef struct lattice_outcome {
     char (*ion)[32];                                /* owned; their names */
     size_t ions;
 } lattice_outcome;
+
+/* What is kept of an atom until its row is written. */
+typedef struct lattice_kept {
+    atn_lattice_atom atom;
+    int32_t known; /* 1: a result is there */
+} lattice_kept;
+
+/* A run over a frame. */
+typedef struct lattice_job {
+    atn_cli_call *call;
+    atn_ranks *ranks; /* who share it; NULL: it is alone */
+    atn_lattice *lattice;
+    atn_frame *frame;
+    atn_frame_info about;
+    atn_mass_ranges *ranges;
+    size_t first, end;        /* indices that this rank writes */
+    atn_atom_column *column;  /* of these; NULL: nothing is written */
+    atn_ranks_parcel *parcel; /* results for each rank, which writes them; owned; NULL: it is alone */
+    lattice_outcome *o;
+} lattice_job;
+
+/* ---- lattice_ranks.c ---- */
+/* From the rank that has learned (`knows`) to all. */
+atn_status lattice_share_learned(const lattice_job *j, bool knows, atn_status status);
+/* Results of some atoms, on their way to those who write them; then all of them. */
+atn_status lattice_hold_results(const lattice_job *j, const atn_atoms *atoms, const lattice_kept *rows);
+atn_status lattice_send_results(const lattice_job *j, atn_status status);
+/* What the first rank tells is of all. */
+atn_status lattice_join_outcome(const lattice_job *j, atn_status status);
 
 /* Models and numbers; points of a model file go into *model, which must live as long as the settings. */
 atn_status lattice_read_options(atn_cli_call *call, atn_lattice_settings *settings, atn_cloud **model);

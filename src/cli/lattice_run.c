@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/lattice.h"
+#include "cloud/rows.h"
+#include "cloud/slabs.h"
 
 #include <math.h>
 #include <string.h>
@@ -63,21 +65,8 @@ atn_status lattice_run_frames(atn_cli_call *call, atn_lattice *lattice, lattice_
 
 /* ---- a frame ---- */
 
-/* What is kept of an atom until its row is written. */
-typedef struct kept {
-    atn_lattice_atom atom;
-    int32_t known; /* 1: a result is there */
-} kept;
-
-typedef struct job {
-    atn_cli_call *call;
-    atn_lattice *lattice;
-    atn_frame *frame;
-    atn_frame_info about;
-    atn_mass_ranges *ranges;
-    atn_atom_column *column;
-    lattice_outcome *o;
-} job;
+typedef lattice_kept kept;
+typedef lattice_job job;
 
 /* Species that masses tell, where the file has none; `room` is the caller's to free. */
 static atn_status name_species(const job *j, atn_atoms *atoms, int32_t **room) {
@@ -90,15 +79,18 @@ static atn_status name_species(const job *j, atn_atoms *atoms, int32_t **room) {
     return ATN_OK;
 }
 
-/* The slab in the middle: what settings are found from. */
+/* The slab in the middle: what settings are found from, by whoever has it. */
 static atn_status learn(const job *j, atn_slabs *slabs) {
-    size_t count = atn_slabs_info_of(slabs).slabs;
+    size_t middle = atn_slabs_info_of(slabs).slabs / 2, begin, end;
     atn_atoms atoms = {0};
     int32_t *species = NULL;
     atn_status status = ATN_OK;
-    for (size_t k = 0; k <= count / 2 && !status; ++k) status = atn_slabs_next(slabs, &atoms);
-    if (!status) status = name_species(j, &atoms, &species);
-    if (!status) status = atn_lattice_learn(j->lattice, &atoms, j->about.angstrom);
+    slabs_part(slabs, &begin, &end);
+    bool here = middle >= begin && middle < end;
+    for (size_t k = begin; k <= middle && here && !status; ++k) status = atn_slabs_next(slabs, &atoms);
+    if (!status && here) status = name_species(j, &atoms, &species);
+    if (!status && here) status = atn_lattice_learn(j->lattice, &atoms, j->about.angstrom);
+    if (j->ranks) status = lattice_share_learned(j, here, status);
     atn_free(j->call->ctx, species);
     atn_slabs_rewind(slabs);
     return status;
@@ -130,7 +122,9 @@ static atn_status match_slab(const job *j, atn_atoms *atoms) {
     j->o->match_seconds += atn_clock_seconds() - from;
     if (!status) keep_shown(j, atoms, atom);
     for (size_t k = 0; k < atoms->own && rows && !status; ++k) rows[k] = (kept){atom[k], 1};
-    if (!status && rows) status = atn_atom_column_put(j->column, atoms->index, atoms->own, rows);
+    if (!status && rows)
+        status = j->ranks ? lattice_hold_results(j, atoms, rows)
+                          : atn_atom_column_put(j->column, atoms->index, atoms->own, rows);
     atn_free(ctx, rows);
     atn_free(ctx, atom);
     atn_free(ctx, species);
@@ -141,12 +135,17 @@ static atn_status match_all(const job *j) {
     atn_slabs *slabs = NULL;
     atn_atoms atoms = {0};
     double reach = 40; /* of slabs that settings are found from: until then nobody knows */
-    atn_status status = atn_slabs_open(j->frame, &(atn_slabs_settings){.halo = reach / j->about.angstrom}, &slabs);
+    double wanted = 0; /* slabs */
+    atn_status status = atn_cli_read_whole(j->call, "slabs", 1, j->ranks ? j->ranks->count : 0, &wanted);
+    if (!status)
+        status = slabs_open(j->frame, &(atn_slabs_settings){.halo = reach / j->about.angstrom}, (size_t)wanted, &slabs);
     if (!status) status = learn(j, slabs);
     if (!status && atn_lattice_reach(j->lattice) > reach)
         status =
             atn_fail(j->call->ctx, ATN_ERR_INPUT, "the cut-off is above %g Angstrom; a smaller one would do", reach);
-    size_t done = 0, count = status ? 0 : atn_slabs_info_of(slabs).slabs;
+    size_t done = 0, begin = 0, count = 0;
+    if (!status) slabs_part(slabs, &begin, &count);
+    count -= begin;
     while (!status) {
         if (count > 1 && done < count) atn_cli_progress(j->call, "reading slab %zu of %zu ...", done + 1, count);
         status = atn_slabs_next(slabs, &atoms);
@@ -178,7 +177,7 @@ static atn_status write_piece(const job *j, atn_atom_rows *rows, bool pos, const
     for (size_t k = 0; k < atoms->count && !status; ++k) {
         kept row = {0};
         size_t got = 1;
-        for (; *next <= atoms->index[k] && got && !status; ++*next)
+        for (; *next <= atoms->index[k] - j->first && got && !status; ++*next)
             status = atn_atom_column_get(j->column, 1, list, &got);
         if (!status && got) row = *list;
         const atn_lattice_atom *a = &row.atom;
@@ -197,20 +196,42 @@ static atn_status write_piece(const job *j, atn_atom_rows *rows, bool pos, const
     return status;
 }
 
-static atn_status write_rows(const job *j, const char *path) {
-    atn_atom_rows *rows = NULL;
+/* All atoms of the frame, or of this rank's part. */
+static atn_status write_all(const job *j, atn_atom_rows *rows, bool pos) {
     atn_atoms atoms = {0};
     kept one;
-    size_t next = 0, length = strlen(path);
-    bool pos = length > 4 && strcmp(path + length - 4, ".pos") == 0;
-    atn_status status = pos ? atn_atom_rows_open_pos(j->call->ctx, path, j->about.atoms, &rows)
-                            : atn_atom_rows_open_xyz(j->call->ctx, path, j->about.atoms, true, NULL, COLUMNS, &rows);
-    if (!status) status = atn_frame_rewind(j->frame);
+    size_t next = 0;
+    atn_status status = atn_frame_rewind(j->frame);
+    column_rewind(j->column);
     while (!status) {
         status = atn_frame_next(j->frame, &atoms);
         if (status || atoms.count == 0) break;
         status = write_piece(j, rows, pos, &atoms, &one, &next);
     }
+    return status;
+}
+
+/* Counted first, since nobody knows before where a rank's rows begin. */
+static atn_status write_parts(const job *j, const char *path, bool pos) {
+    atn_atom_rows *rows = NULL;
+    atn_status status = rows_open_ranks(j->call->ctx, path, j->about.atoms, frame_part_atoms(j->frame),
+                                        pos ? NULL : COLUMNS, j->ranks, &rows);
+    if (!status) {
+        status = rows_place(rows, write_all(j, rows, pos));
+        if (!status) status = rows_finish_ranks(rows, write_all(j, rows, pos));
+    }
+    atn_atom_rows_free(rows);
+    return status;
+}
+
+static atn_status write_rows(const job *j, const char *path) {
+    atn_atom_rows *rows = NULL;
+    size_t length = strlen(path);
+    bool pos = length > 4 && strcmp(path + length - 4, ".pos") == 0;
+    if (j->ranks) return write_parts(j, path, pos);
+    atn_status status = pos ? atn_atom_rows_open_pos(j->call->ctx, path, j->about.atoms, &rows)
+                            : atn_atom_rows_open_xyz(j->call->ctx, path, j->about.atoms, true, NULL, COLUMNS, &rows);
+    if (!status) status = write_all(j, rows, pos);
     if (!status) status = atn_atom_rows_finish(rows);
     atn_atom_rows_free(rows);
     return status;
@@ -229,6 +250,9 @@ static atn_status count_ranged(const job *j) {
         if (status || atoms.count == 0) break;
         ranged += atn_mass_ranges_apply(j->ranges, atoms.mass, atoms.count, NULL, NULL);
     }
+    double sum = (double)ranged;
+    if (j->ranks) status = atn_ranks_sum(j->ranks, status, &sum, 1);
+    ranged = (size_t)sum;
     j->o->unranged = j->about.atoms - ranged;
     if (!status && ranged == 0)
         status = atn_fail(j->call->ctx, ATN_ERR_INPUT,
@@ -251,12 +275,14 @@ static atn_status list_ions(const job *j) {
 
 atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *o) {
     job j = {.call = call, .lattice = lattice, .o = o};
+    if (call->ranks->count > 1) j.ranks = call->ranks;
     const char *out = atn_cli_value(call, "output"), *ranges = atn_cli_value(call, "ranges");
     atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     atn_status status = ranges ? atn_mass_ranges_read(call->ctx, ranges, &j.ranges) : ATN_OK;
     if (!status && ranges) o->overlaps = atn_mass_ranges_info_of(j.ranges).overlaps;
-    if (!status) status = atn_frame_open(call->ctx, call->operands[0], &options, &j.frame);
+    if (!status) status = frame_open_ranks(call->ctx, call->operands[0], &options, call->ranks, &j.frame);
     if (!status) {
+        frame_part(j.frame, &j.first, &j.end);
         j.about = atn_frame_info_of(j.frame);
         o->atoms = j.about.atoms;
         o->dropped = j.about.nan + j.about.inf;
@@ -266,14 +292,22 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_o
     }
     if (!status && j.ranges) status = count_ranged(&j);
     if (!status && j.ranges) status = list_ions(&j);
-    if (!status && out) status = atn_atom_column_create(call->ctx, j.about.records, sizeof(kept), 0, &j.column);
+    if (!status && out) status = atn_atom_column_create(call->ctx, j.end - j.first, sizeof(kept), 0, &j.column);
+    if (!status && j.ranks) {
+        j.parcel = atn_zalloc(call->ctx, (size_t)j.ranks->count * sizeof *j.parcel);
+        if (!j.parcel) status = ATN_ERR_MEMORY;
+    }
     if (!status && atn_cli_value(call, "report")) {
         o->shown = atn_alloc(call->ctx, LATTICE_SHOWN * sizeof *o->shown);
         if (!o->shown) status = ATN_ERR_MEMORY;
     }
     if (!status) status = match_all(&j);
-    if (!status && out) status = write_rows(&j, out);
     o->info = atn_lattice_info_of(lattice);
+    if (j.ranks && out) status = lattice_send_results(&j, status);
+    if (j.ranks) status = lattice_join_outcome(&j, status);
+    if (!status && out) status = write_rows(&j, out);
+    if (j.parcel) atn_ranks_free_parcels(j.ranks, j.parcel);
+    atn_free(call->ctx, j.parcel);
     atn_atom_column_free(j.column);
     atn_frame_close(j.frame);
     atn_mass_ranges_free(j.ranges);

@@ -1,11 +1,9 @@
 /* Records by index, put in any order and got in order: index i is in bucket i / share, and a bucket is put in order in
  * memory when it is its turn. */
-#include "cloud/spill.h"
-
 #include "base/memory.h"
 #include "base/size.h"
-
-#include <attune/frame.h>
+#include "cloud/rows.h"
+#include "cloud/spill.h"
 
 #include <string.h>
 
@@ -19,6 +17,7 @@ struct atn_atom_column {
     char *ordered; /* the bucket that is being got; owned */
     char *raw;     /* records as they lie in a bucket; owned */
     size_t at;     /* next index to be got */
+    bool ended;    /* something was got: nothing is put any more */
     size_t loaded; /* which bucket is in order; SIZE_MAX: none yet */
 };
 
@@ -63,7 +62,7 @@ void atn_atom_column_free(atn_atom_column *c) {
 }
 
 atn_status atn_atom_column_put(atn_atom_column *c, const uint64_t *index, size_t count, const void *values) {
-    if (c->loaded != SIZE_MAX) return atn_fail(c->ctx, ATN_ERR_INPUT, "records must be put before the first get");
+    if (c->ended) return atn_fail(c->ctx, ATN_ERR_INPUT, "records must be put before the first get");
     for (size_t k = 0; k < count; ++k) {
         if (index[k] >= c->records)
             return atn_fail(c->ctx, ATN_ERR_INPUT, "a record for index %llu of a column of %zu",
@@ -79,7 +78,8 @@ atn_status atn_atom_column_put(atn_atom_column *c, const uint64_t *index, size_t
 }
 
 static atn_status load(atn_atom_column *c, size_t bucket) {
-    atn_status status = c->loaded == SIZE_MAX ? spill_end(c->spill) : ATN_OK;
+    atn_status status = c->ended ? ATN_OK : spill_end(c->spill);
+    c->ended = true;
     size_t count = spill_count(c->spill, bucket), each = PLACE + c->bytes;
     memset(c->ordered, 0, c->share * c->bytes);
     for (size_t from = 0; status == ATN_OK && from < count; from += SOME) {
@@ -94,6 +94,8 @@ static atn_status load(atn_atom_column *c, size_t bucket) {
     c->loaded = bucket;
     return status;
 }
+
+void column_rewind(atn_atom_column *c) { c->at = 0; }
 
 atn_status atn_atom_column_get(atn_atom_column *c, size_t count, void *values, size_t *got) {
     char *to = values;

@@ -37,10 +37,13 @@ struct atn_frame {
     ion_stream ions;  /* where it is streamed */
     atn_cloud *cloud; /* the piece, or all of it; owned */
     bool streamed;
-    spill *kept;     /* atoms of long text, or NULL; owned */
-    kept_atom *read; /* a piece of them; owned */
-    uint64_t *index; /* of the piece's atoms; owned */
-    size_t at;       /* of the whole: the next atom */
+    spill *kept;       /* atoms of long text, or NULL; owned */
+    kept_atom *read;   /* a piece of them; owned */
+    uint64_t *index;   /* of the piece's atoms; owned */
+    size_t at;         /* of the whole: the next atom */
+    atn_ranks *ranks;  /* NULL: it is alone; not owned */
+    size_t first, end; /* indices of this rank's part */
+    size_t part_atoms; /* that were found there */
     atn_frame_info info;
 };
 
@@ -74,7 +77,7 @@ static atn_status next_streamed(atn_frame *f, atn_atoms *out) {
     atn_cloud *piece = f->cloud;
     atn_status status = ATN_OK;
     piece->count = 0;
-    while (status == ATN_OK && piece->count < ATN_FRAME_PIECE && f->ions.next < f->ions.layout.ions) {
+    while (status == ATN_OK && piece->count < ATN_FRAME_PIECE && f->ions.next < f->end) {
         f->index[piece->count] = f->ions.next;
         status = ions_next(&f->ions, piece);
     }
@@ -100,7 +103,7 @@ static atn_status keep(void *user, atn_cloud *cloud) {
 }
 
 static atn_status next_kept(atn_frame *f, atn_atoms *out) {
-    size_t left = spill_count(f->kept, 0) - f->at, count = left < ATN_FRAME_PIECE ? left : ATN_FRAME_PIECE;
+    size_t left = f->end - f->at, count = left < ATN_FRAME_PIECE ? left : ATN_FRAME_PIECE;
     atn_status status = spill_get(f->kept, 0, f->at, count, f->read);
     if (status != ATN_OK) return status;
     for (size_t k = 0; k < count; ++k) {
@@ -118,7 +121,7 @@ static atn_status next_kept(atn_frame *f, atn_atoms *out) {
 static atn_status next(atn_frame *f, atn_atoms *out) {
     if (f->kept) return next_kept(f, out);
     if (f->streamed) return next_streamed(f, out);
-    size_t left = f->cloud->count - f->at, count = left < ATN_FRAME_PIECE ? left : ATN_FRAME_PIECE;
+    size_t left = f->end - f->at, count = left < ATN_FRAME_PIECE ? left : ATN_FRAME_PIECE;
     for (size_t k = 0; k < count; ++k) f->index[k] = f->at + k;
     show(f, f->at, count, out);
     f->at += count;
@@ -135,8 +138,64 @@ atn_status atn_frame_next(atn_frame *f, atn_atoms *out) {
 }
 
 atn_status atn_frame_rewind(atn_frame *f) {
-    f->at = 0;
-    if (f->streamed && !f->kept) ions_rewind(&f->ions);
+    f->at = f->first;
+    if (f->streamed && !f->kept) ions_seek(&f->ions, f->first);
+    return ATN_OK;
+}
+
+/* ---- the part of a rank ---- */
+
+void frame_part(const atn_frame *f, size_t *first, size_t *end) {
+    *first = f->first;
+    *end = f->end;
+}
+
+atn_ranks *frame_ranks(const atn_frame *f) { return f->ranks; }
+size_t frame_part_atoms(const atn_frame *f) { return f->part_atoms; }
+
+int32_t frame_owner(const atn_frame *f, uint64_t index) {
+    if (!f->ranks) return 0;
+    int32_t low = 0, high = f->ranks->count - 1; /* parts differ by one atom at most */
+    while (low < high) {
+        int32_t middle = (low + high + 1) / 2;
+        if (atn_ranks_cut(f->ranks, f->info.records, middle) <= index)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static void take_part(atn_frame *f) {
+    bool ions = f->streamed && !f->kept;
+    f->info.records = ions ? f->ions.layout.ions : f->kept ? spill_count(f->kept, 0) : f->cloud->count;
+    f->end = f->info.records;
+    if (f->ranks) {
+        f->first = atn_ranks_cut(f->ranks, f->info.records, f->ranks->rank);
+        f->end = atn_ranks_cut(f->ranks, f->info.records, f->ranks->rank + 1);
+    }
+    (void)atn_frame_rewind(f);
+}
+
+/* What all parts together have. Whoever reads a file whole has dropped what is invalid in all of it. */
+static atn_status join_parts(atn_frame *f, atn_status status) {
+    atn_frame_info *info = &f->info;
+    bool counts = (f->streamed && !f->kept) || f->ranks->rank == 0;
+    double sum[3] = {(double)info->atoms, counts ? (double)info->nan : 0, counts ? (double)info->inf : 0}, bounds[6];
+    for (int d = 0; d < 3; ++d) {
+        bounds[d] = info->low[d];
+        bounds[d + 3] = -info->high[d];
+    }
+    status = atn_ranks_sum(f->ranks, status, sum, 3);
+    if (status == ATN_OK) status = atn_ranks_least(f->ranks, status, bounds, 6);
+    if (status != ATN_OK) return status;
+    info->atoms = (size_t)sum[0];
+    info->nan = (size_t)sum[1];
+    info->inf = (size_t)sum[2];
+    for (int d = 0; d < 3; ++d) {
+        info->low[d] = bounds[d];
+        info->high[d] = -bounds[d + 3];
+    }
     return ATN_OK;
 }
 
@@ -158,12 +217,16 @@ static atn_status look_through(atn_frame *f) {
                 info->high[d] = x > info->high[d] ? x : info->high[d];
             }
     }
-    for (int d = 0; d < 3 && !info->atoms; ++d) info->low[d] = info->high[d] = 0;
+    f->part_atoms = info->atoms;
     info->nan = f->cloud->nan;
     info->inf = f->cloud->inf;
     info->left_out = f->cloud->left_out;
-    info->records = f->streamed && !f->kept ? f->ions.layout.ions : info->atoms;
     return status == ATN_OK ? atn_frame_rewind(f) : status;
+}
+
+/* What nobody has seen an atom of lies at the origin. */
+static void end_bounds(atn_frame_info *info) {
+    for (int d = 0; d < 3 && !info->atoms; ++d) info->low[d] = info->high[d] = 0;
 }
 
 static atn_status open_streamed(atn_frame *f, ion_layout_find *find, const char *name,
@@ -232,25 +295,43 @@ static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_setti
              : text ? open_kept(f, format, options)
                     : open_whole(f, options);
     f->info.angstrom = find ? 10 : 1;
-    return status == ATN_OK ? look_through(f) : status;
+    if (status != ATN_OK) return status;
+    take_part(f);
+    return look_through(f);
 }
 
-atn_status frame_open(atn_ctx *ctx, const char *path, const atn_cloud_settings *options, size_t whole,
-                      atn_frame **out) {
+static atn_status frame_make(atn_ctx *ctx, const char *path, const atn_cloud_settings *options, size_t whole,
+                             atn_ranks *ranks, atn_frame **out) {
     *out = atn_zalloc(ctx, sizeof **out);
-    if (!*out) return ATN_ERR_MEMORY;
-    (*out)->ctx = ctx;
-    atn_status status = open_one(*out, path, options, whole);
+    atn_status status = *out ? ATN_OK : ATN_ERR_MEMORY;
+    if (*out) {
+        (*out)->ctx = ctx;
+        (*out)->ranks = ranks;
+        status = open_one(*out, path, options, whole);
+    }
+    if (ranks) status = status == ATN_OK ? join_parts(*out, status) : atn_ranks_agree(ranks, status);
+    if (status == ATN_OK) end_bounds(&(*out)->info);
     if (status == ATN_OK) return ATN_OK;
     atn_frame_close(*out);
     *out = NULL;
     return status;
 }
 
+atn_status frame_open(atn_ctx *ctx, const char *path, const atn_cloud_settings *options, size_t whole,
+                      atn_frame **out) {
+    return frame_make(ctx, path, options, whole, NULL, out);
+}
+
+enum { WHOLE = 1 << 26 };
+
 atn_status atn_frame_open(atn_ctx *ctx, const char *path, const atn_cloud_settings *given, atn_frame **out) {
-    enum { WHOLE = 1 << 26 };
     atn_cloud_settings settings;
     *out = NULL;
     atn_status status = ATN_TAKE(ctx, atn_cloud_settings, given, &settings);
     return status == ATN_OK ? frame_open(ctx, path, &settings, WHOLE, out) : status;
+}
+
+atn_status frame_open_ranks(atn_ctx *ctx, const char *path, const atn_cloud_settings *given, atn_ranks *ranks,
+                            atn_frame **out) {
+    return frame_make(ctx, path, given, WHOLE, ranks->count > 1 ? ranks : NULL, out);
 }

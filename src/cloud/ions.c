@@ -3,16 +3,16 @@
 
 #include "cloud/binary.h"
 
-void ions_rewind(ion_stream *i) {
-    source_seek(i->s, i->layout.at);
-    if (i->layout.mass_at) source_seek(&i->mass, i->layout.mass_at);
-    i->next = 0;
+void ions_seek(ion_stream *i, size_t ion) {
+    source_seek(i->s, i->layout.at + ion * i->layout.bytes);
+    if (i->layout.mass_at) source_seek(&i->mass, i->layout.mass_at + ion * i->layout.mass_bytes);
+    i->next = ion;
 }
 
 atn_status ions_open(source *s, const ion_layout *layout, ion_stream *out) {
     *out = (ion_stream){.s = s, .layout = *layout};
     atn_status status = layout->mass_at ? source_twin(s, &out->mass) : ATN_OK;
-    if (status == ATN_OK) ions_rewind(out);
+    if (status == ATN_OK) ions_seek(out, 0);
     return status;
 }
 

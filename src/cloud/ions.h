@@ -29,8 +29,8 @@ ion_layout_find ion_pos_layout, ion_epos_layout, ion_apt_layout;
 bool ion_apt_begins(const char *head, size_t length);
 
 atn_status ions_open(source *s, const ion_layout *layout, ion_stream *out);
-void ions_close(ion_stream *i); /* zeroed ones are fine */
-void ions_rewind(ion_stream *i);
+void ions_close(ion_stream *i);            /* zeroed ones are fine */
+void ions_seek(ion_stream *i, size_t ion); /* the next one is that; 0: the first */
 unsigned ions_roles(const ion_stream *i);
 
 /* The next one goes to the cloud, or is dropped or refused there. Not past the last. */

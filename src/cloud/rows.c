@@ -1,20 +1,37 @@
 /* Rows of extended XYZ and of POS, one after the other. Numbers have a fixed count of digits behind the point and are
  * printed as whole numbers, 10^d x, with the point put in: tens of millions of rows take seconds. */
+#include "cloud/rows.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "base/writer.h"
 
-#include <attune/frame.h>
-
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_VALUES = 64, MOST_NAME = 64, NUMBER = ATN_NUMBER_TEXT };
 
+/* The part of one rank. */
+typedef struct part {
+    atn_ranks *ranks; /* NULL: there are no parts */
+    size_t own;       /* rows */
+    bool placed;      /* its place is known: rows are written */
+    int fd;           /* of the file that all write; -1: none */
+    uint64_t length;  /* bytes of its rows */
+    uint64_t at;      /* in the file, of what comes next */
+    char *buffer;     /* owned */
+    size_t held;
+} part;
+
 struct atn_atom_rows {
     const atn_ctx *ctx;
-    atn_writer *writer;
+    atn_writer *writer; /* of ranks the first one's */
+    part part;
     char *path;
     size_t rows, added;
     bool pos, species;
@@ -72,27 +89,134 @@ static atn_status rows_make(atn_ctx *ctx, const char *path, size_t rows, atn_ato
 void atn_atom_rows_free(atn_atom_rows *r) {
     if (!r) return;
     atn_writer_free(r->writer);
+    if (r->part.ranks && r->part.fd >= 0) close(r->part.fd);
+    atn_free(r->ctx, r->part.buffer);
     atn_free(r->ctx, r->path);
     atn_free(r->ctx, r);
 }
 
-static atn_status add_head(atn_atom_rows *r, const char *comment, const atn_atom_rows_column *columns) {
-    char text[256 + MOST_NAME];
-    int length = snprintf(text, sizeof text, "%zu\n", r->rows);
-    atn_status status = atn_writer_add(r->writer, text, (size_t)length);
-    if (status == ATN_OK && comment) status = atn_writer_add(r->writer, comment, strlen(comment));
-    length = snprintf(text, sizeof text, "%sProperties=%s", comment ? " " : "", r->species ? "species:S:1" : "");
-    if (status == ATN_OK) status = atn_writer_add(r->writer, text, (size_t)length);
-    for (const atn_atom_rows_column *c = columns; status == ATN_OK && c->name; ++c) {
+/* ---- the part of a rank ---- */
+
+static atn_status part_flush(atn_atom_rows *r) {
+    part *p = &r->part;
+    for (size_t done = 0; done < p->held;) {
+        ssize_t put = pwrite(p->fd, p->buffer + done, p->held - done, (off_t)p->at);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return atn_fail(r->ctx, ATN_ERR_IO, "%s: %s", r->path, strerror(errno));
+        done += (size_t)put;
+        p->at += (uint64_t)put;
+    }
+    p->held = 0;
+    return ATN_OK;
+}
+
+static atn_status emit(atn_atom_rows *r, const char *bytes, size_t length) {
+    part *p = &r->part;
+    if (!p->ranks) return atn_writer_add(r->writer, bytes, length);
+    if (!p->placed) {
+        p->length += length;
+        return ATN_OK;
+    }
+    if (!p->buffer && !(p->buffer = atn_alloc(r->ctx, ATN_WRITER_ROOM))) return ATN_ERR_MEMORY;
+    if (length > ATN_WRITER_ROOM - p->held) {
+        atn_status status = atn_check_cancel(r->ctx);
+        if (status == ATN_OK) status = part_flush(r);
+        if (status != ATN_OK) return status;
+    }
+    memcpy(p->buffer + p->held, bytes, length); /* a row is shorter than the buffer */
+    p->held += length;
+    return ATN_OK;
+}
+
+/* Lengths of all parts say where each begins; those that come later are after this one. */
+atn_status rows_place(atn_atom_rows *r, atn_status status) {
+    part *p = &r->part;
+    uint64_t *all = atn_alloc(r->ctx, (size_t)p->ranks->count * sizeof *all);
+    if (status == ATN_OK && r->added != p->own)
+        status =
+            atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %zu rows were announced, %zu were added", r->path, p->own, r->added);
+    status = atn_ranks_allgather(p->ranks, all ? status : ATN_ERR_MEMORY, &p->length, sizeof p->length, all);
+    for (int32_t k = 0; k < p->ranks->rank && status == ATN_OK; ++k) p->at += all[k];
+    p->placed = true;
+    r->added = 0;
+    atn_free(r->ctx, all);
+    return status;
+}
+
+atn_status rows_finish_ranks(atn_atom_rows *r, atn_status status) {
+    part *p = &r->part;
+    if (status == ATN_OK && r->added != p->own)
+        status =
+            atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %zu rows were announced, %zu were written", r->path, p->own, r->added);
+    if (status == ATN_OK) status = part_flush(r);
+    if (p->fd >= 0 && close(p->fd) != 0 && status == ATN_OK)
+        status = atn_fail(r->ctx, ATN_ERR_IO, "%s: %s", r->path, strerror(errno));
+    p->fd = -1;
+    status = atn_ranks_agree(p->ranks, status); /* a full disk of one is the end of all */
+    if (status == ATN_OK && r->writer) status = atn_writer_finish(r->writer);
+    return atn_ranks_agree(p->ranks, status);
+}
+
+/* The first two lines; and what columns there are. */
+static atn_status make_head(atn_atom_rows *r, const char *comment, const atn_atom_rows_column *columns,
+                            atn_text *head) {
+    atn_text_printf(head, "%zu\n%s%sProperties=%s", r->rows, comment ? comment : "", comment ? " " : "",
+                    r->species ? "species:S:1" : "");
+    for (const atn_atom_rows_column *c = columns; c->name; ++c) {
         if (c->width < 1 || c->digits > 9 || (size_t)c->width > MOST_VALUES - r->values || strlen(c->name) > MOST_NAME)
             return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: the column '%.64s' is too wide, or has more than 9 digits",
                             r->path, c->name);
-        length = snprintf(text, sizeof text, "%s%s:%c:%d", c == columns && !r->species ? "" : ":", c->name,
-                          c->digits < 0 ? 'I' : 'R', (int)c->width);
+        atn_text_printf(head, "%s%s:%c:%d", c == columns && !r->species ? "" : ":", c->name, c->digits < 0 ? 'I' : 'R',
+                        (int)c->width);
         for (int32_t k = 0; k < c->width; ++k) r->digits[r->values++] = (int)c->digits;
-        status = atn_writer_add(r->writer, text, (size_t)length);
     }
-    return status == ATN_OK ? atn_writer_add(r->writer, "\n", 1) : status;
+    atn_text_add(head, "\n");
+    return head->failed ? ATN_ERR_MEMORY : ATN_OK;
+}
+
+static atn_status add_head(atn_atom_rows *r, const char *comment, const atn_atom_rows_column *columns) {
+    atn_text head = {.ctx = r->ctx};
+    atn_status status = make_head(r, comment, columns, &head);
+    if (status == ATN_OK && r->writer) status = atn_writer_add(r->writer, atn_text_str(&head), head.length);
+    r->part.at = head.length;
+    atn_text_free(&head);
+    return status;
+}
+
+/* The first rank makes the file, the others open it where it is until it is whole. */
+static atn_status open_part(atn_atom_rows *r, const atn_atom_rows_column *columns) {
+    char aside[PATH_MAX] = "";
+    part *p = &r->part;
+    atn_status status = ATN_OK;
+    if (p->ranks->rank == 0) status = atn_writer_open(r->ctx, r->path, &r->writer);
+    const char *where = r->writer ? atn_writer_aside(r->writer) : NULL;
+    if (status == ATN_OK && r->writer && !where)
+        status =
+            atn_fail(r->ctx, ATN_ERR_INPUT, "%s: is no file, so that several ranks cannot write parts of it", r->path);
+    if (status == ATN_OK && where && strlen(where) >= sizeof aside)
+        status = atn_fail(r->ctx, ATN_ERR_INPUT, "%s: the name is too long", r->path);
+    if (status == ATN_OK && where) strcpy(aside, where);
+    status = atn_ranks_broadcast(p->ranks, status, 0, aside, sizeof aside);
+    if (status == ATN_OK && !r->pos) status = add_head(r, NULL, columns);
+    if (status == ATN_OK) p->fd = open(aside, O_WRONLY | O_CLOEXEC);
+    if (status == ATN_OK && p->fd < 0)
+        status = atn_fail(r->ctx, ATN_ERR_IO, "%s: cannot be opened here: %s; is the folder shared by all ranks?",
+                          aside, strerror(errno));
+    return status;
+}
+
+atn_status rows_open_ranks(atn_ctx *ctx, const char *path, size_t rows, size_t own, const atn_atom_rows_column *columns,
+                           atn_ranks *ranks, atn_atom_rows **out) {
+    *out = atn_zalloc(ctx, sizeof **out);
+    if (!*out) return ATN_ERR_MEMORY;
+    **out = (atn_atom_rows){.ctx = ctx, .rows = rows, .pos = !columns, .species = columns != NULL};
+    (*out)->part = (part){.ranks = ranks, .own = own, .fd = -1};
+    (*out)->path = atn_strdup(ctx, path);
+    atn_status status = (*out)->path ? open_part(*out, columns) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) return ATN_OK;
+    atn_atom_rows_free(*out);
+    *out = NULL;
+    return status;
 }
 
 atn_status atn_atom_rows_open_xyz(atn_ctx *ctx, const char *path, size_t rows, bool species, const char *comment,
@@ -120,7 +244,7 @@ atn_status atn_atom_rows_add(atn_atom_rows *r, const char *species, const double
     ++r->added;
     if (r->pos) {
         for (int k = 0; k < 4; ++k) swap_put(row + 4 * k, values[k]);
-        return atn_writer_add(r->writer, row, 16);
+        return emit(r, row, 16);
     }
     if (r->species) {
         size_t length = species ? strnlen(species, MOST_NAME) : 0;
@@ -132,7 +256,7 @@ atn_status atn_atom_rows_add(atn_atom_rows *r, const char *species, const double
         at = put_number(at, values[k], r->digits[k]);
     }
     *at++ = '\n';
-    return atn_writer_add(r->writer, row, (size_t)(at - row));
+    return emit(r, row, (size_t)(at - row));
 }
 
 atn_status atn_atom_rows_finish(atn_atom_rows *r) {

@@ -1,6 +1,7 @@
 /* A frame in slabs along an axis. A histogram of fine bins says where atoms lie; bins become groups of about as many
  * atoms, groups are the buckets that atoms are sorted into, and a slab is groups one after the other. Its halo comes
  * from the groups within reach, atom by atom: |x - slab| <= halo. */
+#include "cloud/slabs.h"
 #include "base/memory.h"
 #include "base/size.h"
 #include "base/sized.h"
@@ -10,46 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BINS = 1 << 16, GROUPS_OF_A_SLAB = 8, ATOMS = 1 << 20, MOST = 1 << 26, MEMORY = 1 << 28, SOME = 1024 };
-
-/* An atom while it is sorted. */
-typedef struct record {
-    double position[3];
-    float mass;
-    int32_t species;
-    uint64_t index;
-} record;
-
-typedef struct group {
-    size_t first, last; /* its bins */
-    size_t count;
-    double low, high; /* of its atoms, along the axis */
-} group;
-
-typedef struct slab {
-    size_t first, last; /* its groups */
-    size_t own;
-} slab;
-
-struct atn_slabs {
-    const atn_ctx *ctx;
-    atn_frame *frame;
-    atn_frame_info info;
-    atn_slabs_settings options; /* with the defaults filled in */
-    int axis;                   /* 0, 1, 2 */
-    double low, per_bin;        /* bin = (x - low) * per_bin */
-    uint16_t *group_of;         /* of each bin; owned */
-    group *group;               /* owned */
-    slab *slab;                 /* owned */
-    size_t groups, slabs;
-    spill *spill; /* NULL: no atoms */
-    size_t most, next;
-    record *raw;         /* SOME of them, on their way out of a bucket; owned */
-    double *position[3]; /* of the slab that is shown; owned, as all that follows */
-    float *mass;
-    int32_t *species;
-    uint64_t *index;
-};
+enum { BINS = SLABS_BINS, GROUPS_OF_A_SLAB = 8, ATOMS = 1 << 20, MOST = 1 << 26, MEMORY = 1 << 28, SOME = 1024 };
 
 void atn_slabs_close(atn_slabs *s) {
     if (!s) return;
@@ -58,11 +20,6 @@ void atn_slabs_close(atn_slabs *s) {
     for (size_t k = 0; k < sizeof owned / sizeof *owned; ++k) atn_free(s->ctx, owned[k]);
     spill_free(s->spill);
     atn_free(s->ctx, s);
-}
-
-static size_t bin_of(const atn_slabs *s, double x) {
-    double bin = (x - s->low) * s->per_bin;
-    return bin < 0 ? 0 : bin >= BINS - 1 ? BINS - 1 : (size_t)bin;
 }
 
 static void choose_axis(atn_slabs *s) {
@@ -80,20 +37,21 @@ static atn_status count_bins(atn_slabs *s, size_t *count) {
     atn_status status = atn_frame_rewind(s->frame);
     if (status == ATN_OK) status = atn_frame_next(s->frame, &piece);
     for (; status == ATN_OK && piece.count; status = atn_frame_next(s->frame, &piece))
-        for (size_t k = 0; k < piece.count; ++k) ++count[bin_of(s, piece.position[s->axis][k])];
+        for (size_t k = 0; k < piece.count; ++k) ++count[slabs_bin(s, piece.position[s->axis][k])];
     return status;
 }
 
 /* Bins one after the other until a group is full. Two neighbours have more than `full` together, so that there are no
  * more groups than buckets. */
 static void make_groups(atn_slabs *s, const size_t *count) {
-    size_t full = s->options.atoms / GROUPS_OF_A_SLAB, least = 2 * (s->info.atoms / (SPILL_BUCKETS - 1)) + 2;
+    size_t full = (s->wanted ? s->info.atoms / s->wanted : s->options.atoms) / GROUPS_OF_A_SLAB,
+           least = 2 * (s->info.atoms / (SPILL_BUCKETS - 1)) + 2;
     if (full < least) full = least;
-    group *g = s->group;
-    *g = (group){.low = INFINITY, .high = -INFINITY};
+    slabs_group *g = s->group;
+    *g = (slabs_group){.low = INFINITY, .high = -INFINITY};
     for (size_t bin = 0; bin < BINS; ++bin) {
         if (g->count && count[bin] && g->count + count[bin] > full)
-            *++g = (group){.first = bin, .low = INFINITY, .high = -INFINITY};
+            *++g = (slabs_group){.first = bin, .low = INFINITY, .high = -INFINITY};
         g->count += count[bin];
         g->last = bin;
         s->group_of[bin] = (uint16_t)(g - s->group);
@@ -101,13 +59,23 @@ static void make_groups(atn_slabs *s, const size_t *count) {
     s->groups = (size_t)(g - s->group) + 1;
 }
 
+/* Groups one after the other: as many atoms as a slab may have, or about as many in each of a number that is wanted. */
 static void make_slabs(atn_slabs *s) {
-    slab *b = s->slab;
-    *b = (slab){0};
+    slabs_slab *b = s->slab;
+    size_t before = 0, done = 0; /* atoms; slabs that have their share */
+    *b = (slabs_slab){0};
     for (size_t g = 0; g < s->groups; ++g) {
-        if (b->own && s->group[g].count && b->own + s->group[g].count > s->options.atoms) *++b = (slab){.first = g};
-        b->own += s->group[g].count;
+        size_t count = s->group[g].count;
+        bool full = b->own + count > s->options.atoms;
+        if (s->wanted)
+            full = before + count / 2 > (size_t)((double)(done + 1) * (double)s->info.atoms / (double)s->wanted);
+        if (b->own && count && full) {
+            *++b = (slabs_slab){.first = g};
+            ++done;
+        }
+        b->own += count;
         b->last = g;
+        before += count;
     }
     s->slabs = s->info.atoms ? (size_t)(b - s->slab) + 1 : 0;
 }
@@ -119,40 +87,31 @@ static atn_status sort_atoms(atn_slabs *s) {
     for (; status == ATN_OK && piece.count; status = atn_frame_next(s->frame, &piece))
         for (size_t k = 0; status == ATN_OK && k < piece.count; ++k) {
             double x = piece.position[s->axis][k];
-            size_t bucket = s->group_of[bin_of(s, x)];
-            record *r;
+            size_t bucket = s->group_of[slabs_bin(s, x)];
+            slabs_record *r;
             status = spill_put(s->spill, bucket, (void **)&r);
             if (status != ATN_OK) return status;
-            *r = (record){.position = {piece.position[0][k], piece.position[1][k], piece.position[2][k]},
-                          .mass = piece.mass ? piece.mass[k] : 0,
-                          .species = piece.species ? piece.species[k] : 0,
-                          .index = piece.index[k]};
+            *r = (slabs_record){.position = {piece.position[0][k], piece.position[1][k], piece.position[2][k]},
+                                .mass = piece.mass ? piece.mass[k] : 0,
+                                .species = piece.species ? piece.species[k] : 0,
+                                .index = piece.index[k]};
             s->group[bucket].low = fmin(s->group[bucket].low, x);
             s->group[bucket].high = fmax(s->group[bucket].high, x);
         }
     return status == ATN_OK ? spill_end(s->spill) : status;
 }
 
-/* Where the own atoms of a slab begin and end. */
-static void edges(const atn_slabs *s, const slab *b, double *low, double *high) {
-    *low = INFINITY;
-    *high = -INFINITY;
-    for (size_t g = b->first; g <= b->last; ++g) {
-        *low = fmin(*low, s->group[g].low);
-        *high = fmax(*high, s->group[g].high);
-    }
-}
-
-static bool reaches(const atn_slabs *s, const group *g, double low, double high) {
+/* Has the group atoms within the halo of what lies between low and high? */
+static bool reaches(const atn_slabs *s, const slabs_group *g, double low, double high) {
     return g->count && g->high >= low - s->options.halo && g->low <= high + s->options.halo;
 }
 
 /* At most as many atoms as the groups within reach have. */
 static void find_most(atn_slabs *s) {
-    for (const slab *b = s->slab; b < s->slab + s->slabs; ++b) {
+    for (const slabs_slab *b = s->slab + s->next; b < s->slab + s->end; ++b) {
         double low, high;
         size_t count = 0;
-        edges(s, b, &low, &high);
+        slabs_edges(s, b, &low, &high);
         for (size_t g = 0; g < s->groups; ++g) count += reaches(s, &s->group[g], low, high) ? s->group[g].count : 0;
         s->most = count > s->most ? count : s->most;
     }
@@ -173,11 +132,14 @@ static atn_status make_arrays(atn_slabs *s) {
 static atn_status plan(atn_slabs *s, size_t *count) {
     size_t sizes[SPILL_BUCKETS];
     atn_status status = count_bins(s, count);
+    if (s->ranks) status = slabs_join_bins(s, status, count);
     if (status != ATN_OK) return status;
     make_groups(s, count);
     make_slabs(s);
+    s->end = s->slabs;
+    if (s->ranks) return ATN_OK;
     for (size_t g = 0; g < s->groups; ++g) sizes[g] = s->group[g].count;
-    return spill_make(s->ctx, sizeof(record), s->groups, sizes, s->options.memory, &s->spill);
+    return spill_make(s->ctx, sizeof(slabs_record), s->groups, sizes, s->options.memory, &s->spill);
 }
 
 static atn_status open_one(atn_slabs *s) {
@@ -188,7 +150,7 @@ static atn_status open_one(atn_slabs *s) {
     atn_status status = s->group_of && s->group && s->slab && count ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = plan(s, count);
     atn_free(s->ctx, count);
-    if (status == ATN_OK) status = sort_atoms(s);
+    if (status == ATN_OK) status = s->ranks ? slabs_spread(s) : sort_atoms(s);
     if (status != ATN_OK) return status;
     find_most(s);
     if (s->most > s->options.most)
@@ -200,7 +162,7 @@ static atn_status open_one(atn_slabs *s) {
     return status == ATN_OK ? atn_frame_rewind(s->frame) : status;
 }
 
-atn_status atn_slabs_open(atn_frame *frame, const atn_slabs_settings *given, atn_slabs **out) {
+atn_status slabs_open(atn_frame *frame, const atn_slabs_settings *given, size_t wanted, atn_slabs **out) {
     atn_slabs_settings o;
     const atn_ctx *ctx = frame_ctx(frame);
     *out = NULL;
@@ -215,6 +177,11 @@ atn_status atn_slabs_open(atn_frame *frame, const atn_slabs_settings *given, atn
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     **out = (atn_slabs){.ctx = ctx, .frame = frame, .info = atn_frame_info_of(frame), .options = o};
+    (*out)->ranks = frame_ranks(frame);
+    if (wanted) { /* more of them where each would have too many */
+        size_t each = ((*out)->info.atoms + wanted - 1) / wanted, times = (each + o.atoms - 1) / o.atoms;
+        (*out)->wanted = wanted * (times ? times : 1);
+    }
     choose_axis(*out);
     status = open_one(*out);
     if (status == ATN_OK) return ATN_OK;
@@ -223,22 +190,32 @@ atn_status atn_slabs_open(atn_frame *frame, const atn_slabs_settings *given, atn
     return status;
 }
 
+atn_status atn_slabs_open(atn_frame *frame, const atn_slabs_settings *given, atn_slabs **out) {
+    return slabs_open(frame, given, 0, out);
+}
+
 atn_status atn_slabs_get_info(const atn_slabs *s, atn_slabs_info *out) {
     atn_slabs_info info = {
         .slabs = s->slabs, .most = s->most, .axis = s->axis + 1, .temporary = spill_is_file(s->spill)};
     return ATN_GIVE(s->ctx, atn_slabs_info, &info, out);
 }
 
-void atn_slabs_rewind(atn_slabs *s) { s->next = 0; }
+void atn_slabs_rewind(atn_slabs *s) { s->next = s->begin; }
+
+void slabs_part(const atn_slabs *s, size_t *begin, size_t *end) {
+    *begin = s->begin;
+    *end = s->end;
+}
 
 /* Those of a group that lie between low and high. */
 static atn_status add_group(atn_slabs *s, size_t g, double low, double high, size_t *count) {
-    for (size_t from = 0; from < s->group[g].count; from += SOME) {
-        size_t some = s->group[g].count - from < SOME ? s->group[g].count - from : SOME;
+    size_t held = spill_count(s->spill, g);
+    for (size_t from = 0; from < held; from += SOME) {
+        size_t some = held - from < SOME ? held - from : SOME;
         atn_status status = spill_get(s->spill, g, from, some, s->raw);
         if (status != ATN_OK) return status;
         for (size_t k = 0; k < some; ++k) {
-            const record *r = &s->raw[k];
+            const slabs_record *r = &s->raw[k];
             if (r->position[s->axis] < low || r->position[s->axis] > high) continue;
             for (int d = 0; d < 3; ++d) s->position[d][*count] = r->position[d];
             if (s->mass) s->mass[*count] = r->mass;
@@ -251,11 +228,11 @@ static atn_status add_group(atn_slabs *s, size_t g, double low, double high, siz
 
 static atn_status next(atn_slabs *s, atn_atoms *out) {
     atn_status status = atn_check_cancel(s->ctx);
-    if (status != ATN_OK || s->next == s->slabs) return status;
-    const slab *b = &s->slab[s->next++];
+    if (status != ATN_OK || s->next == s->end) return status;
+    const slabs_slab *b = &s->slab[s->next++];
     double low, high, halo = s->options.halo;
     size_t count = 0;
-    edges(s, b, &low, &high);
+    slabs_edges(s, b, &low, &high);
     for (size_t g = b->first; status == ATN_OK && g <= b->last; ++g) status = add_group(s, g, low, high, &count);
     size_t own = count;
     for (size_t g = 0; status == ATN_OK && g < s->groups; ++g)

@@ -19,6 +19,7 @@ static atn_status share_failure(atn_ranks *r, int32_t first, int32_t status) {
     if (r->rank == first) strncpy(message, atn_ctx_message(r->ctx), sizeof message - 1);
     if (r->way->broadcast(first, message, sizeof message, words)) return broken(r, words);
     message[sizeof message - 1] = '\0';
+    r->over = (atn_status)status;
     return atn_fail(r->ctx, (atn_status)status, "rank %d: %s", (int)first,
                     *message ? message : atn_status_name((atn_status)status));
 }
@@ -27,6 +28,7 @@ atn_status atn_ranks_agree(atn_ranks *r, atn_status own) {
     char words[ATN_RANKS_WORDS] = "";
     int32_t mine = own, first = 0;
     if (r->count == 1 || r->broken) return own;
+    if (r->over != ATN_OK) return own != ATN_OK ? own : r->over;
     if (r->way->allgather(&mine, sizeof mine, r->states, words)) return broken(r, words);
     while (first < r->count && r->states[first] == ATN_OK) ++first;
     return first == r->count ? ATN_OK : share_failure(r, first, r->states[first]);

@@ -34,6 +34,7 @@ typedef struct atn_ranks {
     void *module; /* that `way` lies in, or NULL */
     int32_t rank, count;
     int32_t *states; /* one for each rank; owned */
+    atn_status over; /* a rank failed, and all know it; ATN_OK: none did */
     bool broken;     /* a call of the table failed: the others cannot be told, only ended */
 } atn_ranks;
 
@@ -44,8 +45,9 @@ atn_status atn_ranks_join(const atn_ctx *ctx, atn_ranks **out);
 void atn_ranks_leave(atn_ranks *ranks); /* NULL is fine; where talking failed the others are ended */
 
 /* What follows is called by all ranks in the same order, each with how its own work went so far (`own`). Where one of
- * them failed, or fails now, all return a failure: its status and its words, "rank 3: ...". A rank that failed
- * therefore goes on to the next of these calls, and none waits for it. */
+ * them failed, or fails now, all return a failure, its status and its words, "rank 3: ...", and so do all later calls:
+ * the common work is over. A rank that failed may therefore leave out calls, as long as it makes one more: none waits
+ * for it. */
 atn_status atn_ranks_agree(atn_ranks *ranks, atn_status own);
 atn_status atn_ranks_broadcast(atn_ranks *ranks, atn_status own, int32_t root, void *data, size_t bytes);
 /* all: `count` times `bytes`, in the order of ranks; NULL: it is not wanted here. */

@@ -1,0 +1,153 @@
+/* The verb lattice on several ranks: one learns for all, results go to those who read the atom and write its row, and
+ * what is told is of all. */
+#include "apps/lattice/learned.h"
+#include "base/memory.h"
+#include "cli/lattice.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- settings ---- */
+
+atn_status lattice_share_learned(const lattice_job *j, bool knows, atn_status status) {
+    lattice_learned *learned = atn_zalloc(j->call->ctx, sizeof *learned);
+    double who = knows ? j->ranks->rank : j->ranks->count;
+    if (!learned && !status) status = ATN_ERR_MEMORY;
+    if (!status && knows) status = lattice_learned_get(j->lattice, learned);
+    status = atn_ranks_least(j->ranks, status, &who, 1);
+    if (!status) status = atn_ranks_broadcast(j->ranks, status, (int32_t)who, learned, sizeof *learned);
+    if (!status && !knows) status = lattice_learned_set(j->lattice, learned);
+    atn_free(j->call->ctx, learned);
+    return status;
+}
+
+/* ---- results ---- */
+
+/* As it travels. */
+typedef struct sent {
+    uint64_t index;
+    lattice_kept row;
+} sent;
+
+atn_status lattice_hold_results(const lattice_job *j, const atn_atoms *atoms, const lattice_kept *rows) {
+    const atn_ctx *ctx = j->call->ctx;
+    size_t *more = atn_zalloc(ctx, (size_t)j->ranks->count * sizeof *more);
+    if (!more) return ATN_ERR_MEMORY;
+    atn_status status = ATN_OK;
+    for (size_t k = 0; k < atoms->own; ++k) ++more[frame_owner(j->frame, atoms->index[k])];
+    for (int32_t rank = 0; rank < j->ranks->count && !status; ++rank) {
+        void *data = atn_resize(ctx, j->parcel[rank].data, j->parcel[rank].bytes + more[rank] * sizeof(sent));
+        if (data)
+            j->parcel[rank].data = data;
+        else
+            status = ATN_ERR_MEMORY;
+    }
+    for (size_t k = 0; k < atoms->own && !status; ++k) {
+        atn_ranks_parcel *to = &j->parcel[frame_owner(j->frame, atoms->index[k])];
+        sent one = {.index = atoms->index[k], .row = rows[k]};
+        memcpy((char *)to->data + to->bytes, &one, sizeof one);
+        to->bytes += sizeof one;
+    }
+    atn_free(ctx, more);
+    return status;
+}
+
+atn_status lattice_send_results(const lattice_job *j, atn_status status) {
+    const atn_ctx *ctx = j->call->ctx;
+    atn_ranks_parcel *in = atn_zalloc(ctx, (size_t)j->ranks->count * sizeof *in);
+    if (!in) return atn_ranks_agree(j->ranks, ATN_ERR_MEMORY);
+    status = atn_ranks_exchange(j->ranks, status, j->parcel, in);
+    for (int32_t rank = 0; rank < j->ranks->count; ++rank)
+        for (size_t k = 0; k < in[rank].bytes / sizeof(sent) && !status; ++k) {
+            const sent *one = (const sent *)in[rank].data + k;
+            uint64_t place = one->index - j->first;
+            status = atn_atom_column_put(j->column, &place, 1, &one->row);
+        }
+    atn_ranks_free_parcels(j->ranks, in);
+    atn_free(ctx, in);
+    return status;
+}
+
+/* ---- what is told ---- */
+
+/* Numbers of an outcome that add up, to the sums (`out`) or back. */
+static size_t sums_of(lattice_outcome *o, double *sum, bool out) {
+    size_t *const counts[] = {o->count,      o->phase,  &o->background,
+                              &o->bin[0][0], &o->slabs, o->composition ? &o->composition[0][0] : NULL};
+    const size_t lengths[] = {ATN_LATTICE_MOST_MODELS + 1,
+                              ATN_LATTICE_MOST_MODELS,
+                              1,
+                              (ATN_LATTICE_MOST_MODELS + 1) * LATTICE_BINS,
+                              1,
+                              o->composition ? o->ions * (ATN_LATTICE_MOST_MODELS + 1) : 0};
+    size_t n = 0;
+    for (size_t c = 0; c < sizeof lengths / sizeof *lengths; ++c)
+        for (size_t k = 0; k < lengths[c]; ++k, ++n) {
+            if (out)
+                sum[n] = (double)counts[c][k];
+            else if (sum)
+                counts[c][k] = (size_t)sum[n];
+        }
+    for (int k = 0; k < LATTICE_BINS; ++k, ++n) {
+        if (out)
+            sum[n] = o->confidence[k];
+        else if (sum)
+            o->confidence[k] = sum[n];
+    }
+    return n;
+}
+
+/* Bounds of the atoms, and the time of the slowest. */
+static atn_status join_bounds(const lattice_job *j, atn_status status) {
+    lattice_outcome *o = j->o;
+    double least[7] = {-o->match_seconds};
+    for (int d = 0; d < 3; ++d) {
+        least[1 + d] = o->seen ? o->low[d] : (double)INFINITY;
+        least[4 + d] = o->seen ? -o->high[d] : (double)INFINITY;
+    }
+    status = atn_ranks_least(j->ranks, status, least, 7);
+    if (status) return status;
+    o->match_seconds = -least[0];
+    for (int d = 0; d < 3; ++d) {
+        o->low[d] = least[1 + d];
+        o->high[d] = -least[4 + d];
+    }
+    return ATN_OK;
+}
+
+/* Atoms of the report go to the first rank. */
+static atn_status join_shown(const lattice_job *j, atn_status status) {
+    const atn_ctx *ctx = j->call->ctx;
+    size_t n = (size_t)j->ranks->count;
+    atn_ranks_parcel *out = atn_zalloc(ctx, n * sizeof *out), *in = atn_zalloc(ctx, n * sizeof *in);
+    if (!out || !in) status = atn_ranks_agree(j->ranks, ATN_ERR_MEMORY);
+    if (out && in) {
+        if (j->ranks->rank) *out = (atn_ranks_parcel){j->o->shown, j->o->n_shown * sizeof *j->o->shown};
+        status = atn_ranks_exchange(j->ranks, status, out, in);
+        for (size_t k = 1; k < n && !status && j->ranks->rank == 0; ++k) {
+            size_t more = in[k].bytes / sizeof *j->o->shown;
+            if (more > LATTICE_SHOWN - j->o->n_shown) more = LATTICE_SHOWN - j->o->n_shown;
+            memcpy(j->o->shown + j->o->n_shown, in[k].data, more * sizeof *j->o->shown);
+            j->o->n_shown += more;
+        }
+        atn_ranks_free_parcels(j->ranks, in);
+    }
+    atn_free(ctx, out);
+    atn_free(ctx, in);
+    return status;
+}
+
+atn_status lattice_join_outcome(const lattice_job *j, atn_status status) {
+    size_t count = sums_of(j->o, NULL, false);
+    double *sum = atn_alloc(j->call->ctx, count * sizeof *sum);
+    if (sum)
+        sums_of(j->o, sum, true);
+    else if (!status)
+        status = ATN_ERR_MEMORY;
+    status = atn_ranks_sum(j->ranks, status, sum, count);
+    if (!status) sums_of(j->o, sum, false);
+    atn_free(j->call->ctx, sum);
+    if (!status) status = join_bounds(j, status);
+    if (!status && j->o->shown) status = join_shown(j, status);
+    return status;
+}

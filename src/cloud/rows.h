@@ -1,0 +1,21 @@
+/* Rows that several ranks write into one file, each its own part in its place, and what they are made of. */
+#ifndef ATN_CLOUD_ROWS_H
+#define ATN_CLOUD_ROWS_H
+
+#include "ranks/ranks.h"
+
+#include <attune/frame.h>
+
+/* As atn_atom_rows_open_xyz and _pos (columns NULL), by all ranks, whose rows follow each other: `rows` of all, `own`
+ * of this rank. Rows are added twice, the same ones: first they are counted, and from rows_place on they are written.
+ */
+atn_status rows_open_ranks(atn_ctx *ctx, const char *path, size_t rows, size_t own, const atn_atom_rows_column *columns,
+                           atn_ranks *ranks, atn_atom_rows **out);
+atn_status rows_place(atn_atom_rows *rows, atn_status own);
+/* In place of atn_atom_rows_finish: the file is there when all have written theirs. */
+atn_status rows_finish_ranks(atn_atom_rows *rows, atn_status own);
+
+/* The next records to be got of a column are its first again. */
+void column_rewind(atn_atom_column *column);
+
+#endif

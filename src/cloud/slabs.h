@@ -1,0 +1,79 @@
+/* Slabs from the inside: one process has all of a frame's, or each of several ranks some that lie side by side. */
+#ifndef ATN_CLOUD_SLABS_H
+#define ATN_CLOUD_SLABS_H
+
+#include "cloud/frame.h"
+#include "cloud/spill.h"
+
+#include <math.h>
+
+enum { SLABS_BINS = 1 << 16 };
+
+/* An atom while it is sorted. */
+typedef struct slabs_record {
+    double position[3];
+    float mass;
+    int32_t species;
+    uint64_t index;
+} slabs_record;
+
+typedef struct slabs_group {
+    size_t first, last; /* its bins */
+    size_t count;
+    double low, high; /* of its atoms, along the axis */
+} slabs_group;
+
+typedef struct slabs_slab {
+    size_t first, last; /* its groups */
+    size_t own;
+} slabs_slab;
+
+struct atn_slabs {
+    const atn_ctx *ctx;
+    atn_frame *frame;
+    atn_ranks *ranks; /* who share the frame; NULL: it is alone */
+    atn_frame_info info;
+    atn_slabs_settings options; /* with the defaults filled in */
+    size_t wanted;              /* number of slabs; 0: as many as options.atoms makes */
+    int axis;                   /* 0, 1, 2 */
+    double low, per_bin;        /* bin = (x - low) * per_bin */
+    uint16_t *group_of;         /* of each bin; owned */
+    slabs_group *group;         /* owned */
+    slabs_slab *slab;           /* owned */
+    size_t groups, slabs;
+    size_t begin, end; /* slabs of this rank */
+    spill *spill;      /* NULL: no atoms */
+    size_t most, next;
+    slabs_record *raw;   /* some of them, on their way out of a bucket; owned */
+    double *position[3]; /* of the slab that is shown; owned, as all that follows */
+    float *mass;
+    int32_t *species;
+    uint64_t *index;
+};
+
+/* As atn_slabs_open; wanted: so many slabs of about as many atoms each, or a multiple of it where one would have more
+ * than given->atoms; 0: as given->atoms says. By all ranks of the frame: each goes through its own part of the slabs.
+ * The same number of slabs gives the same slabs, atom by atom, however many ranks there are. */
+atn_status slabs_open(atn_frame *frame, const atn_slabs_settings *given, size_t wanted, atn_slabs **out);
+void slabs_part(const atn_slabs *slabs, size_t *begin, size_t *end);
+
+static inline size_t slabs_bin(const atn_slabs *s, double x) {
+    double bin = (x - s->low) * s->per_bin;
+    return bin < 0 ? 0 : bin >= SLABS_BINS - 1 ? SLABS_BINS - 1 : (size_t)bin;
+}
+
+/* Where the own atoms of a slab begin and end. */
+static inline void slabs_edges(const atn_slabs *s, const slabs_slab *b, double *low, double *high) {
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (size_t g = b->first; g <= b->last; ++g) {
+        *low = fmin(*low, s->group[g].low);
+        *high = fmax(*high, s->group[g].high);
+    }
+}
+
+/* slabs_ranks.c: atoms of each bin, of all ranks; atoms to those whose slabs need them. */
+atn_status slabs_join_bins(atn_slabs *s, atn_status status, size_t *count);
+atn_status slabs_spread(atn_slabs *s);
+
+#endif
