@@ -20,7 +20,7 @@ static const double SEEN = 9;        /* distance squared, in deviations, up to w
 static const double OWN = 0.75;      /* of what is farther, the share that the covariance grows by */
 static const double HELD = 0.5;      /* where less is left of the curvature, other methods may well be better */
 static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
-enum { THIN = 8192, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
+enum { THIN = 4096, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
 
 /* ---- small matrices ---- */
 

@@ -18,13 +18,21 @@ static const float NORMAL_REACH = 2.5F, FEATURE_REACH = 6;
 /* Points that follow each other lie near each other: runs of them are looked through where their boxes are in reach.
  * All runs but the last are full. */
 enum { RUN = 16, MOST_RUNS = 1024 };
+
+/* Points one after the other: those of a run, or all that may be near one, so that sums over them stay in lanes. */
+typedef struct span {
+    const float *at[3], *normal[3];
+    const uint32_t *index; /* among all points; NULL: they follow each other from `first` on */
+    size_t first, count;
+} span;
+
 typedef struct surroundings {
     search_surface *surface;
     size_t runs;
     size_t run; /* points of one: more than RUN where there would be more than MOST_RUNS */
     float low[MOST_RUNS][3], high[MOST_RUNS][3];
-    float reach;                                                                              /* around each point, */
-    void (*find)(const struct surroundings *t, size_t i, const uint16_t *near, size_t count); /* with the runs in it */
+    float reach;                                                                          /* around each point, */
+    void (*find)(const struct surroundings *t, size_t i, const span *near, size_t count); /* with the points in it */
 } surroundings;
 
 static size_t run_end(const surroundings *t, size_t run) {
@@ -48,7 +56,7 @@ static void find_boxes(search_surface *s, surroundings *out) {
 }
 
 /* The runs that can have points within reach of one of another run; their number. */
-static size_t find_near(const surroundings *t, size_t run, float reach, uint16_t *near) {
+static size_t find_near(const surroundings *t, size_t run, uint16_t *near) {
     size_t count = 0;
     for (size_t r = 0; r < t->runs; ++r) {
         float gap2 = 0;
@@ -57,9 +65,44 @@ static size_t find_near(const surroundings *t, size_t run, float reach, uint16_t
             float gap = below > above ? below : above;
             gap2 += gap > 0 ? gap * gap : 0;
         }
-        if (gap2 <= reach * reach) near[count++] = (uint16_t)r;
+        if (gap2 <= t->reach * t->reach) near[count++] = (uint16_t)r;
     }
     return count;
+}
+
+/* Copies of the points that can be within reach of one of a run. */
+enum { GATHERED = 1024 };
+typedef struct gathered {
+    float at[3][GATHERED], normal[3][GATHERED];
+    uint32_t index[GATHERED];
+} gathered;
+
+/* Of near runs the points in reach of a run's box; false: they are too many. */
+static bool gather(const surroundings *t, size_t run, const uint16_t *near, size_t count, gathered *to, span *out) {
+    const search_surface *s = t->surface;
+    const float reach = t->reach * 1.00001F, *low = t->low[run], *high = t->high[run];
+    size_t n = 0;
+    for (size_t r = 0; r < count; ++r)
+        for (size_t k = near[r] * t->run; k < run_end(t, near[r]); ++k) {
+            bool in = true;
+            for (int a = 0; a < 3; ++a) in = in & (low[a] - s->at[a][k] <= reach) & (s->at[a][k] - high[a] <= reach);
+            if (!in) continue;
+            if (n == GATHERED) return false;
+            for (int a = 0; a < 3; ++a) to->at[a][n] = s->at[a][k];
+            for (int a = 0; a < 3 && s->feature; ++a) to->normal[a][n] = s->normal[a][k]; /* they are known then */
+            to->index[n++] = (uint32_t)k;
+        }
+    *out = (span){.index = to->index, .count = n};
+    for (int a = 0; a < 3; ++a) out->at[a] = to->at[a], out->normal[a] = to->normal[a];
+    return true;
+}
+
+static span span_of(const surroundings *t, size_t run) {
+    const search_surface *s = t->surface;
+    size_t first = run * t->run;
+    span all = {.first = first, .count = run_end(t, run) - first};
+    for (int a = 0; a < 3; ++a) all.at[a] = s->at[a] + first, all.normal[a] = s->normal[a] + first;
+    return all;
 }
 
 /* ---- normals ---- */
@@ -68,13 +111,13 @@ typedef struct moments {
     float near, d[3], m[6]; /* neighbours; sums of the ways to them, and of their products: xx xy xz yy yz zz */
 } moments;
 
-ATN_IN_LANES static void add_run(const search_surface *s, size_t i, size_t first, size_t last, moments *out) {
-    const float *x = s->at[0], *y = s->at[1], *z = s->at[2], at[3] = {x[i], y[i], z[i]};
+ATN_IN_LANES static void add_span(const span *all, const float at[3], moments *out) {
+    const float *x = all->at[0], *y = all->at[1], *z = all->at[2], a = at[0], b = at[1], c = at[2];
     const float reach2 = NORMAL_REACH * NORMAL_REACH;
     float near = 0, dx = 0, dy = 0, dz = 0, xx = 0, xy = 0, xz = 0, yy = 0, yz = 0, zz = 0;
     ATN_LANES(reduction(+ : near, dx, dy, dz, xx, xy, xz, yy, yz, zz))
-    for (size_t k = first; k < last; ++k) {
-        float u = x[k] - at[0], v = y[k] - at[1], w = z[k] - at[2], d2 = u * u + v * v + w * w;
+    for (size_t k = 0; k < all->count; ++k) {
+        float u = x[k] - a, v = y[k] - b, w = z[k] - c, d2 = u * u + v * v + w * w;
         float in = d2 <= reach2 ? 1.0F : 0.0F;
         u = d2 <= reach2 ? u : 0, v = d2 <= reach2 ? v : 0, w = d2 <= reach2 ? w : 0;
         near += in, dx += u, dy += v, dz += w;
@@ -82,15 +125,16 @@ ATN_IN_LANES static void add_run(const search_surface *s, size_t i, size_t first
     }
     const float d[3] = {dx, dy, dz}, m[6] = {xx, xy, xz, yy, yz, zz};
     out->near += near;
-    for (int a = 0; a < 3; ++a) out->d[a] += d[a];
-    for (int a = 0; a < 6; ++a) out->m[a] += m[a];
+    for (int k = 0; k < 3; ++k) out->d[k] += d[k];
+    for (int k = 0; k < 6; ++k) out->m[k] += m[k];
 }
 
-static void find_normal(const surroundings *t, size_t i, const uint16_t *near, size_t count) {
+static void find_normal(const surroundings *t, size_t i, const span *near, size_t count) {
     search_surface *s = t->surface;
+    const float at[3] = {s->at[0][i], s->at[1][i], s->at[2][i]};
     moments sum = {0};
     double m[6], values[3], normal[3];
-    for (size_t n = 0; n < count; ++n) add_run(s, i, near[n] * t->run, run_end(t, near[n]), &sum);
+    for (size_t n = 0; n < count; ++n) add_span(&near[n], at, &sum);
     if (sum.near < LEAST_FOR_NORMAL) return;
     for (int a = 0, c = 0; a < 3; ++a)
         for (int b = a; b < 3; ++b, ++c)
@@ -114,12 +158,12 @@ static void put(float *bins, int count, float value, float low, float high) {
 }
 
 /* The neighbours of point i among some points: how many, and how far they are over its plane in all. */
-ATN_IN_LANES static void weigh_run(const search_surface *s, size_t i, size_t first, size_t last, float sum[2]) {
-    const float *x = s->at[0], *y = s->at[1], *z = s->at[2], at[3] = {x[i], y[i], z[i]};
+ATN_IN_LANES static void weigh_span(const search_surface *s, size_t i, const span *all, float sum[2]) {
+    const float *x = all->at[0], *y = all->at[1], *z = all->at[2], at[3] = {s->at[0][i], s->at[1][i], s->at[2][i]};
     const float n[3] = {s->normal[0][i], s->normal[1][i], s->normal[2][i]}, reach2 = FEATURE_REACH * FEATURE_REACH;
     float near = 0, up = 0;
     ATN_LANES(reduction(+ : near, up))
-    for (size_t k = first; k < last; ++k) {
+    for (size_t k = 0; k < all->count; ++k) {
         float u = x[k] - at[0], v = y[k] - at[1], w = z[k] - at[2], d2 = u * u + v * v + w * w;
         float over = u * n[0] + v * n[1] + w * n[2];
         near += d2 <= reach2 ? 1.0F : 0.0F;
@@ -130,14 +174,15 @@ ATN_IN_LANES static void weigh_run(const search_surface *s, size_t i, size_t fir
 }
 
 /* Into the bins of the shells; `up`: 1 or -1, the side that heights are counted on. */
-static void sort_run(const search_surface *s, size_t i, size_t first, size_t last, float up, float *feature) {
-    const float *const *at = (const float *const *)s->at, *const *normal = (const float *const *)s->normal;
-    for (size_t k = first; k < last; ++k) {
-        float d[3] = {at[0][k] - at[0][i], at[1][k] - at[1][i], at[2][k] - at[2][i]};
+static void sort_span(const search_surface *s, size_t i, const span *all, float up, float *feature) {
+    const float at[3] = {s->at[0][i], s->at[1][i], s->at[2][i]};
+    const float n[3] = {s->normal[0][i], s->normal[1][i], s->normal[2][i]};
+    for (size_t k = 0; k < all->count; ++k) {
+        float d[3] = {all->at[0][k] - at[0], all->at[1][k] - at[1], all->at[2][k] - at[2]};
         float d2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-        if (k == i || d2 > FEATURE_REACH * FEATURE_REACH) continue;
-        float height = d[0] * normal[0][i] + d[1] * normal[1][i] + d[2] * normal[2][i];
-        float cosine = normal[0][k] * normal[0][i] + normal[1][k] * normal[1][i] + normal[2][k] * normal[2][i];
+        if (d2 > FEATURE_REACH * FEATURE_REACH || (all->index ? all->index[k] : all->first + k) == i) continue;
+        float height = d[0] * n[0] + d[1] * n[1] + d[2] * n[2];
+        float cosine = all->normal[0][k] * n[0] + all->normal[1][k] * n[1] + all->normal[2][k] * n[2];
         int shell = (int)(sqrtf(d2) / FEATURE_REACH * SEARCH_SHELLS);
         if (shell >= SEARCH_SHELLS) shell = SEARCH_SHELLS - 1;
         float outer = FEATURE_REACH * (float)(shell + 1) / SEARCH_SHELLS;
@@ -147,14 +192,13 @@ static void sort_run(const search_surface *s, size_t i, size_t first, size_t las
     }
 }
 
-static void find_feature(const surroundings *t, size_t i, const uint16_t *near, size_t count) {
+static void find_feature(const surroundings *t, size_t i, const span *near, size_t count) {
     const search_surface *s = t->surface;
     float *feature = s->feature + i * SEARCH_FEATURE, sum[2] = {0, 0};
     if (s->normal[0][i] == 0 && s->normal[1][i] == 0 && s->normal[2][i] == 0) return;
-    for (size_t n = 0; n < count; ++n) weigh_run(s, i, near[n] * t->run, run_end(t, near[n]), sum);
+    for (size_t n = 0; n < count; ++n) weigh_span(s, i, &near[n], sum);
     if (sum[0] - 1 < LEAST_FOR_FEATURE) return; /* itself is not one */
-    for (size_t n = 0; n < count; ++n)
-        sort_run(s, i, near[n] * t->run, run_end(t, near[n]), sum[1] > 0 ? -1 : 1, feature);
+    for (size_t n = 0; n < count; ++n) sort_span(s, i, &near[n], sum[1] > 0 ? -1 : 1, feature);
     for (int shell = 0; shell < SEARCH_SHELLS; ++shell) { /* roots of shares: their product is a likeness in [0, 1] */
         float *bins = feature + shell * SEARCH_SHELL, all = 0;
         for (int k = 0; k < SEARCH_SHELL; ++k) all += bins[k];
@@ -167,16 +211,20 @@ static void find_feature(const surroundings *t, size_t i, const uint16_t *near, 
 static void look_at_runs(void *user, int64_t from, int64_t to, int32_t worker) {
     const surroundings *t = user;
     uint16_t near[MOST_RUNS];
+    span all[MOST_RUNS];
+    gathered some;
     (void)worker;
     for (size_t run = (size_t)from; run < (size_t)to; ++run) {
-        size_t count = find_near(t, run, t->reach, near);
-        for (size_t i = run * t->run; i < run_end(t, run); ++i) t->find(t, i, near, count);
+        size_t runs = find_near(t, run, near), count = 1;
+        if (!gather(t, run, near, runs, &some, &all[0]))
+            for (count = 0; count < runs; ++count) all[count] = span_of(t, near[count]);
+        for (size_t i = run * t->run; i < run_end(t, run); ++i) t->find(t, i, all, count);
     }
 }
 
 /* Runs by all cores: whoever is free takes the next one. */
 static atn_status look_around(search_surface *s, float reach,
-                              void (*find)(const surroundings *, size_t, const uint16_t *, size_t)) {
+                              void (*find)(const surroundings *, size_t, const span *, size_t)) {
     surroundings *t = atn_alloc(s->ctx, sizeof *t);
     if (!t) return ATN_ERR_MEMORY;
     find_boxes(s, t);

@@ -104,9 +104,18 @@ typedef struct em {
     const search_surface *surface[2]; /* source, target */
     chosen of[2], few[2];             /* for the last steps; for the first, which are coarse */
     size_t part;                      /* of the former that are among the latter: one in so many */
+    chosen half[2];                   /* of rivals, for steps in between; the source's for the last ones too */
+    bool rivals;                      /* they only have to come near: what is found is looked at by many more points */
     int first, end;                   /* steps that are to be done */
     search_pose *pose;
 } em;
+
+/* One in so many of them, unless they are few. */
+static void take_some(const chosen *all, size_t part, chosen *out) {
+    out->count = all->count < FEWEST_POINTS ? all->count : all->count / part;
+    for (int a = 0; a < 3; ++a)
+        for (size_t j = 0; j < out->count; ++j) out->at[a][j] = all->at[a][j * all->count / out->count];
+}
 
 static void choose_some(void *user, int64_t from, int64_t to, int32_t worker) {
     em *e = user;
@@ -114,9 +123,8 @@ static void choose_some(void *user, int64_t from, int64_t to, int32_t worker) {
     for (int64_t k = from; k < to; ++k) {
         chosen *all = &e->of[k], *few = &e->few[k];
         choose(e->surface[k], all);
-        few->count = all->count < FEWEST_POINTS ? all->count : all->count / e->part;
-        for (int a = 0; a < 3; ++a)
-            for (size_t j = 0; j < few->count; ++j) few->at[a][j] = all->at[a][j * all->count / few->count];
+        take_some(all, e->part, few);
+        if (e->rivals) take_some(all, 2, &e->half[k]);
     }
 }
 
@@ -232,10 +240,12 @@ static void follow(void *user, int64_t from, int64_t to, int32_t worker) {
     (void)worker;
     for (int k = e->first; k < e->end; ++k) {
         double unit = sqrt(LOG2_E) / (sigma_of(k) * e->surface[1]->size);
-        const chosen *of = sigma_of(k) > COARSE ? e->few : e->of;
+        bool coarse = sigma_of(k) > COARSE;
+        const chosen *of = coarse ? e->few : e->rivals && k < HALFWAY ? e->half : e->of;
+        const chosen *source = !coarse && e->rivals ? &e->half[0] : &of[0];
         chosen target;
         prepare(&of[1], (float)unit, &target);
-        for (int64_t s = from; s < to; ++s) step(&of[0], &target, unit, &e->pose[s]);
+        for (int64_t s = from; s < to; ++s) step(source, &target, unit, &e->pose[s]);
     }
 }
 
@@ -264,7 +274,7 @@ static void turn_about(const search_pose *from, const double about[3], search_po
 
 atn_status search_turned(const search_surface *source, const search_surface *target, const search_pose *from,
                          const double about[3], search_pose *out, size_t *count) {
-    em e = {.surface = {source, target}, .part = from ? 3 : 2, .pose = out};
+    em e = {.surface = {source, target}, .part = from ? 3 : 2, .rivals = from, .pose = out};
     size_t starts = even_turns(out);
     for (size_t s = 0; s < starts; ++s) {
         out[s].scale = 1;
