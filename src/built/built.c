@@ -20,6 +20,7 @@ static const double SHORT = 32;               /* as long as each computes no mor
 struct atn_built {
     atn_device *device;
     const atn_graph *graph;
+    int32_t *users; /* of the code: program, module and functions; the last one frees it */
     atn_lowered *program;
     atn_module *module;
     atn_function *function[4];
@@ -90,8 +91,11 @@ static atn_status build(atn_built *k, const atn_variant *variant, bool compiled_
             status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: built so, a work-group has at most %d items, not %d",
                               k->graph->name, built.max_group, items);
     }
-    if (status == ATN_OK && k->program->reports) status = atn_buffer_create(k->device, 2 * sizeof(int32_t), &k->report);
     return status;
+}
+
+static atn_status make_report(atn_built *k) {
+    return k->program->reports ? atn_buffer_create(k->device, 2 * sizeof(int32_t), &k->report) : ATN_OK;
 }
 
 static atn_status make(atn_device *device, const atn_graph *graph, const atn_variant *variant, bool compiled_in,
@@ -105,8 +109,12 @@ static atn_status make(atn_device *device, const atn_graph *graph, const atn_var
     if (!k) return ATN_ERR_MEMORY;
     k->device = device;
     k->graph = graph;
-    atn_status status = graph->n_parameters <= MAX_PARAMS ? atn_eval_deciding(ctx, graph, k->decides) : ATN_OK;
+    k->users = atn_alloc(ctx, sizeof *k->users);
+    atn_status status = k->users ? ATN_OK : ATN_ERR_MEMORY;
+    if (k->users) *k->users = 1;
+    if (status == ATN_OK && graph->n_parameters <= MAX_PARAMS) status = atn_eval_deciding(ctx, graph, k->decides);
     if (status == ATN_OK) status = build(k, variant, compiled_in);
+    if (status == ATN_OK) status = make_report(k);
     if (status != ATN_OK) {
         atn_built_free(k);
         return status;
@@ -123,13 +131,31 @@ atn_status atn_built_take(atn_device *device, const atn_graph *graph, const atn_
     return make(device, graph, variant, true, out);
 }
 
+atn_status atn_built_share(const atn_built *from, atn_built **out) {
+    const atn_ctx *ctx = atn_device_ctx(from->device);
+    atn_built *k = *out = atn_alloc(ctx, sizeof *k);
+    if (!k) return ATN_ERR_MEMORY;
+    *k = *from;
+    ++*k->users;
+    k->scratch = k->report = NULL;
+    k->checked = false;
+    atn_status status = make_report(k);
+    if (status == ATN_OK) return ATN_OK;
+    atn_built_free(k);
+    *out = NULL;
+    return status;
+}
+
 void atn_built_free(atn_built *k) {
     if (!k) return;
     const atn_ctx *ctx = atn_device_ctx(k->device);
     atn_buffer_free(k->report);
     atn_buffer_free(k->scratch);
-    atn_module_free(k->module);
-    atn_lowered_free(k->program);
+    if (!k->users || --*k->users == 0) {
+        atn_module_free(k->module);
+        atn_lowered_free(k->program);
+        atn_free(ctx, k->users);
+    }
     atn_free(ctx, k);
 }
 

@@ -48,6 +48,9 @@ atn_status atn_span_is_near(const atn_ctx *ctx, const atn_graph *graph, const at
 atn_status atn_built_make(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_built **out);
 /* The same, on a host without a compiler where this very variant came with the library. */
 atn_status atn_built_take(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_built **out);
+/* The same code once more, for runs of other sizes, by the same thread: what a run was checked for, and its scratch, are
+ * its own. */
+atn_status atn_built_share(const atn_built *kernel, atn_built **out);
 void atn_built_free(atn_built *kernel); /* NULL is fine */
 
 /* All that the first run of its kind would do beforehand: checks, and scratch of the right size. Optional. */

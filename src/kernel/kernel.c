@@ -1,5 +1,6 @@
 /* Kernel handles over arrays: a runner of the described steps, planned and built anew when what is bound changes its
- * shape; other parameters, and arrays of the same shape, change nothing that is built. */
+ * shape; other parameters, and arrays of the same shape, change nothing that is built. The last plans are kept: who
+ * goes from shape to shape comes back to them. */
 #include "kernel/kernel.h"
 
 #include "base/limits.h"
@@ -11,11 +12,23 @@
 
 #include <string.h>
 
+enum { KEPT = 8 };
+
+/* For other shapes than those that are bound now. */
+typedef struct kept_plan {
+    atn_runner *runner; /* NULL: none */
+    int64_t offset;     /* as below */
+    bool bound[ATN_MOST_BOUND];
+    double given[ATN_MOST_BOUND][2];
+    size_t n_given;
+} kept_plan;
+
 struct atn_kernel {
     atn_device *device;
     atn_description described;
     atn_sequence *sequence;
     atn_runner *runner;               /* names and, once planned, what is built */
+    bool worked;                      /* it is planned, for what was bound then, */
     bool planned;                     /* for what is bound now, */
     bool trusted;                     /* its index arrays were checked */
     bool any_size;                    /* its variant does not depend on sizes */
@@ -27,6 +40,8 @@ struct atn_kernel {
     atn_param_value given[ATN_MOST_BOUND];
     bool decides[ATN_MOST_BOUND]; /* a parameter that shapes depend on */
     size_t n_given;
+    kept_plan kept[KEPT]; /* the last one first */
+    kept_plan now;        /* what the runner was planned for; without a runner */
     atn_text explained;
 };
 
@@ -70,6 +85,7 @@ void atn_kernel_free(atn_kernel *k) {
     if (!k) return;
     const atn_ctx *ctx = atn_device_ctx(k->device);
     atn_runner_free(k->runner);
+    for (int n = 0; n < KEPT; ++n) atn_runner_free(k->kept[n].runner);
     atn_sequence_free(k->sequence);
     atn_text_free(&k->explained);
     atn_description_close(&k->described);
@@ -234,35 +250,97 @@ atn_status atn_kernel_build_ahead(const atn_kernel *k) {
     return status;
 }
 
+/* ---- plans that are kept ---- */
+
+static kept_plan plan_of(const atn_kernel *k) {
+    kept_plan plan = {.offset = k->offset, .n_given = k->n_given};
+    for (int32_t n = 0; n < atn_runner_count(k->runner); ++n) plan.bound[n] = k->array[n] != NULL;
+    for (size_t n = 0; n < k->n_given; ++n) memcpy(plan.given[n], k->given[n].value, sizeof plan.given[n]);
+    return plan;
+}
+
+/* Was it planned for arrays like those that are bound, and for the parameters that shapes depend on? */
+static bool serves(const kept_plan *plan, const atn_kernel *k) {
+    bool alike = plan->runner && plan->n_given == k->n_given && atn_runner_is_current(plan->runner);
+    for (int32_t n = 0; alike && n < atn_runner_count(plan->runner); ++n) {
+        atn_slot slot = k->array[n] ? atn_array_slot(k->array[n]) : (atn_slot){0};
+        alike = plan->bound[n] == (k->array[n] != NULL);
+        if (alike && k->array[n])
+            alike = slot.offset <= plan->offset &&
+                    atn_view_is_alike(&slot.view, &atn_runner_object(plan->runner, n)->slot.view);
+    }
+    for (size_t n = 0; alike && n < k->n_given; ++n)
+        alike =
+            !k->decides[n] || (plan->given[n][0] == k->given[n].value[0] && plan->given[n][1] == k->given[n].value[1]);
+    return alike;
+}
+
+/* The runner that has worked goes to the others, those before it make room; the oldest one ends. */
+static void keep(atn_kernel *k, kept_plan plan) {
+    for (int n = 0; n < KEPT && plan.runner; ++n) {
+        kept_plan other = k->kept[n];
+        k->kept[n] = plan;
+        plan = other;
+    }
+    atn_runner_free(plan.runner);
+}
+
+/* Takes the place of the runner, which is kept; false: there is none. */
+static bool take_kept(atn_kernel *k) {
+    for (int n = 0; n < KEPT; ++n) {
+        if (!serves(&k->kept[n], k)) continue;
+        kept_plan taken = k->kept[n];
+        k->kept[n] = k->now;
+        k->kept[n].runner = k->runner;
+        k->runner = taken.runner;
+        taken.runner = NULL;
+        k->now = taken;
+        k->offset = taken.offset;
+        return true;
+    }
+    return false;
+}
+
 static atn_status prepare(atn_kernel *k) {
     const atn_ctx *ctx = atn_device_ctx(k->device);
     atn_choose_options choose = choice_of(k);
     atn_runner *runner;
     atn_status status = atn_runner_create(ctx, k->sequence, &runner);
-    if (status != ATN_OK) return status;
-    if (k->runner) atn_runner_inherit(runner, k->runner);
-    atn_runner_free(k->runner);
+    if (status == ATN_OK) status = atn_runner_inherit(runner, k->runner);
+    if (status != ATN_OK) {
+        atn_runner_free(runner);
+        return status;
+    }
+    k->now.runner = k->worked ? k->runner : NULL;
+    if (!k->worked) atn_runner_free(k->runner);
+    k->worked = false;
+    keep(k, k->now);
     k->runner = runner;
     bind_arrays(k, atn_runner_bind);
     status = atn_runner_give(runner, k->given, k->n_given);
     if (status == ATN_OK) status = atn_runner_plan(runner);
     if (status == ATN_OK) status = make_effort(k, &choose);
     if (status == ATN_OK) status = check_wisdom(k, &choose);
-    return status == ATN_OK ? atn_runner_build(runner, k->device, NULL, &choose) : status;
+    if (status == ATN_OK) status = atn_runner_build(runner, k->device, NULL, &choose);
+    k->now = plan_of(k);
+    k->worked = status == ATN_OK;
+    return status;
 }
 
 atn_status atn_kernel_plan(atn_kernel *k) {
     atn_status status = bring_to_device(k);
     if (status == ATN_OK && (k->moved || !k->planned)) status = check_apart(k);
     if (status != ATN_OK) return status;
-    if (!k->planned) {
+    bool kept = !k->planned && k->worked && take_kept(k);
+    if (!k->planned && !kept) {
         status = prepare(k);
         k->planned = status == ATN_OK;
     } else {
         int64_t before = k->offset;
-        if (k->moved) bind_arrays(k, atn_runner_rebind);
+        k->planned = true;
+        if (k->moved || kept) bind_arrays(k, atn_runner_rebind);
         k->offset = before; /* it is built for arrays that begin as far as that */
-        if (k->renewed) status = atn_runner_give(k->runner, k->given, k->n_given);
+        if (k->renewed || kept) status = atn_runner_give(k->runner, k->given, k->n_given);
     }
     if (status == ATN_OK) k->moved = k->renewed = false;
     return status;

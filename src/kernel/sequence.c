@@ -316,17 +316,26 @@ static atn_status build_step(const atn_runner *r, step *s, const atn_variant *va
     return status == ATN_OK ? atn_built_ready(s->kernel, s->slots, (const double(*)[2])s->params) : status;
 }
 
-void atn_runner_inherit(atn_runner *r, atn_runner *from) {
-    for (int32_t k = 0; k < r->sequence->count && from->sequence == r->sequence; ++k) {
-        step *s = &r->steps[k], *old = &from->steps[k];
+atn_status atn_runner_inherit(atn_runner *r, const atn_runner *from) {
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < r->sequence->count && from->sequence == r->sequence && status == ATN_OK; ++k) {
+        step *s = &r->steps[k];
+        const step *old = &from->steps[k];
         if (!old->kernel || !old->as_asked) continue;
-        s->inherited = old->kernel;
+        status = atn_built_share(old->kernel, &s->inherited);
         s->asked = old->asked;
         s->as_asked = true;
-        s->before = old->choice;
-        old->choice = (atn_choice){0};
-        old->kernel = NULL;
+        bool owns = old->choice.hit.kind != ATN_HIT_NONE || old->choice.why || old->choice.failed;
+        if (!owns) s->before = old->choice;
     }
+    return status;
+}
+
+bool atn_runner_is_current(const atn_runner *r) {
+    bool current = true;
+    for (int32_t k = 0; k < r->sequence->count; ++k)
+        current = current && r->steps[k].choice.changes == atn_wisdom_changes();
+    return current;
 }
 
 void atn_runner_interpret(atn_runner *r) { r->interprets = true; }

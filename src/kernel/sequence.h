@@ -42,9 +42,11 @@ atn_status atn_runner_plan(atn_runner *runner);
  * `options` may be NULL. */
 atn_status atn_runner_build(atn_runner *runner, atn_device *device, const atn_variant *variant,
                             const atn_choose_options *options);
-/* Before it is built: what another runner of the same sequence has built on the same device is taken over where the
- * same is chosen again; that one runs no more. */
-void atn_runner_inherit(atn_runner *runner, atn_runner *from);
+/* Before it is built: what another runner of the same sequence has built on the same device serves here too, where the
+ * same is chosen again. */
+atn_status atn_runner_inherit(atn_runner *runner, const atn_runner *from);
+/* Has nothing been tuned since it was built? */
+bool atn_runner_is_current(const atn_runner *runner);
 /* Before it is built: on a host without a compiler, what is not compiled in is interpreted, slowly. */
 void atn_runner_interpret(atn_runner *runner);
 bool atn_runner_interprets(const atn_runner *runner, int32_t step); /* once built */

@@ -208,6 +208,56 @@ static void runs_without_allocating(void **state) {
     kit_remove(dir);
 }
 
+/* From shape to shape and back: the last plans are kept, so that hardly anything is allocated, and more of them than
+ * are kept are planned anew. */
+static void shapes_come_back(void **state) {
+    (void)state;
+    enum { SHAPES = 11, FEW = 4 };
+    const char *const defines[] = {"T=SP", NULL};
+    kit_faults faults = {0};
+    atn_ctx_settings options = kit_fault_options(&faults);
+    char *dir = kit_tempdir();
+    options.cache_dir = dir;
+    atn_ctx *counting;
+    atn_devices *found;
+    kit_ok(ctx, atn_ctx_create(&options, &counting));
+    kit_ok(counting, atn_devices_find(counting, &found));
+    for (int32_t d = 0; d < atn_devices_count(found); ++d) {
+        if (!kit_wants(atn_devices_info(found, d)->backend)) continue;
+        atn_device *device;
+        atn_kernel *axpy;
+        atn_array *array[SHAPES][3];
+        kit_ok(counting, atn_device_open(found, d, &device));
+        kit_ok(counting, atn_kernel_create(device, AXPY, &(atn_kernel_settings){.defines = defines}, &axpy));
+        for (int n = 0; n < SHAPES; ++n)
+            for (int k = 0; k < 3; ++k) array[n][k] = numbers(device, 1 + 37 * n, (float)(k + n));
+        for (int round = 0; round < 5 * SHAPES; ++round) {
+            int n = round < 3 * SHAPES ? round % SHAPES : round % 3, a = 1 + round % 5; /* all, then some */
+            const char *const names[3] = {"x", "y", "z"};
+            kit_ok(counting, atn_array_put(array[n][2], (float[1 + 37 * SHAPES]){0}, 0));
+            for (int k = 0; k < 3; ++k) kit_ok(counting, atn_kernel_bind(axpy, names[k], array[n][k]));
+            kit_ok(counting, atn_kernel_param(axpy, "a", a, 0));
+            for (int k = 0; k < 3; ++k) { /* results of the last run are on the device: no array allocates below */
+                const void *at;
+                kit_ok(counting, atn_array_map_read(array[n][k], &at));
+            }
+            long before = atomic_load(&faults.count);
+            kit_ok(counting, atn_kernel_plan(axpy));
+            if (round > 3 * SHAPES + 3) assert_true(atomic_load(&faults.count) - before < FEW);
+            kit_ok(counting, atn_kernel_run(axpy));
+            expect(array[n][2], 1 + 37 * n, (float)a, (float)n, (float)(1 + n));
+        }
+        for (int n = 0; n < SHAPES; ++n)
+            for (int k = 0; k < 3; ++k) atn_array_free(array[n][k]);
+        atn_kernel_free(axpy);
+        atn_device_close(device);
+    }
+    atn_devices_free(found);
+    atn_ctx_free(counting);
+    assert_int_equal(atomic_load(&faults.live), 0);
+    kit_remove(dir);
+}
+
 /* Every allocation of a handle's life fails once; what is built is in the cache from the first time. */
 static void memory_may_run_out(void **state) {
     (void)state;
@@ -223,6 +273,7 @@ static void memory_may_run_out(void **state) {
     kit_ok(failing, atn_devices_find(failing, &found));
     kit_ok(failing, atn_device_open(found, 0, &device));
     atn_array *x = numbers(device, 50, 1), *y = numbers(device, 50, 2), *z = numbers(device, 50, 0);
+    atn_array *u = numbers(device, 7, 3), *v = numbers(device, 7, 4), *w = numbers(device, 7, 0);
     long n = 0;
     for (bool whole = false; !whole; ++n) {
         atn_kernel *axpy;
@@ -233,6 +284,12 @@ static void memory_may_run_out(void **state) {
         if (status == ATN_OK) status = atn_kernel_bind(axpy, "z", z);
         if (status == ATN_OK) status = atn_kernel_param(axpy, "a", 2, 0);
         if (status == ATN_OK) status = atn_kernel_run(axpy);
+        for (int back = 0; back < 2 && status == ATN_OK; ++back) { /* another shape, and the first again */
+            status = atn_kernel_bind(axpy, "x", back ? x : u);
+            if (status == ATN_OK) status = atn_kernel_bind(axpy, "y", back ? y : v);
+            if (status == ATN_OK) status = atn_kernel_bind(axpy, "z", back ? z : w);
+            if (status == ATN_OK) status = atn_kernel_run(axpy);
+        }
         if (status == ATN_OK) assert_non_null(atn_kernel_explain(axpy));
         whole = n > 0 && atomic_load(&faults.count) < faults.fail_at;
         faults.fail_at = 0;
@@ -242,6 +299,8 @@ static void memory_may_run_out(void **state) {
     }
     print_message("    %ld allocations failed in turn\n", n - 2);
     expect(z, 50, 2, 1, 2);
+    expect(w, 7, 2, 3, 4);
+    atn_array_free(w), atn_array_free(v), atn_array_free(u);
     atn_array_free(z), atn_array_free(y), atn_array_free(x);
     atn_device_close(device);
     atn_devices_free(found);
@@ -341,6 +400,7 @@ int main(void) {
         cmocka_unit_test(wrong_things_are_refused),
         cmocka_unit_test(short_addresses_are_refused),
         cmocka_unit_test(runs_without_allocating),
+        cmocka_unit_test(shapes_come_back),
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(shipped_kernels_and_files_are_found),
         cmocka_unit_test(wisdom_alone_may_be_asked_for),
