@@ -261,6 +261,8 @@ long kit_day(void) {
     return day;
 }
 
+bool kit_turn(size_t n, size_t every) { return getenv("ATTUNE_TEST_ALL") || (n + (size_t)kit_day()) % every == 0; }
+
 uint64_t kit_random(uint64_t *state) {
     *state ^= *state >> 12;
     *state ^= *state << 25;

@@ -90,6 +90,10 @@ long kit_cases(long usual);
  * ATTUNE_TEST_ALL is set: nothing is left out then. */
 long kit_day(void);
 
+/* Is it the turn of case number `n` today? One in `every` has its turn, another one every day; all of them where
+ * ATTUNE_TEST_ALL is set. */
+bool kit_turn(size_t n, size_t every);
+
 /* ATTUNE_TEST_DEVICE=cuda (or host, opencl) keeps tests over all devices to that backend. */
 bool kit_wants(const char *backend);
 

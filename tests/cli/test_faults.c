@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOME = 16 }; /* failing allocations of a run that takes its time */
+enum { SOME = 8 }; /* failing allocations of a run that takes its time */
 
 static char *cache; /* one for all runs: what the first, whole run built and measured, the others find */
 

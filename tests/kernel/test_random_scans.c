@@ -7,13 +7,13 @@
 static void host(void **state) {
     (void)state;
     if (!kit_wants("host")) skip();
-    random_scans("host", getenv("ATTUNE_TEST_ALL") ? 600 : 120);
+    random_scans("host", getenv("ATTUNE_TEST_ALL") ? 600 : 60);
 }
 
 static void opencl(void **state) {
     (void)state;
     if (!kit_wants("opencl")) skip();
-    random_scans("opencl", getenv("ATTUNE_TEST_ALL") ? 200 : 40);
+    random_scans("opencl", getenv("ATTUNE_TEST_ALL") ? 200 : 20);
 }
 
 static void cuda(void **state) {

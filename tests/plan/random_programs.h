@@ -37,8 +37,8 @@ typedef struct random_program {
 void random_program_make(const atn_ctx *ctx, uint64_t seed, bool few, random_program *out);
 void random_program_free(random_program *program);
 
-/* So many random programs, or ATTUNE_TEST_CASES, from seed ATTUNE_TEST_SEED (1), each under a random plan, on the
- * devices of one backend: they agree with the oracle. Skips aloud without a device. */
-void random_programs(const char *backend, int programs, bool few);
+/* So many random programs over `days` days, or ATTUNE_TEST_CASES, from seed ATTUNE_TEST_SEED (that of the day), each
+ * under a random plan, on the devices of one backend: they agree with the oracle. Skips aloud without a device. */
+void random_programs(const char *backend, int programs, int days, bool few);
 
 #endif

@@ -239,14 +239,15 @@ static void hold_program(const atn_ctx *ctx, atn_device *device, const random_pr
     atn_programs_free(h.programs);
 }
 
-void random_programs(const char *backend, int programs, bool few) {
+void random_programs(const char *backend, int programs, int days, bool few) {
     setenv("ATTUNE_HOST_FLAGS", "-O1", 0); /* many small builds */
     setenv("ATTUNE_OPENCL_FLAGS", "-cl-opt-disable", 0);
     atn_ctx *ctx = kit_ctx();
     atn_devices *devices;
     kit_ok(ctx, atn_devices_find(ctx, &devices));
     const char *given = getenv("ATTUNE_TEST_SEED");
-    uint64_t first = given ? strtoull(given, NULL, 10) : 1, count = (uint64_t)kit_cases(programs);
+    uint64_t count = (uint64_t)kit_cases(getenv("ATTUNE_TEST_ALL") ? programs : programs / days);
+    uint64_t first = given ? strtoull(given, NULL, 10) : 1 + (uint64_t)(kit_day() % days * (programs / days));
     int found = 0;
     for (int32_t d = 0; d < atn_devices_count(devices); ++d) {
         if (strcmp(atn_devices_info(devices, d)->backend, backend) != 0) continue;

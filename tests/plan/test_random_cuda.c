@@ -3,7 +3,7 @@
 
 static void agree(void **state) {
     (void)state;
-    random_programs("cuda", 300, false);
+    random_programs("cuda", 300, 1, false);
 }
 
 int main(void) {

@@ -3,7 +3,7 @@
 
 static void agree(void **state) {
     (void)state;
-    random_programs("host", 300, false);
+    random_programs("host", 300, 2, false);
 }
 
 int main(void) {

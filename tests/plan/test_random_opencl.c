@@ -5,7 +5,7 @@
 
 static void agree(void **state) {
     (void)state;
-    random_programs("opencl", 300, !getenv("ATTUNE_TEST_ALL")); /* built slowly */
+    random_programs("opencl", 300, 3, !getenv("ATTUNE_TEST_ALL")); /* built slowly */
 }
 
 int main(void) {

@@ -2,26 +2,30 @@
  * wins, and none ends the tuning. */
 #include "tunekit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char SPACE[] = "vec_p0 = (2,)\n"
                             "schedule = (\"dynamic\",)\n"
-                            "chunk = (1, 3, 5, 7, 9, 11, 13, 15, 17)\n";
+                            "chunk = (1, 3, 7, 9, 11, 13, 15, 17%s)\n";
 
 static void planted_faults_never_win(void **state) {
     (void)state;
     tunekit k;
+    bool hangs = kit_turn(0, 4); /* a minute, until it is killed: every fourth day */
+    char space[256];
+    snprintf(space, sizeof space, SPACE, hangs ? ", 5" : "");
     atn_tune_result r;
     tunekit_open(&k, TUNEKIT_PLANTER);
     atn_workload add = tunekit_add();
-    atn_tune_options options = tunekit_options(SPACE);
+    atn_tune_options options = tunekit_options(space);
     kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &add, &options, &r));
     const struct {
         const char *variant, *row;
     } wanted[] = {
+        {"vec_p0=2,schedule=dynamic,chunk=5", "hang 1 it did not come back from stage 'run' in time"},
         {"vec_p0=2,schedule=dynamic,chunk=1", "right 1 "},
         {"vec_p0=2,schedule=dynamic,chunk=3", "crash 1 it ended its process in stage 'run'"},
-        {"vec_p0=2,schedule=dynamic,chunk=5", "hang 1 it did not come back from stage 'run' in time"},
         {"vec_p0=2,schedule=dynamic,chunk=7", "wrong 1 "},
         {"vec_p0=2,schedule=dynamic,chunk=9", "wrong 1 "},
         {"vec_p0=2,schedule=dynamic,chunk=11", "wrong 1 "},
@@ -29,7 +33,7 @@ static void planted_faults_never_win(void **state) {
         {"vec_p0=2,schedule=dynamic,chunk=15", "memory 1 the system killed it"},
         {"vec_p0=2,schedule=dynamic,chunk=17", "right 1 "},
     };
-    for (size_t n = 0; n < sizeof wanted / sizeof *wanted; ++n) {
+    for (size_t n = !hangs; n < sizeof wanted / sizeof *wanted; ++n) {
         const char *row = tunekit_row(&k, wanted[n].variant);
         if (!row || strncmp(row, wanted[n].row, strlen(wanted[n].row)) != 0)
             fail_msg("%s: '%s', wanted '%s'", wanted[n].variant, row ? row : "no row", wanted[n].row);
@@ -38,7 +42,7 @@ static void planted_faults_never_win(void **state) {
     kit_contains(tunekit_row(&k, "vec_p0=2,schedule=dynamic,chunk=13"), "planted");
     assert_int_equal(r.failed[ATN_OUTCOME_WRONG], 3);
     assert_int_equal(r.failed[ATN_OUTCOME_CRASH], 1);
-    assert_int_equal(r.failed[ATN_OUTCOME_HANG], 1);
+    assert_int_equal(r.failed[ATN_OUTCOME_HANG], hangs);
     assert_int_equal(r.failed[ATN_OUTCOME_MEMORY], 1);
     assert_int_equal(r.failed[ATN_OUTCOME_BUILD], 1);
     assert_non_null(r.variant);
@@ -53,7 +57,7 @@ static void planted_faults_never_win(void **state) {
     assert_int_equal(r.tried, tried);
     assert_int_equal(r.recalled, tried);
     assert_int_equal(tunekit_count(&k, NULL), rows);
-    for (size_t n = 0; n < sizeof wanted / sizeof *wanted; ++n)
+    for (size_t n = !hangs; n < sizeof wanted / sizeof *wanted; ++n)
         kit_contains(tunekit_row(&k, wanted[n].variant), wanted[n].row);
     atn_tune_result_free(&r);
     tunekit_close(&k);

@@ -62,6 +62,7 @@ static void what_is_no_model_is_other(void **state) {
     for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; ++k) {
         atn_sample_atoms_settings s = USUAL;
         size_t other = 0;
+        if (!kit_turn(k, 3)) continue;
         s.lattice[0] = KINDS[k], s.constant[0] = crystal_usual(KINDS[k]);
         make(s);
         match(NULL);
@@ -78,6 +79,7 @@ static void by_name_they_are_told(void **state) {
         atn_lattice_settings settings = {.models = 2, .model = {{.name = "fcc"}}};
         atn_sample_atoms_settings s = USUAL;
         size_t right = 0;
+        if (!kit_turn(k, 2)) continue;
         s.lattice[0] = KINDS[k], s.constant[0] = crystal_usual(KINDS[k]);
         snprintf(settings.model[1].name, sizeof settings.model[1].name, "%s", crystal_name(KINDS[k]));
         make(s);
@@ -94,6 +96,7 @@ static void background_is_other(void **state) {
     for (size_t k = 0; k < 2; ++k) {
         atn_sample_atoms_settings s = USUAL;
         double found = 0, all = 0, right = 0;
+        if (!kit_turn(k, 2)) continue;
         s.lattice[0] = KINDS[k], s.constant[0] = crystal_usual(KINDS[k]), s.strangers = 0.1, s.grains = 1;
         make(s);
         atn_lattice_info info = match(NULL);
@@ -113,7 +116,10 @@ static void background_is_other(void **state) {
 static void confidences_come_true(void **state) {
     (void)state;
     double right = 0, told = 0, n = 0, true_at = 0;
+    size_t frames = 0;
     for (uint64_t seed = 6; seed < 9; ++seed) {
+        if (!kit_turn((size_t)seed, 3)) continue;
+        ++frames;
         make((atn_sample_atoms_settings){.lattice = {CRYSTAL_BCC, CRYSTAL_FCC},
                                          .constant = {3.2, 4.794},
                                          .lattices = 2,
@@ -130,8 +136,10 @@ static void confidences_come_true(void **state) {
             n += 1, true_at += is, told += (double)f.atom[i].confidence;
         }
     }
-    if (right < 0.97 * 3 * ATOMS || true_at < 0.8 * n || true_at > 0.97 * n || n < 40)
-        fail_msg("%.4f right, %.3f of %.0f at %.3f", right / 3 / ATOMS, true_at / n, n, told / n);
+    double atoms = (double)frames * ATOMS, loose = frames < 3 ? 0.1 : 0; /* one frame has few such atoms */
+    if (right < (0.97 - loose / 5) * atoms || true_at < (0.8 - loose) * n || true_at > (0.97 + loose) * n ||
+        n < 13 * (double)frames)
+        fail_msg("%.4f right, %.3f of %.0f at %.3f", right / atoms, true_at / n, n, told / n);
     atn_sample_atoms_settings s = USUAL;
     s.lattice[0] = CRYSTAL_HCP, s.constant[0] = 3.39, s.lateral = s.depth = 0.5, right = 0;
     make(s);

@@ -370,6 +370,7 @@ static void surfaces_on(atn_device *on, int kinds) {
     uint64_t seed = 11;
     for (size_t k = 0; k < sizeof SIZES / sizeof *SIZES; ++k)
         for (int kind = 0; kind < kinds; ++kind) {
+            if (!kit_turn(k + (size_t)kind, 2)) continue;
             int rows = SIZES[k][0], width = SIZES[k][1], stride = (width + 3) / 4 * 4, wide = kind % 2;
             uint8_t narrow[MOST_HIGH * MOST_WIDE], mask[(MOST_HIGH + 7) / 8 * (MOST_WIDE + 3)] = {0};
             uint16_t deep[MOST_HIGH * MOST_WIDE];

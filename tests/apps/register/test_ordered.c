@@ -274,7 +274,8 @@ static void agrees_with_the_host_on_every_device(void **state) {
         kit_ok(ctx, reg_engine_open(device, &settings, &e));
         bool host = strcmp(atn_devices_info(devices, d)->backend, "host") == 0; /* others build for long */
         for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c += host ? 1 : 3)
-            for (kind k = EVEN; k < KINDS; ++k) check_kind(&e, COUNTS[c], k);
+            for (kind k = EVEN; k < KINDS; ++k)
+                if (kit_turn(c + (size_t)k, host ? 2 : 3)) check_kind(&e, COUNTS[c], k);
         check_crowds(&e);
         check_sample(&e);
         check_rows(&e);
