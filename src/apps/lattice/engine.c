@@ -248,6 +248,7 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     if (status != ATN_OK) return status;
     s->kind = s->model.points ? NULL : lattice_kind_find(s->model.name);
     if (s->kind) s->cell = lattice_kind_cell(s->kind, s->constant);
+    if (s->kind) s->sites = lattice_kind_sites(s->kind, s->constant);
     s->symmetries = lattice_points_symmetry(&s->points, s->symmetry, mirror);
     s->coarse = lattice_box_make(fmin(l->inner, l->info.cutoff), 0, l->info.shift_noise, mirror);
     s->box = lattice_box_make(l->info.cutoff, shift, l->sharp, mirror);

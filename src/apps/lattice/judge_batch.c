@@ -31,6 +31,11 @@ static bool is_typical(const atn_lattice *l, size_t i, int32_t model) {
     return shift < FAR * FAR * l->sharp * l->sharp && n - (double)f->weight < alone + MANY * sqrt(alone + 1);
 }
 
+static bool is_explained(const atn_lattice *l, size_t i, int32_t model) {
+    const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)model];
+    return (double)f->weight >= MOSTLY * (l->near.start[i + 1] - l->near.start[i]);
+}
+
 /* The lattice that was found, and no other, is around: whether the atom is on a site of it is all that is open. */
 static bool is_alone(const atn_lattice *l, const lattice_around *around, size_t i) {
     uint32_t frequent = lattice_frequent(l);
@@ -41,13 +46,13 @@ static bool is_alone(const atn_lattice *l, const lattice_around *around, size_t 
  * on none, which its own lattice tells: planes and other lattices need no look then. */
 static bool is_settled(const atn_lattice *l, size_t i, atn_lattice_atom *atom) {
     const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)atom->phase - 1];
-    double n = l->near.start[i + 1] - l->near.start[i], shift = 0;
+    double shift = 0;
     for (int c = 0; c < 3; ++c) shift += (double)f->shift[c] * (double)f->shift[c];
-    if ((double)f->weight < MOSTLY * n || lattice_is_uneven(l)) return false;
+    if (!is_explained(l, i, atom->phase - 1) || lattice_is_uneven(l)) return false;
     if (shift < FAR * FAR * l->sharp * l->sharp) return true;
     if (!lattice_look_off(l, i, atom->phase - 1)) return false;
     lattice_judge(l, i, atom, NULL);
-    return atom->structure && atom->confidence >= SETTLED && (double)f->weight >= MOSTLY * n;
+    return atom->structure && atom->confidence >= SETTLED && is_explained(l, i, atom->phase - 1);
 }
 
 static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
@@ -85,6 +90,13 @@ static bool remember_around(const judging *j, size_t atom, lattice_recent *recen
     return any;
 }
 
+/* Atoms around have no other model. */
+static bool is_only(const atn_lattice *l, const lattice_recent *recent, int32_t model) {
+    for (int32_t m = 0; m < l->info.models; ++m)
+        if ((recent->count[m] > 0) != (m == model)) return false;
+    return !lattice_is_uneven(l);
+}
+
 static void look_again(const judging *j, size_t i, const lattice_recent *recent) {
     atn_lattice_atom *atom = &j->out[j->which[i]];
     uint32_t models = lattice_likely(j->l, i, recent);
@@ -93,7 +105,15 @@ static void look_again(const judging *j, size_t i, const lattice_recent *recent)
     lattice_judge(j->l, i, atom, NULL);
     if (is_sure(atom) && is_typical(j->l, i, atom->phase - 1)) return;
     lattice_look_closer(j->l, i, models); /* tables are too coarse to hold it against an atom on no site */
-    lattice_mixed(j->l, i, recent, models, &looked);
+    lattice_halving h;
+    lattice_mixed(j->l, i, recent, models, &looked, &h);
+    lattice_judge(j->l, i, atom, NULL);
+    if (is_sure(atom) && is_only(j->l, recent, atom->phase - 1) && is_explained(j->l, i, atom->phase - 1) &&
+        lattice_look_off(j->l, i, atom->phase - 1)) {
+        lattice_judge(j->l, i, atom, NULL);
+        if (atom->structure && atom->confidence >= SETTLED) return;
+    }
+    lattice_mixed_off(j->l, i, recent, &h);
     lattice_judge(j->l, i, atom, NULL);
 }
 

@@ -52,6 +52,13 @@ const lattice_kind *lattice_kind_find(const char *name); /* NULL: not known */
 typedef struct lattice_cell {
     double edge[3], per_edge[3]; /* and one over it */
 } lattice_cell;
+/* Atoms of that cell, in floats, for loops in lanes. */
+enum { LATTICE_CELL_ATOMS = 8 };
+typedef struct lattice_sites {
+    int32_t atoms;
+    float edge[3], per_edge[3], atom[LATTICE_CELL_ATOMS][3]; /* atom: in edges */
+} lattice_sites;
+lattice_sites lattice_kind_sites(const lattice_kind *kind, double constant);
 /* The plain structure of an ordered one, and the sublattices of its sites; NULL: it is not ordered. */
 const char *lattice_kind_order(const lattice_kind *kind, int32_t *sites, int32_t on[LATTICE_ORDER_SITES]);
 /* The sublattice of the site at y (in constants, from the atom in the middle), on[h][at], if that atom is on site h.
@@ -196,6 +203,7 @@ typedef struct lattice_slot {
     double constant;
     const lattice_kind *kind; /* NULL: given points */
     lattice_cell cell;        /* of a kind */
+    lattice_sites sites;      /* the same, in floats */
     lattice_points points;
     int32_t symmetries;
     double symmetry[LATTICE_MOST_SYMMETRIES][4];
@@ -355,13 +363,20 @@ bool lattice_is_uneven(const atn_lattice *l); /* noise in depth is another: tabl
 void lattice_remember(const atn_lattice *l, int32_t model, const double turn[4], lattice_recent *recent);
 bool lattice_turn_is(const lattice_slot *s, const double a[4],
                      const double b[4]); /* up to symmetry, within some degrees */
+/* Planes across the 26 directions of a cube, at four distances from the centre, which is on the near side: how much of
+ * each neighbour is on that side. Beyond LATTICE_HALVED neighbours sides are left open. */
+enum { LATTICE_PLANES = 26 * 4, LATTICE_HALVED = 128 };
+typedef struct lattice_halving {
+    float side[LATTICE_HALVED][LATTICE_PLANES];
+} lattice_halving;
 /* For an atom that fits none of the models whole: each model once more, from what was found and from recent turns, with
  * a part of the neighbours belonging elsewhere, as at a grain boundary: to a gas, to nothing, or to a lattice of
- * another recent turn. Makes evidences larger; judge again. Of different atoms at the same time. recent may be NULL. */
-/* models: a bit for each that is looked at. With `looked`, what recent turns lead to, also the likelihood of an atom
- * that is on no site of the lattice around it, or of the two at a boundary. */
+ * another recent turn. Makes evidences larger; judge again. Of different atoms at the same time. recent may be NULL.
+ * models: a bit for each that is looked at. looked: what recent turns lead to; NULL: without recent ones. */
 void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models,
-                   const lattice_looked *looked);
+                   const lattice_looked *looked, lattice_halving *out);
+/* Also the likelihood of an atom that is on no site of the lattice around it, or of the two at a boundary. */
+void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *recent, const lattice_halving *h);
 /* Models that an atom may be of: all but those that hardly any atom of the frame has, none of these around, and whose
  * likelihood is far below the best one's. A bit for each. */
 uint32_t lattice_frequent(const atn_lattice *l); /* those that more than hardly any atom has */

@@ -5,7 +5,7 @@
  * G the symmetries. An atom that is on no site of the lattice around it is anywhere in the volume V of a site: there t
  * has no curvature of its own, and V (2 pi)^(-3/2) takes the place of |S|^(1/2); all sites of the crystal count, the
  * one next to the centre too. */
-#include "apps/lattice/lattice.h"
+#include "apps/lattice/near_sums.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +13,6 @@
 enum { STEPS = 6, WIDE = 2, STEPS_OFF = 4 };
 static const double PI = 3.14159265358979323846, MOST_TURN = 0.2, MOST_SHIFT = 4.5;
 static const double FAR = 12;
-static const double NOWHERE = 60;  /* square of deviations from the nearest site of an atom that is on none */
 static const double LITTLE = 1e-2; /* curvature of turns, so that there is some */
 static const double TURNS = 0.03,
                     LIKELY = 0.5; /* radians by which turns of a grain differ; chance of a turn that is known */
@@ -120,26 +119,11 @@ static void sums_uneven(const atn_lattice *l, const lattice_slot *s, const float
     }
 }
 
-/* The same where noise is the same in all directions: W is a number, and most of H is sums of few. */
-typedef struct moments {
-    double c, y[3], d[3], cross[3], square, yy[6], spread;
-} moments;
-
-static void add_moment(moments *m, double c, const double y[3], const double d[3]) {
-    double cy[3] = {c * y[0], c * y[1], c * y[2]};
-    m->c += c;
-    for (int a = 0; a < 3; ++a) m->y[a] += cy[a], m->d[a] += c * d[a];
-    m->cross[0] += cy[1] * d[2] - cy[2] * d[1];
-    m->cross[1] += cy[2] * d[0] - cy[0] * d[2];
-    m->cross[2] += cy[0] * d[1] - cy[1] * d[0];
-    m->yy[0] += cy[0] * y[0], m->yy[1] += cy[1] * y[0], m->yy[2] += cy[1] * y[1];
-    m->yy[3] += cy[2] * y[0], m->yy[4] += cy[2] * y[1], m->yy[5] += cy[2] * y[2];
-    m->spread += c * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-}
-
-static void take_moments(const moments *m, double w, pose *p) {
+/* The same where noise is the same in all directions: W is a number, and most of H is sums of few (near_sums.c). */
+static void take_moments(const near_moments *m, double w, pose *p) {
     double own = p->off ? 0 : 1, all = m->yy[0] + m->yy[2] + m->yy[5];
     p->weight = m->c, p->spread = m->spread, p->shift2 = 0;
+    p->likelihood = m->likelihood;
     memset(p->h, 0, sizeof p->h);
     for (int a = 0, k = 0; a < 3; ++a) {
         for (int n = 0; n <= a; ++n, ++k) p->h[6 * a + n] = w * ((a == n) * all - m->yy[k]);
@@ -152,37 +136,26 @@ static void take_moments(const moments *m, double w, pose *p) {
     p->h[26] = -w * m->y[0], p->h[30] = -w * m->y[1], p->h[31] = w * m->y[0];
 }
 
+/* Neighbours of atom i in a pose whose matrix is known. */
+static near_pose in_lanes(const atn_lattice *l, size_t i, const pose *p) {
+    int32_t first = l->near.start[i];
+    near_pose out = {.n = l->near.start[i + 1] - first, .left = p->left, .told = p->told || p->each};
+    out.w = (float)(1 / (l->info.noise * l->info.noise));
+    out.most = (float)norm(l), out.gas = (float)l->stranger_density;
+    for (int c = 0; c < 9; ++c) out.m[c] = (float)p->m[c];
+    for (int c = 0; c < 3; ++c) out.x[c] = l->near.axis[c] + first, out.t[c] = (float)p->t[c];
+    return out;
+}
+
 static void sums_even(const atn_lattice *l, const lattice_slot *s, const float *pull, size_t i, pose *p) {
-    enum { AT_ONCE = 16 }; /* factors of a logarithm */
-    moments m = {0};
-    double w = 1 / (l->info.noise * l->info.noise), most = norm(l), gas = l->stranger_density, product = 1;
+    near_moments m;
     ready(l, p);
-    p->likelihood = 0;
-    for (int32_t k = l->near.start[i], n = 0; k < l->near.start[i + 1]; ++k, ++n) {
-        double x[3] = {(double)l->near.axis[0][k], (double)l->near.axis[1][k], (double)l->near.axis[2][k]}, y[3], d[3];
-        const float *v = NULL;
-        for (int c = 0; c < 3; ++c)
-            y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
-        if (p->off)
-            lattice_kind_off(s->kind, &s->cell, y, d);
-        else
-            v = voxel(s, pull, y, d);
-        double chance = p->wide ? (double)v[0] : 0;
-        if (!p->wide) {
-            double square = w * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), own = 0;
-            if (square < NOWHERE && (!v || (double)v[0] >= 1e-6)) own = most * exp(-0.5 * square);
-            product *= own + gas;
-            chance = own / (own + gas);
-            if (p->each) p->each[n] = log(own + gas);
-            if (p->told && n % AT_ONCE == AT_ONCE - 1) p->likelihood += log(product), product = 1;
-        } else {
-            p->likelihood += (double)v[4];
-        }
-        add_moment(&m, chance * (p->left ? p->left[n] : 1), y, d);
-        if (!p->told) product = 1;
-    }
-    if (p->told) p->likelihood += log(product);
-    take_moments(&m, w, p);
+    near_pose at = in_lanes(l, i, p);
+    if (p->off)
+        near_sums_crystal(s, &at, p->each, &m);
+    else
+        near_sums_table(s, pull, p->wide, &at, p->each, &m);
+    take_moments(&m, 1 / (l->info.noise * l->info.noise), p);
 }
 
 /* Cholesky of the lower half of h, in place, with so much more curvature of turns; the logarithm of its determinant. */
@@ -302,9 +275,13 @@ void lattice_look_closer(const atn_lattice *l, size_t i, uint32_t models) {
 }
 
 void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *f, double *out) {
-    pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}, .told = true};
+    pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}, .told = true, .each = out};
     double y[3], d[3];
     for (int k = 0; k < 4; ++k) p.q[k] = (double)f->quaternion[k];
+    if (!lattice_is_uneven(l)) {
+        sums_even(l, s, s->host_pull[1], i, &p);
+        return;
+    }
     ready(l, &p);
     for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
         p.likelihood = 0;
@@ -319,6 +296,10 @@ void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, co
  * `enough` where it is that much. */
 static double misfit_off(const atn_lattice *l, const lattice_slot *s, size_t i, const pose *p, double enough) {
     double y[3], d[3], sum = 0;
+    if (!lattice_is_uneven(l)) {
+        near_pose at = in_lanes(l, i, p);
+        return near_misfit(s, &at, (float)FAR);
+    }
     for (int32_t k = l->near.start[i]; k < l->near.start[i + 1] && sum < enough; ++k) {
         double x[3] = {(double)l->near.axis[0][k], (double)l->near.axis[1][k], (double)l->near.axis[2][k]};
         double counts = p->left ? p->left[k - l->near.start[i]] : 1, square = square_off(s, p, x, y, d);
@@ -416,7 +397,7 @@ bool lattice_look_off(const atn_lattice *l, size_t i, int32_t model) {
     p.weight = (double)f->weight;
     ready(l, &p);
     f->background = f->evidence + (float)off_odds(l, s, i, &p);
-    f->part = 0;
+    if (f->part < 0) f->part = 0;
     return true;
 }
 

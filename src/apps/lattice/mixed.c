@@ -6,11 +6,13 @@
  * the kernels use. */
 #include "apps/lattice/lattice.h"
 
+#include "base/lanes.h"
+
 #include <math.h>
 
 static const double PLANE[] = {0.07, 0.22, 0.4, 0.65}, CHANCE = 0.1; /* of the cut-off; of an atom to be near one */
 static const double OPEN = 0.15;          /* of the cut-off: neighbours so near to a plane may be on either side */
-static const double LEFT = 0.005;         /* chance of the others to be on the wrong one */
+static const float LEFT = 0.005F;         /* chance of the others to be on the wrong one */
 static const double LEAST = 14, FAR = 20; /* nats */
 static const double LITTLE = 8.3e-7;      /* exp(-LEAST) */
 static const double NEVER = -1e30;
@@ -53,9 +55,9 @@ void lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[
 
 /* The part of the neighbours at a height over a plane that belongs to the near side: all of it below -1, but for
  * LEFT, as a boundary is no plane. */
-static double near_side(double x) {
-    double c = x < -1 ? -1 : x > 1 ? 1 : x;
-    return 0.5 - (0.5 - LEFT) * c * (1.5 - 0.5 * c * c);
+static inline float near_side(float x) {
+    float c = x < -1 ? -1 : x > 1 ? 1 : x;
+    return 0.5F - (0.5F - LEFT) * c * (1.5F - 0.5F * c * c);
 }
 
 /* What neighbours have to choose from: their densities near and beyond, over the larger of both; and how many of them
@@ -74,43 +76,67 @@ static double number(const atn_lattice *l, const choice *of, double plane) {
     return -(l->shape + of->n) * log((l->shape + expected) / (l->shape + of->expected[0]));
 }
 
-/* Planes across the 26 directions of a cube, at some distances from the centre, which is on the near side: how much of
- * each neighbour is on that side. Beyond MOST neighbours sides are left open. */
-enum { ALL = 26 * PLANES, MOST = 128 };
-typedef struct halving {
-    float side[MOST][ALL];
-} halving;
+enum { ALL = LATTICE_PLANES, MOST = LATTICE_HALVED };
+_Static_assert(ALL == 26 * PLANES, "planes across the 26 directions of a cube");
 
-static void halve(const atn_lattice *l, size_t i, halving *out) {
-    int32_t first = l->near.start[i], n = l->near.start[i + 1] - first;
-    float *const *x = l->near.axis;
+/* Heights of a neighbour over all planes, in units of OPEN. */
+typedef struct planes {
+    float u[3][ALL], at[ALL];
+} planes;
+
+static void list_planes(double cutoff, planes *out) {
     for (int d = 0, p = 0; d < 27; ++d) {
         double u[3] = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1}, length = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
         if (d == 13) continue;
-        for (int32_t k = 0; k < n && k < MOST; ++k) {
-            double at =
-                (u[0] * (double)x[0][first + k] + u[1] * (double)x[1][first + k] + u[2] * (double)x[2][first + k]) /
-                length;
-            for (int c = 0; c < PLANES; ++c)
-                out->side[k][p + c] = (float)near_side((at / l->info.cutoff - PLANE[c]) / OPEN);
+        for (int c = 0; c < PLANES; ++c, ++p) {
+            for (int a = 0; a < 3; ++a) out->u[a][p] = (float)(u[a] / (length * cutoff * OPEN));
+            out->at[p] = (float)(PLANE[c] / OPEN);
         }
-        p += PLANES;
     }
+}
+
+ATN_IN_LANES static void halve_one(const planes *of, float x, float y, float z, float *restrict side) {
+    const float *restrict ux = of->u[0], *restrict uy = of->u[1], *restrict uz = of->u[2], *restrict at = of->at;
+    ATN_LANES()
+    for (int p = 0; p < ALL; ++p) side[p] = near_side(ux[p] * x + uy[p] * y + uz[p] * z - at[p]);
+}
+
+static void halve(const atn_lattice *l, size_t i, lattice_halving *out) {
+    int32_t first = l->near.start[i], n = l->near.start[i + 1] - first;
+    planes all;
+    list_planes(l->info.cutoff, &all);
+    for (int32_t k = 0; k < n && k < MOST; ++k)
+        halve_one(&all, l->near.axis[0][first + k], l->near.axis[1][first + k], l->near.axis[2][first + k],
+                  out->side[k]);
+}
+
+/* Neighbours from *k on that a float has room for the product of: FEWEST of the least there are. */
+enum { FEWEST = 4 };
+ATN_IN_LANES static void multiply(const lattice_halving *h, const choice *of, int32_t from, double *restrict product) {
+    float beyond[FEWEST], more[FEWEST];
+    const float *side[FEWEST];
+    for (int c = 0; c < FEWEST; ++c) {
+        bool is = from + c < of->n && from + c < MOST;
+        beyond[c] = is ? (float)of->beyond[from + c] : 1;
+        more[c] = is ? (float)(of->near[from + c] - of->beyond[from + c]) : 0;
+        side[c] = h->side[is ? from + c : 0];
+    }
+    const float *restrict a = side[0], *restrict b = side[1], *restrict c = side[2], *restrict d = side[3];
+    ATN_LANES()
+    for (int p = 0; p < ALL; ++p)
+        product[p] *= (double)((beyond[0] + a[p] * more[0]) * (beyond[1] + b[p] * more[1]) *
+                               ((beyond[2] + c[p] * more[2]) * (beyond[3] + d[p] * more[3])));
 }
 
 /* Neighbours on the far side of a plane belong elsewhere. Returns the logarithm of the likelihood's mean over planes.
  */
-static double halves(const atn_lattice *l, const halving *h, const choice *of) {
+static double halves(const atn_lattice *l, const lattice_halving *h, const choice *of) {
     double total = 0, product[ALL], times[PLANES];
     for (int c = 0; c < PLANES; ++c) times[c] = exp(number(l, of, PLANE[c])) / ALL;
     for (int p = 0; p < ALL; ++p) product[p] = times[p % PLANES];
-    for (int32_t k = 0; k < of->n; ++k) {
-        double beyond = of->beyond[k], more = of->near[k] - beyond;
-        if (k < MOST)
-            for (int p = 0; p < ALL; ++p) product[p] *= beyond + (double)h->side[k][p] * more;
-        else
-            for (int p = 0; p < ALL; ++p) product[p] *= beyond + 0.5 * more;
-    }
+    for (int32_t k = 0; k < of->n && k < MOST; k += FEWEST) multiply(h, of, k, product);
+    for (int32_t k = MOST; k < of->n; ++k)
+        for (int p = 0; p < ALL; ++p) product[p] *= 0.5 * (of->beyond[k] + of->near[k]);
     for (int p = 0; p < ALL; ++p) total += product[p];
     return total > 0 ? of->most + log(total) : NEVER;
 }
@@ -138,8 +164,8 @@ static void leave(const atn_lattice *l, const choice *of, const double *near, do
 
 /* The logarithm of the mean likelihood with a part of the neighbours elsewhere: in a gas of the same density, in
  * nothing (a surface), in one of the lattices of atoms around. */
-static double part_of(const atn_lattice *l, const halving *h, int32_t model, size_t i, const lattice_recent *recent,
-                      const double own[4], const double *near) {
+static double part_of(const atn_lattice *l, const lattice_halving *h, int32_t model, size_t i,
+                      const lattice_recent *recent, const double own[4], const double *near) {
     double volume = 4.0 / 3 * PI * pow(l->info.cutoff, 3), expected = l->slot[model].expected;
     double left[ATN_LATTICE_MOST_NEIGHBOURS], each[ATN_LATTICE_MOST_NEIGHBOURS], lattices = 0;
     choice of = {.n = l->near.start[i + 1] - l->near.start[i], .expected = {expected, 0}};
@@ -159,7 +185,7 @@ static double part_of(const atn_lattice *l, const halving *h, int32_t model, siz
     return part;
 }
 
-static void mix(const atn_lattice *l, const halving *h, int32_t model, size_t i, const lattice_recent *recent,
+static void mix(const atn_lattice *l, const lattice_halving *h, int32_t model, size_t i, const lattice_recent *recent,
                 lattice_found *f) {
     double near[ATN_LATTICE_MOST_NEIGHBOURS], own[4];
     for (int c = 0; c < 4; ++c) own[c] = (double)f->quaternion[c];
@@ -170,8 +196,8 @@ static void mix(const atn_lattice *l, const halving *h, int32_t model, size_t i,
     f->part = (float)(1 / (1 + exp(whole - part)));
 }
 
-static void mix_all(const atn_lattice *l, const halving *h, size_t i, const lattice_recent *recent, uint32_t models,
-                    const lattice_looked *looked) {
+static void mix_all(const atn_lattice *l, const lattice_halving *h, size_t i, const lattice_recent *recent,
+                    uint32_t models, const lattice_looked *looked) {
     double n = l->near.start[i + 1] - l->near.start[i];
     for (int32_t m = 0; m < l->info.models; ++m) {
         if (!(models >> m & 1)) continue;
@@ -188,7 +214,7 @@ static void mix_all(const atn_lattice *l, const halving *h, size_t i, const latt
     }
 }
 
-static void mix_off(const atn_lattice *l, const halving *h, size_t i, const lattice_recent *recent) {
+void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *recent, const lattice_halving *h) {
     double each[ATN_LATTICE_MOST_NEIGHBOURS];
     int32_t n = l->near.start[i + 1] - l->near.start[i];
     for (int32_t m = 0; m < l->info.models; ++m) {
@@ -210,9 +236,7 @@ static void mix_off(const atn_lattice *l, const halving *h, size_t i, const latt
 }
 
 void lattice_mixed(const atn_lattice *l, size_t i, const lattice_recent *recent, uint32_t models,
-                   const lattice_looked *looked) {
-    halving h;
-    halve(l, i, &h);
-    mix_all(l, &h, i, recent, models, looked);
-    if (looked) mix_off(l, &h, i, recent);
+                   const lattice_looked *looked, lattice_halving *h) {
+    halve(l, i, h);
+    mix_all(l, h, i, recent, models, looked);
 }

@@ -119,6 +119,16 @@ lattice_cell lattice_kind_cell(const lattice_kind *k, double constant) {
     return out;
 }
 
+lattice_sites lattice_kind_sites(const lattice_kind *k, double constant) {
+    lattice_cell cell = lattice_kind_cell(k, constant);
+    lattice_sites out = {.atoms = k->atoms};
+    for (int axis = 0; axis < 3; ++axis) {
+        out.edge[axis] = (float)cell.edge[axis], out.per_edge[axis] = (float)cell.per_edge[axis];
+        for (int32_t s = 0; s < k->atoms; ++s) out.atom[s][axis] = (float)k->atom[s][axis];
+    }
+    return out;
+}
+
 void lattice_kind_off(const lattice_kind *k, const lattice_cell *cell, const double y[3], double d[3]) {
     double least = INFINITY, u[3];
     for (int axis = 0; axis < 3; ++axis) u[axis] = y[axis] * cell->per_edge[axis];

@@ -160,7 +160,8 @@ static void weigh(const atn_lattice *l, size_t i, learned *x) {
     bool sure = a.structure && a.confidence > 0.9F;
     if (sure) count_sure(l, i, a.phase - 1, x);
     if (a.structure && a.confidence >= LATTICE_SURE) return;
-    lattice_mixed(l, i, NULL, LATTICE_ALL, NULL); /* as it is judged when it is told */
+    lattice_halving h;
+    lattice_mixed(l, i, NULL, LATTICE_ALL, NULL, &h); /* as it is judged when it is told */
     lattice_gain(l, i, term);
     if (!sure) x->likelihood += lattice_judge(l, i, &a, NULL) - here;
 }

@@ -1,0 +1,186 @@
+/* Sums over the neighbours of one atom in a pose of a lattice, in lanes: places first, then sites, then chances, then
+ * sums, so that each loop is a plain one over arrays. */
+#include "apps/lattice/near_sums.h"
+
+#include "base/lanes.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST = ATN_LATTICE_MOST_NEIGHBOURS, AT_ONCE = 16 }; /* factors of a logarithm */
+static const float NOWHERE = 60; /* square of deviations from the nearest site of a neighbour that is on none */
+
+/* Of each neighbour. */
+typedef struct places {
+    float y[3][MOST], d[3][MOST], square[MOST], chance[MOST], density[MOST], counts[MOST];
+    int32_t at[MOST];
+} places;
+
+static inline float whole(float x) { return (x + 12582912.0F) - 12582912.0F; } /* the nearest integer, |x| < 2^22 */
+
+/* e^x for -43 < x <= 0: 2^k by the bits, and 2^f, |f| <= 1/2, by a polynomial; to 2e-7. */
+static inline float power(float x) {
+    float u = x * 1.44269504F, k = whole(u), f = u - k;
+    float p = 1 + f * (0.693147181F +
+                       f * (0.240226507F +
+                            f * (0.0555041087F + f * (0.00961812911F + f * (0.00133335581F + f * 0.000154035304F)))));
+    union {
+        int32_t bits;
+        float value;
+    } scale = {.bits = ((int32_t)k + 127) << 23};
+    return p * scale.value;
+}
+
+ATN_IN_LANES static void find_places(const near_pose *p, places *to) {
+    const float *restrict x = p->x[0], *restrict y = p->x[1], *restrict z = p->x[2];
+    for (int c = 0; c < 3; ++c) {
+        const float a = p->m[3 * c], b = p->m[3 * c + 1], e = p->m[3 * c + 2], t = p->t[c];
+        float *restrict out = to->y[c];
+        ATN_LANES()
+        for (int32_t k = 0; k < p->n; ++k) out[k] = a * x[k] + b * y[k] + e * z[k] - t;
+    }
+}
+
+/* The nearest site of the crystal, whose atoms repeat with its cell. */
+ATN_IN_LANES static void find_sites(const lattice_sites *s, int32_t n, places *to) {
+    const float *restrict yx = to->y[0], *restrict yy = to->y[1], *restrict yz = to->y[2];
+    float *restrict dx = to->d[0], *restrict dy = to->d[1], *restrict dz = to->d[2], *restrict least = to->square;
+    const float px = s->per_edge[0], py = s->per_edge[1], pz = s->per_edge[2];
+    const float ex = s->edge[0], ey = s->edge[1], ez = s->edge[2];
+    ATN_LANES()
+    for (int32_t k = 0; k < n; ++k) dx[k] = dy[k] = dz[k] = 0, least[k] = INFINITY;
+    for (int32_t a = 0; a < s->atoms; ++a) {
+        const float sx = s->atom[a][0], sy = s->atom[a][1], sz = s->atom[a][2];
+        ATN_LANES()
+        for (int32_t k = 0; k < n; ++k) {
+            float ux = yx[k] * px - sx, uy = yy[k] * py - sy, uz = yz[k] * pz - sz;
+            ux = (ux - whole(ux)) * ex, uy = (uy - whole(uy)) * ey, uz = (uz - whole(uz)) * ez;
+            float square = ux * ux + uy * uy + uz * uz, before = least[k];
+            dx[k] = square < before ? ux : dx[k];
+            dy[k] = square < before ? uy : dy[k];
+            dz[k] = square < before ? uz : dz[k];
+            least[k] = square < before ? square : before;
+        }
+    }
+}
+
+/* Voxels of the places. */
+ATN_IN_LANES static void find_voxels(const lattice_box *box, int32_t n, places *to) {
+    const float per = (float)(1 / box->edge);
+    const float ox = (float)box->offset[0], oy = (float)box->offset[1], oz = (float)box->offset[2];
+    const int32_t nx = box->size[0], ny = box->size[1], nz = box->size[2];
+    const float *restrict yx = to->y[0], *restrict yy = to->y[1], *restrict yz = to->y[2];
+    int32_t *restrict at = to->at;
+    ATN_LANES()
+    for (int32_t k = 0; k < n; ++k) {
+        int32_t x = (int32_t)fabsf(yx[k] * per + ox), y = (int32_t)fabsf(yy[k] * per + oy);
+        int32_t z = (int32_t)fabsf(yz[k] * per + oz);
+        x = x < nx ? x : nx - 1, y = y < ny ? y : ny - 1, z = z < nz ? z : nz - 1;
+        at[k] = (z * ny + y) * nx + x;
+    }
+}
+
+/* Chances and densities from squares; no site where `chance` says so, if told. */
+ATN_IN_LANES static void weigh(const near_pose *p, bool told, places *to) {
+    const float w = p->w, most = p->most, gas = p->gas, least = told ? 1e-6F : 0;
+    float *restrict square = to->square, *restrict chance = to->chance, *restrict density = to->density;
+    ATN_LANES()
+    for (int32_t k = 0; k < p->n; ++k) {
+        float off = w * square[k], own = most * power(-0.5F * (off < NOWHERE ? off : NOWHERE));
+        own = off < NOWHERE && (least == 0 || chance[k] >= least) ? own : 0;
+        density[k] = own + gas;
+        chance[k] = own / (own + gas);
+    }
+}
+
+ATN_IN_LANES static void add_up(int32_t n, places *from, near_moments *out) {
+    const float *restrict yx = from->y[0], *restrict yy = from->y[1], *restrict yz = from->y[2];
+    const float *restrict dx = from->d[0], *restrict dy = from->d[1], *restrict dz = from->d[2];
+    const float *restrict c = from->counts;
+    float one = 0, y0 = 0, y1 = 0, y2 = 0, d0 = 0, d1 = 0, d2 = 0, x0 = 0, x1 = 0, x2 = 0, spread = 0;
+    float q0 = 0, q1 = 0, q2 = 0, q3 = 0, q4 = 0, q5 = 0;
+    ATN_LANES(reduction(+ : one, y0, y1, y2, d0, d1, d2, x0, x1, x2, spread, q0, q1, q2, q3, q4, q5))
+    for (int32_t k = 0; k < n; ++k) {
+        float a0 = c[k] * yx[k], a1 = c[k] * yy[k], a2 = c[k] * yz[k];
+        one += c[k], y0 += a0, y1 += a1, y2 += a2;
+        d0 += c[k] * dx[k], d1 += c[k] * dy[k], d2 += c[k] * dz[k];
+        x0 += a1 * dz[k] - a2 * dy[k], x1 += a2 * dx[k] - a0 * dz[k], x2 += a0 * dy[k] - a1 * dx[k];
+        q0 += a0 * yx[k], q1 += a1 * yx[k], q2 += a1 * yy[k], q3 += a2 * yx[k], q4 += a2 * yy[k], q5 += a2 * yz[k];
+        spread += c[k] * (dx[k] * dx[k] + dy[k] * dy[k] + dz[k] * dz[k]);
+    }
+    *out = (near_moments){.c = (double)one, .y = {(double)y0, (double)y1, (double)y2}, .spread = (double)spread};
+    out->d[0] = (double)d0, out->d[1] = (double)d1, out->d[2] = (double)d2;
+    out->cross[0] = (double)x0, out->cross[1] = (double)x1, out->cross[2] = (double)x2;
+    out->yy[0] = (double)q0, out->yy[1] = (double)q1, out->yy[2] = (double)q2;
+    out->yy[3] = (double)q3, out->yy[4] = (double)q4, out->yy[5] = (double)q5;
+}
+
+static void count(const near_pose *p, places *to) {
+    if (!p->left) memcpy(to->counts, to->chance, (size_t)p->n * sizeof *to->counts);
+    for (int32_t k = 0; k < p->n && p->left; ++k) to->counts[k] = to->chance[k] * (float)p->left[k];
+}
+
+/* The sum of logarithms, some at once. */
+static double likelihood(const near_pose *p, places *at, double *each) {
+    double sum = 0, product = 1;
+    for (int32_t k = 0; k < p->n && p->told; ++k) {
+        if (each) {
+            each[k] = log((double)at->density[k]);
+            sum += each[k];
+            continue;
+        }
+        product *= (double)at->density[k];
+        if (k % AT_ONCE == AT_ONCE - 1) sum += log(product), product = 1;
+    }
+    return sum + log(product);
+}
+
+void near_sums_crystal(const lattice_slot *s, const near_pose *p, double *each, near_moments *out) {
+    places at;
+    find_places(p, &at);
+    find_sites(&s->sites, p->n, &at);
+    weigh(p, false, &at);
+    count(p, &at);
+    add_up(p->n, &at, out);
+    out->likelihood = likelihood(p, &at, each);
+}
+
+void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const near_pose *p, double *each,
+                     near_moments *out) {
+    places at;
+    double sum = 0;
+    find_places(p, &at);
+    find_voxels(&s->box, p->n, &at);
+    for (int32_t k = 0; k < p->n; ++k) {
+        const float *v = pull + LATTICE_PULL * (size_t)at.at[k];
+        at.chance[k] = v[0];
+        at.square[k] = 0;
+        for (int c = 0; c < 3; ++c) {
+            float y = at.y[c][k], d = y - (s->box.mirror[c] ? copysignf(v[1 + c], y) : v[1 + c]);
+            at.d[c][k] = d;
+            at.square[k] += d * d;
+        }
+        sum += (double)v[4];
+    }
+    if (!wide) weigh(p, true, &at);
+    count(p, &at);
+    add_up(p->n, &at, out);
+    out->likelihood = wide ? sum : likelihood(p, &at, each);
+}
+
+ATN_IN_LANES double near_misfit(const lattice_slot *s, const near_pose *p, float far) {
+    places at;
+    float sum = 0;
+    find_places(p, &at);
+    find_sites(&s->sites, p->n, &at);
+    const float *restrict square = at.square;
+    const double *restrict left = p->left;
+    if (!left) {
+        ATN_LANES(reduction(+ : sum))
+        for (int32_t k = 0; k < p->n; ++k) sum += square[k] * p->w < far ? square[k] * p->w : far;
+        return (double)sum;
+    }
+    ATN_LANES(reduction(+ : sum))
+    for (int32_t k = 0; k < p->n; ++k) sum += (square[k] * p->w < far ? square[k] * p->w : far) * (float)left[k];
+    return (double)sum;
+}

@@ -1,0 +1,32 @@
+/* Sums over the neighbours of one atom in a pose of a lattice, many neighbours at once, in floats. */
+#ifndef ATN_APPS_LATTICE_NEAR_SUMS_H
+#define ATN_APPS_LATTICE_NEAR_SUMS_H
+
+#include "apps/lattice/lattice.h"
+
+/* y = m x - t is where a neighbour x is in the crystal, d how far it is off its site; w one over the square of the
+ * noise; its density is most exp(-w d^2 / 2) + gas. */
+typedef struct near_pose {
+    int32_t n;         /* <= ATN_LATTICE_MOST_NEIGHBOURS */
+    const float *x[3]; /* of the neighbours */
+    float m[9], t[3];
+    float w, most, gas;
+    const double *left; /* how much each counts; NULL: wholly */
+    bool told;          /* the likelihood is wanted */
+} near_pose;
+
+/* With c the chance of a neighbour to be on its site: sums of c, c y, c d, c y x d, c y y^T (lower half), c d^2. */
+typedef struct near_moments {
+    double c, y[3], d[3], cross[3], yy[6], spread;
+    double likelihood; /* sum of logarithms of densities */
+} near_moments;
+
+/* Sites of the whole crystal. each (may be NULL): logarithms of the densities. */
+void near_sums_crystal(const lattice_slot *s, const near_pose *p, double *each, near_moments *out);
+/* Sites that the voxels of a table tell (LATTICE_PULL numbers each). wide: chances and logarithms too. */
+void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const near_pose *p, double *each,
+                     near_moments *out);
+/* How far neighbours are from sites of the crystal: sum of w d^2, `far` at most of each, times how much it counts. */
+double near_misfit(const lattice_slot *s, const near_pose *p, float far);
+
+#endif
