@@ -90,11 +90,13 @@ static atn_status view_make(const candidates *c, candidate_view *v, double edge)
     if (!v->words) return ATN_ERR_MEMORY;
     v->blank = true;
     if (!(edge > 0)) return ATN_OK;
-    atn_status status = search_surface_make(&v->points, edge, false, &v->surface);
+    const cloud_points *points = &v->points;
+    search_surface *surface = &v->surface;
+    atn_status status = search_surfaces_make(&points, &edge, 1, &surface);
     if (status != ATN_OK) return status;
     v->blank = is_flat(&v->surface);
     if (v->blank) return ATN_OK;
-    status = search_surface_describe(&v->surface);
+    status = search_surfaces_describe(&surface, 1);
     return status == ATN_OK ? search_raster_make(&v->surface, &v->raster) : status;
 }
 

@@ -172,7 +172,8 @@ static void take_rounding(const rounding *t, double sum[6]) {
         }
 }
 
-static atn_status without_rounding(const atn_ctx *ctx, reg_terms *all, double edge, double sum[6]) {
+/* `cubes`: those of the terms, for what comes next. */
+static atn_status without_rounding(const atn_ctx *ctx, reg_terms *all, double edge, double sum[6], cloud_cubes *cubes) {
     rounding t = {.of = all};
     atn_status status = cloud_cubes_make(&all->at, edge, &t.cubes);
     if (status == ATN_OK && !(t.bent = atn_alloc(ctx, (t.cubes.count + 1) * sizeof *t.bent))) status = ATN_ERR_MEMORY;
@@ -182,7 +183,7 @@ static atn_status without_rounding(const atn_ctx *ctx, reg_terms *all, double ed
         take_rounding(&t, sum);
     }
     atn_free(ctx, t.bent);
-    cloud_cubes_free(&t.cubes);
+    *cubes = t.cubes;
     return status;
 }
 
@@ -218,13 +219,20 @@ static void move_all(reg_terms *t, double by) {
         for (size_t k = 0; k < t->at.count; ++k) t->at.position[axis][k] += by;
 }
 
-/* One term for each cube, at its middle. `shift` of them all to begin with, back at the end. */
+/* One term for each of their cubes, at its middle. */
+static atn_status join_cubes(const atn_ctx *ctx, const reg_terms *t, const cloud_cubes *cubes, double edge,
+                             double shift, reg_terms *out) {
+    atn_status status = terms_make(ctx, cubes->count, out);
+    if (status == ATN_OK) atn_parallel((int64_t)cubes->count, 256, join_some, &(joining){t, cubes, edge, shift, out});
+    return status;
+}
+
+/* `shift` of them all to begin with, back at the end. */
 static atn_status join(const atn_ctx *ctx, reg_terms *t, double edge, double shift, reg_terms *out) {
     cloud_cubes cubes = {0};
     move_all(t, shift);
     atn_status status = cloud_cubes_make(&t->at, edge, &cubes);
-    if (status == ATN_OK) status = terms_make(ctx, cubes.count, out);
-    if (status == ATN_OK) atn_parallel((int64_t)cubes.count, 256, join_some, &(joining){t, &cubes, edge, shift, out});
+    if (status == ATN_OK) status = join_cubes(ctx, t, &cubes, edge, shift, out);
     cloud_cubes_free(&cubes);
     move_all(t, -shift);
     return status;
@@ -294,16 +302,18 @@ void reg_scatter(void *user) {
     reg_terms small = {0};
     double inverse[36], round[6], widen = 1, edge = t->edge;
     squared found = {0};
-    atn_status status = without_rounding(t->ctx, &t->all, edge / 2, round);
+    cloud_cubes cubes = {0};
+    atn_status status = without_rounding(t->ctx, &t->all, edge / 2, round, &cubes);
     for (int finer = 0; finer < 4 && status == ATN_OK && found.cubes < FEWEST; ++finer) {
         terms_free(&small, t->ctx);
         edge /= 2;
-        status = join(t->ctx, &t->all, edge, 0, &small);
+        status = finer ? join(t->ctx, &t->all, edge, 0, &small) : join_cubes(t->ctx, &t->all, &cubes, edge, 0, &small);
         if (status == ATN_OK) status = squares(t->ctx, &small, 2 * edge, &found);
     }
     t->told = status == ATN_OK && found.cubes >= LEAST && geom_invert_symmetric(6, found.b, inverse);
     if (t->told) status = widened(t->ctx, &small, edge, inverse, &widen);
     for (int i = 0; i < 36 && t->told; ++i) t->b[i] = widen * found.b[i] + round[i / 6] * round[i % 6];
+    cloud_cubes_free(&cubes);
     terms_free(&small, t->ctx);
     t->status = status;
 }

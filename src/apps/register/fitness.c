@@ -59,11 +59,19 @@ fitness_plane fitness_plane_of(const fitness_side *s, size_t k) {
     return plane;
 }
 
-/* Of the samples, which are all different points. */
+/* Of the samples, which are all different points: of one side, or of two, one after the other. */
+typedef struct sampled {
+    const fitness_side *side[2];
+} sampled;
+
 static void find_planes(void *user, int64_t from, int64_t to, int32_t worker) {
-    const fitness_side *s = user;
+    const sampled *t = user;
+    int64_t first = (int64_t)t->side[0]->samples;
     (void)worker;
-    for (int64_t k = from; k < to; ++k) fitness_plane_of(s, s->sample[k]);
+    for (int64_t k = from; k < to; ++k) {
+        const fitness_side *s = t->side[k >= first];
+        fitness_plane_of(s, s->sample[k < first ? k : k - first]);
+    }
 }
 
 static double median(double *list, size_t n) { return n ? geom_nth(list, n, n / 2) : 0; }
@@ -78,13 +86,12 @@ static void side_free(fitness_side *s, const atn_ctx *ctx) {
     *s = (fitness_side){0};
 }
 
-/* Planes of so many neighbours, and what the samples come to. */
-static void survey(fitness_side *s, size_t neighbours) {
+enum { WORTH_A_THREAD = 32 };
+
+/* What the samples come to. */
+static void sum_up(fitness_side *s) {
     double list[SAMPLES];
     fitness_normals flat = {.count = 0};
-    s->neighbours = neighbours;
-    memset(s->state, 0, s->points.count * sizeof *s->state);
-    atn_parallel((int64_t)s->samples, 32, find_planes, s);
     for (size_t k = 0; k < s->samples; ++k) list[k] = (double)s->plane[s->sample[k]].reach;
     s->spacing = median(list, s->samples);
     for (size_t k = 0; k < s->samples; ++k) list[k] = (double)s->plane[s->sample[k]].sixth;
@@ -98,6 +105,18 @@ static void survey(fitness_side *s, size_t neighbours) {
     s->flat = s->samples ? (double)flat.count / (double)s->samples : 0;
     s->noise = median(list, flat.count);
     s->planar = fitness_normals_along_three(&flat);
+}
+
+static void forget_planes(fitness_side *s, size_t neighbours) {
+    s->neighbours = neighbours;
+    memset(s->state, 0, s->points.count * sizeof *s->state);
+}
+
+/* Planes of so many neighbours. */
+static void survey(fitness_side *s, size_t neighbours) {
+    forget_planes(s, neighbours);
+    atn_parallel((int64_t)s->samples, WORTH_A_THREAD, find_planes, &(sampled){{s}});
+    sum_up(s);
 }
 
 /* All but planes. Takes the points over; `key`: along the curve that they are in the order of, NULL where they are not.
@@ -279,13 +298,40 @@ static atn_status both(beginning *t, atn_parallel_part *part) {
     return t->status[0] != ATN_OK ? t->status[0] : t->status[1];
 }
 
-static atn_status end_side(const atn_ctx *ctx, const fitness_level *firm, fitness_side *s) {
-    atn_status status = ATN_OK;
-    survey(s, NEIGHBOURS);
-    if (s->flat < MOSTLY) status = without_strays(ctx, firm, s);
+/* Where hardly any planes are seen, by all cores. */
+static atn_status look_closer(const atn_ctx *ctx, const fitness_level *firm, fitness_side *s) {
+    atn_status status = without_strays(ctx, firm, s);
     if (status == ATN_OK && s->flat < MOSTLY && s->spacing > 0) status = without_outliers(ctx, s);
     if (status == ATN_OK) widen(s);
     return status == ATN_OK ? fitness_find_walls(s, ctx) : status;
+}
+
+typedef struct ending {
+    fitness *of;
+    atn_status status[2];
+} ending;
+
+static void end_side(void *user, int64_t from, int64_t to, int32_t worker) {
+    ending *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) {
+        fitness_side *s = &t->of->side[k];
+        sum_up(s);
+        if (s->flat >= MOSTLY) t->status[k] = fitness_find_walls(s, t->of->ctx);
+    }
+}
+
+/* Planes of both sides at the same time, then what each of them comes to. */
+static atn_status end_both(fitness *f) {
+    ending t = {.of = f};
+    for (int k = 0; k < 2; ++k) forget_planes(&f->side[k], NEIGHBOURS);
+    atn_parallel((int64_t)(f->side[0].samples + f->side[1].samples), WORTH_A_THREAD, find_planes,
+                 &(sampled){{&f->side[0], &f->side[1]}});
+    atn_parallel_pieces(2, end_side, &t);
+    atn_status status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+    for (int k = 0; k < 2 && status == ATN_OK; ++k)
+        if (f->side[k].flat < MOSTLY) status = look_closer(f->ctx, &f->firm[k], &f->side[k]);
+    return status;
 }
 
 atn_status fitness_choose(reg_problem *p, fitness *out) {
@@ -336,7 +382,7 @@ atn_status fitness_end_early(fitness_early *t) {
 
 atn_status fitness_describe(const reg_problem *p, fitness *out) {
     atn_status status = out->begun ? ATN_OK : begin_both(p, out);
-    for (int k = 0; k < 2 && status == ATN_OK; ++k) status = end_side(out->ctx, &out->firm[k], &out->side[k]);
+    if (status == ATN_OK) status = end_both(out);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
     out->begun = out->described = status == ATN_OK;
     if (status != ATN_OK) fitness_free(out);

@@ -2,6 +2,7 @@
 #include "apps/register/problem.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -240,6 +241,32 @@ static void pair_free(pair *both) {
     }
 }
 
+typedef struct merging {
+    const pair *fine;
+    pair *coarse;
+    double edge;
+    atn_status status[2];
+} merging;
+
+static void merge_one(void *user, int64_t from, int64_t to, int32_t worker) {
+    merging *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k)
+        t->status[k] = reg_curve_merge(&t->fine->points[k], &t->fine->curve[k], t->edge, &t->coarse->points[k],
+                                       &t->coarse->curve[k]);
+}
+
+/* Both at the same time where one core has merged them as soon as all of them. */
+static atn_status merge_both(const pair *fine, double edge, pair *coarse) {
+    enum { FEW = 1 << 15 };
+    merging t = {fine, coarse, edge, {ATN_OK, ATN_OK}};
+    if (fine->points[0].count <= FEW && fine->points[1].count <= FEW)
+        atn_parallel_pieces(2, merge_one, &t);
+    else
+        for (int k = 0; k < 2 && t.status[0] == ATN_OK; ++k) merge_one(&t, k, k + 1, 0);
+    return t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+}
+
 /* Levels are made from fine to coarse, each from the one before. */
 static atn_status make_coarser(reg_problem *p) {
     pair fine = {{p->source, p->target}, {p->source_curve, p->target_curve}};
@@ -249,8 +276,8 @@ static atn_status make_coarser(reg_problem *p) {
     for (; status == ATN_OK && !small && p->levels < REG_MOST_LEVELS && p->spacing > 0; edge *= 2) {
         pair coarse = {0};
         size_t counts[2] = {0};
+        status = merge_both(&fine, edge, &coarse);
         for (int k = 0; k < 2 && status == ATN_OK; ++k) {
-            status = reg_curve_merge(&fine.points[k], &fine.curve[k], edge, &coarse.points[k], &coarse.curve[k]);
             counts[0] += fine.points[k].count;
             counts[1] += coarse.points[k].count;
             small = small || coarse.points[k].count < FEWEST;

@@ -173,8 +173,10 @@ static atn_status search_scales(attempt *t, reg_start *out, double *best) {
     atn_status status = ATN_OK;
     for (int n = 0; n <= 2 * SCALES_EACH_WAY && *best < CLEAR_VALUE && status == ATN_OK; ++n) {
         int k = n % 2 ? (n + 1) / 2 : -n / 2; /* the likeliest first; refining does what is between */
-        search_surface surface = {0};
-        status = search_surface_make(t->scene->source, alike * pow(SCALE_STEP, k), true, &surface);
+        search_surface surface = {0}, *made = &surface;
+        double edge = alike * pow(SCALE_STEP, k);
+        status = search_surfaces_make(&t->scene->source, &edge, 1, &made);
+        if (status == ATN_OK) status = search_surfaces_describe(&made, 1);
         if (status == ATN_OK) status = search_at(t, &surface, out, best);
         search_surface_free(&surface);
     }
@@ -222,8 +224,8 @@ atn_status reg_scene_make_beside(const cloud_points *source, const cloud_points 
     atn_status status = both.status[0] != ATN_OK ? both.status[0] : both.status[1];
     if (status == ATN_OK && both.edge[0] > 0 && both.edge[1] > 0) {
         if (!scaled) share_edge(both.edge);
-        status = search_surface_make(source, both.edge[0], false, &s->of_source);
-        if (status == ATN_OK) status = search_surface_make(target, both.edge[1], false, &s->of_target);
+        status =
+            search_surfaces_make(both.points, both.edge, 2, (search_surface *const[]){&s->of_source, &s->of_target});
         s->blank = status != ATN_OK || is_line(&s->of_source) || is_line(&s->of_target);
         if (!s->blank) status = search_raster_make(&s->of_target, &s->raster);
     }
@@ -247,8 +249,7 @@ void reg_scene_free(reg_scene *s) {
 }
 
 static atn_status describe(reg_scene *s) {
-    atn_status status = search_surface_describe(&s->of_target);
-    return status == ATN_OK && !s->scaled ? search_surface_describe(&s->of_source) : status;
+    return search_surfaces_describe((search_surface *const[]){&s->of_target, &s->of_source}, s->scaled ? 1 : 2);
 }
 
 /* No histogram changes, and all else has one coordinate the other way round. */

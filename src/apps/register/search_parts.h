@@ -63,9 +63,11 @@ typedef struct search_surface {
                        NULL: not described yet */
 } search_surface;
 
-atn_status search_surface_make(const cloud_points *points, double edge, bool features, search_surface *out);
-atn_status search_surface_describe(search_surface *surface); /* fills feature, once */
-void search_surface_free(search_surface *surface);           /* zeroed ones are fine */
+/* One surface, or two at the same time, by all cores; on failure there is none. */
+atn_status search_surfaces_make(const cloud_points *const *points, const double *edge, int count,
+                                search_surface *const *out);
+atn_status search_surfaces_describe(search_surface *const *surface, int count); /* fills feature, once */
+void search_surface_free(search_surface *surface);                              /* zeroed ones are fine */
 
 /* ---- search_score.c: how much of the source lies on the target ---- */
 /* A target point with its plane, all in one place of memory. */

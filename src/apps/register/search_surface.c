@@ -208,37 +208,56 @@ static void find_feature(const surroundings *t, size_t i, const span *near, size
 
 /* ---- around all points ---- */
 
-static void look_at_runs(void *user, int64_t from, int64_t to, int32_t worker) {
-    const surroundings *t = user;
+static void look_at_run(const surroundings *t, size_t run) {
     uint16_t near[MOST_RUNS];
     span all[MOST_RUNS];
     gathered some;
-    (void)worker;
-    for (size_t run = (size_t)from; run < (size_t)to; ++run) {
-        size_t runs = find_near(t, run, near), count = 1;
-        if (!gather(t, run, near, runs, &some, &all[0]))
-            for (count = 0; count < runs; ++count) all[count] = span_of(t, near[count]);
-        for (size_t i = run * t->run; i < run_end(t, run); ++i) t->find(t, i, all, count);
-    }
+    size_t runs = find_near(t, run, near), count = 1;
+    if (!gather(t, run, near, runs, &some, &all[0]))
+        for (count = 0; count < runs; ++count) all[count] = span_of(t, near[count]);
+    for (size_t i = run * t->run; i < run_end(t, run); ++i) t->find(t, i, all, count);
 }
 
-/* Runs by all cores: whoever is free takes the next one. */
-static atn_status look_around(search_surface *s, float reach,
+/* Runs of one surface, then those of the other. */
+typedef struct both_around {
+    surroundings of[2];
+} both_around;
+
+static void look_at_runs(void *user, int64_t from, int64_t to, int32_t worker) {
+    const both_around *t = user;
+    (void)worker;
+    for (size_t run = (size_t)from; run < (size_t)to; ++run)
+        look_at_run(&t->of[run >= t->of[0].runs], run < t->of[0].runs ? run : run - t->of[0].runs);
+}
+
+/* Runs by all cores: whoever is free takes the next one. One surface, or two at the same time. */
+static atn_status look_around(search_surface *const *surface, int count, float reach,
                               void (*find)(const surroundings *, size_t, const span *, size_t)) {
-    surroundings *t = atn_alloc(s->ctx, sizeof *t);
+    const atn_ctx *ctx = surface[0]->ctx;
+    both_around *t = atn_alloc(ctx, sizeof *t);
     if (!t) return ATN_ERR_MEMORY;
-    find_boxes(s, t);
-    t->reach = reach;
-    t->find = find;
-    atn_parallel_pieces((int64_t)t->runs, look_at_runs, t);
-    atn_free(s->ctx, t);
+    t->of[1].runs = 0;
+    for (int k = 0; k < count; ++k) {
+        find_boxes(surface[k], &t->of[k]);
+        t->of[k].reach = reach;
+        t->of[k].find = find;
+    }
+    atn_parallel_pieces((int64_t)(t->of[0].runs + t->of[1].runs), look_at_runs, t);
+    atn_free(ctx, t);
     return ATN_OK;
 }
 
-atn_status search_surface_describe(search_surface *s) {
-    if (s->feature) return ATN_OK;
-    s->feature = atn_zalloc(s->ctx, s->count * SEARCH_FEATURE * sizeof *s->feature);
-    return s->feature ? look_around(s, FEATURE_REACH, find_feature) : ATN_ERR_MEMORY;
+atn_status search_surfaces_describe(search_surface *const *surface, int count) {
+    search_surface *some[2];
+    int n = 0;
+    for (int k = 0; k < count; ++k) {
+        search_surface *s = surface[k];
+        if (s->feature) continue;
+        s->feature = atn_zalloc(s->ctx, s->count * SEARCH_FEATURE * sizeof *s->feature);
+        if (!s->feature) return ATN_ERR_MEMORY;
+        some[n++] = s;
+    }
+    return n ? look_around(some, n, FEATURE_REACH, find_feature) : ATN_OK;
 }
 
 /* ---- the surface ---- */
@@ -259,7 +278,8 @@ static void arrange(const cloud_points *merged, search_surface *s) {
     s->size = sqrt(square / (double)s->count);
 }
 
-atn_status search_surface_make(const cloud_points *points, double edge, bool features, search_surface *out) {
+/* All but normals. */
+static atn_status thin(const cloud_points *points, double edge, search_surface *out) {
     cloud_points merged = {0};
     *out = (search_surface){.ctx = points->ctx, .edge = edge};
     atn_status status = search_thin(points, edge, &merged);
@@ -268,17 +288,39 @@ atn_status search_surface_make(const cloud_points *points, double edge, bool fea
         out->block = atn_zalloc(points->ctx, merged.count * 6 * sizeof *out->block);
         if (!out->block) status = ATN_ERR_MEMORY;
     }
-    if (status == ATN_OK) {
-        for (int a = 0; a < 3; ++a) {
-            out->at[a] = out->block + (size_t)a * out->count;
-            out->normal[a] = out->block + (size_t)(3 + a) * out->count;
-        }
-        arrange(&merged, out);
-        status = look_around(out, NORMAL_REACH, find_normal);
+    for (int a = 0; a < 3 && status == ATN_OK; ++a) {
+        out->at[a] = out->block + (size_t)a * out->count;
+        out->normal[a] = out->block + (size_t)(3 + a) * out->count;
     }
-    if (status == ATN_OK && features) status = search_surface_describe(out);
+    if (status == ATN_OK) arrange(&merged, out);
     cloud_points_free(&merged);
-    if (status != ATN_OK) search_surface_free(out);
+    return status;
+}
+
+typedef struct thinning {
+    const cloud_points *const *points;
+    const double *edge;
+    search_surface *const *out;
+    atn_status status[2];
+} thinning;
+
+static void thin_one(void *user, int64_t from, int64_t to, int32_t worker) {
+    thinning *t = user;
+    (void)worker;
+    for (int64_t k = from; k < to; ++k) t->status[k] = thin(t->points[k], t->edge[k], t->out[k]);
+}
+
+atn_status search_surfaces_make(const cloud_points *const *points, const double *edge, int count,
+                                search_surface *const *out) {
+    enum { FEW = 1 << 15 }; /* points that one core has thinned as soon as all of them */
+    thinning t = {.points = points, .edge = edge, .out = out};
+    if (count == 2 && points[0]->count <= FEW && points[1]->count <= FEW)
+        atn_parallel_pieces(2, thin_one, &t);
+    else
+        for (int k = 0; k < count; ++k) thin_one(&t, k, k + 1, 0);
+    atn_status status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+    if (status == ATN_OK) status = look_around(out, count, NORMAL_REACH, find_normal);
+    for (int k = 0; k < count && status != ATN_OK; ++k) search_surface_free(out[k]);
     return status;
 }
 
