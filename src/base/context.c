@@ -240,6 +240,7 @@ void *atn_ctx_resize(const atn_ctx *ctx, void *block, size_t bytes) {
         atn_kept_give(kept, block);
         return NULL;
     }
+    if (plain && block) return atn_kept_grow(kept, block, bytes);
     return ctx->options.resize(ctx->options.resize_user, block, bytes);
 }
 

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef __SANITIZE_ADDRESS__
 enum { KEEPS = false }; /* its own allocator finds what is used after it was freed */
@@ -60,4 +61,14 @@ void atn_kept_give(atn_kept *kept, void *block) {
         pthread_mutex_unlock(&kept->lock);
     }
     free(block);
+}
+
+void *atn_kept_grow(atn_kept *kept, void *block, size_t bytes) {
+    size_t room = KEEPS ? malloc_usable_size(block) : 0;
+    if (!is_kept(bytes) || bytes <= room) return realloc(block, bytes);
+    void *larger = atn_kept_take(kept, bytes);
+    if (!larger) return NULL;
+    memcpy(larger, block, room);
+    atn_kept_give(kept, block);
+    return larger;
 }

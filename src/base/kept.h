@@ -27,5 +27,7 @@ void atn_kept_end(atn_kept *kept); /* frees all */
 /* Of at least so many bytes, from malloc or kept; NULL: there is no memory. */
 void *atn_kept_take(atn_kept *kept, size_t bytes);
 void atn_kept_give(atn_kept *kept, void *block); /* of malloc, kept or freed */
+/* As realloc; what grows goes on in a block that was kept. */
+void *atn_kept_grow(atn_kept *kept, void *block, size_t bytes);
 
 #endif

@@ -1,0 +1,61 @@
+/* Blocks that are kept: what is given back is taken again, and what grows keeps its bytes. */
+#include "testkit.h"
+
+#include "base/kept.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void are_taken_again(void **state) {
+    (void)state;
+    atn_kept kept;
+    atn_kept_begin(&kept);
+    void *first = atn_kept_take(&kept, 20000), *small = atn_kept_take(&kept, 100);
+    assert_non_null(first);
+    assert_non_null(small);
+    atn_kept_give(&kept, first);
+    atn_kept_give(&kept, small);
+    atn_kept_give(&kept, NULL);
+    if (kept.count == 0) print_message("    nothing is kept in this build\n"), skip();
+    assert_int_equal(kept.count, 1);
+    void *other = atn_kept_take(&kept, 60000); /* too large for it */
+    assert_ptr_not_equal(other, first);
+    void *again = atn_kept_take(&kept, 19000);
+    assert_ptr_equal(again, first);
+    assert_int_equal(kept.count, 0);
+    assert_int_equal(kept.bytes, 0);
+    atn_kept_give(&kept, again);
+    atn_kept_give(&kept, other);
+    atn_kept_end(&kept);
+}
+
+static void grow_with_their_bytes(void **state) {
+    (void)state;
+    atn_kept kept;
+    atn_kept_begin(&kept);
+    size_t size = 1;
+    unsigned char *block = atn_kept_take(&kept, size);
+    assert_non_null(block);
+    block[0] = 1;
+    for (size_t more = 3; more < 5000000; more = more * 2 + 7) { /* through all that are kept, and beyond */
+        block = atn_kept_grow(&kept, block, more);
+        assert_non_null(block);
+        for (size_t k = 0; k < size; ++k)
+            if (block[k] != (unsigned char)(k * 7 + 1)) fail_msg("byte %zu of %zu is another", k, size);
+        for (size_t k = size; k < more; ++k) block[k] = (unsigned char)(k * 7 + 1);
+        size = more;
+    }
+    block = atn_kept_grow(&kept, block, 17000); /* smaller */
+    assert_non_null(block);
+    for (size_t k = 0; k < 17000; ++k) assert_int_equal(block[k], (unsigned char)(k * 7 + 1));
+    atn_kept_give(&kept, block);
+    atn_kept_end(&kept);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(are_taken_again),
+        cmocka_unit_test(grow_with_their_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
