@@ -152,7 +152,8 @@ static inline atn_volume_info atn_volume_info_of(const atn_volume *volume) {
 ATN_API const void *atn_volume_frame(const atn_volume *volume, int64_t frame);
 
 /* Writes into an existing folder: 0000.png and so on, and volume.json with the spacing, if known, and its unit ("mm").
- * A folder with other scans is refused. Each file is written to a temporary file, then renamed. */
+ * A folder with other scans is refused. A name that ends with .vti becomes one file of VTK XML, with the spacing and
+ * without its unit. Each file is written to a temporary file, then renamed. */
 ATN_API atn_status atn_volume_write(const atn_volume *volume, const char *folder, const char *unit);
 
 #ifdef __cplusplus

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "cli/convert.h"
 #include "cli/matrix.h"
 #include "cli/register.h"
 #include "cloud/cloud.h"
@@ -188,6 +189,7 @@ static atn_status run(atn_cli_call *call) {
     work w = {.call = call};
     const char *to = call->operands[call->n_operands - 1];
     double start = atn_clock_seconds();
+    if (source_has_ending(to, "vti")) return atn_cli_convert_volume(call);
     atn_status status = atn_cli_register_check_output(call, to);
     if (!status) status = read_plan(call, &w.plan);
     if (status) return status;
@@ -206,17 +208,21 @@ static atn_status run(atn_cli_call *call) {
 
 const atn_cli_verb ATN_VERB_CONVERT = {
     .name = "convert",
-    .summary = "convert, merge, filter and move point clouds",
+    .summary = "convert, merge, filter and move point clouds; volumes to VTK",
     .synopsis = "IN... OUT",
     .paragraphs =
         (const char *const[]){
             "Reads one or several files, which are merged, and writes OUT in the format of its extension: ply, pcd, "
             "xyz, "
-            "txt, csv, asc, npy, las or pos. Steps are always done in this order: crop, outliers, voxel, normals, "
+            "txt, csv, asc, npy, las, pos or vtp (VTK XML). Steps are always done in this order: crop, outliers, "
+            "voxel, normals, "
             "transform.",
             "Colours, labels and other properties are kept, as are faces of meshes whose corners remain; data that "
             "OUT's format cannot hold is named on standard error. When merging, properties that all inputs have are "
             "kept.",
+            "A volume (a folder of scans, a multi-page TIFF) becomes OUT.vti, VTK XML for ParaView. JSON of it: file, "
+            "shape "
+            "(scans, rows, columns), bits, seconds.",
             "JSON: file, read (points of all inputs), dropped (invalid ones), steps: [{step, points (left), edge (of "
             "voxel)}], points, seconds.",
             NULL},

@@ -106,6 +106,8 @@ static const struct {
 static atn_status run(atn_cli_call *call) {
     const char *path = call->operands[0], *shape_text = atn_cli_value(call, "shape"), *head;
     int64_t shape[3];
+    if (atn_cli_has(call, "ranges") && !source_has_ending(path, "pos epos apt"))
+        return atn_cli_misuse(call, "--ranges means nothing for %s; it is for POS, ePOS and APT files", path);
     if (shape_text) {
         int count = atn_cli_read_shape(shape_text, shape);
         if (count == 0) return atn_cli_misuse(call, "--shape %s: HxW or ZxHxW is a shape, as 512x1024", shape_text);
@@ -143,6 +145,9 @@ const atn_cli_verb ATN_VERB_INFO = {
             "JSON of a cloud: kind, format, points, frames, min and max (x, y, z; null without points), nan and inf "
             "(points dropped for them), normals, weights, masses, species (true if present), faces (number), "
             "properties (names of data that is passed through), left_out.",
+            "Of an atom probe file the masses, too: where the spectrum has peaks, and with --ranges the composition. "
+            "JSON: mass_min and mass_max (dalton), peaks: [{low, high, ions (above the background), share}], "
+            "composition: {ranged, of, ions: [{ion, ions, share (of those in a range)}]}.",
             "JSON of an array: kind, type, dtype, shape, order, elements, min, max (null if no element is finite; of "
             "complex elements the modulus), nan and inf (counts).",
             "JSON of a range file: kind, format, min, max (masses, in dalton), overlaps (pairs of overlapping ranges "
@@ -154,13 +159,17 @@ const atn_cli_verb ATN_VERB_INFO = {
             NULL},
     .examples = (const atn_cli_pair[]){{"attune info A.npy", "what is in A.npy?"},
                                        {"attune info scan.ply --json", "points, bounds, invalid ones"},
+                                       {"attune info frame.pos --ranges frame.rrng", "mass peaks and composition"},
                                        {"attune info oct/ --json", "the scans of a folder"},
                                        {"attune info peaks.raw --shape 512x512", "raw float32"},
                                        {0}},
-    .options = (const atn_cli_option[]){{.name = "shape",
-                                         .value = "SHAPE",
-                                         .meaning = "the file is raw: rows x columns, or scans x rows x columns"},
-                                        {0}},
+    .options =
+        (const atn_cli_option[]){
+            {.name = "shape",
+             .value = "SHAPE",
+             .meaning = "the file is raw: rows x columns, or scans x rows x columns"},
+            {.name = "ranges", .value = "FILE", .meaning = "RRNG or RNG: mass ranges of ions, for the composition"},
+            {0}},
     .min_operands = 1,
     .max_operands = 1,
     .run = run,

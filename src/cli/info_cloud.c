@@ -13,7 +13,7 @@ static bool set_box(json_t *root, const char *key, const double *corner, bool an
     return good;
 }
 
-static atn_status print_json(atn_cli_call *call, const atn_cloud_info *info) {
+static atn_status print_json(atn_cli_call *call, const atn_cloud_info *info, const atn_cli_masses *masses) {
     json_t *root = json_object();
     if (json_object_set_new(root, "kind", json_string("cloud")) != 0 ||
         json_object_set_new(root, "format", atn_cli_json_text(call->ctx, info->format)) != 0 ||
@@ -29,20 +29,22 @@ static atn_status print_json(atn_cli_call *call, const atn_cloud_info *info) {
         json_object_set_new(root, "faces", json_integer((json_int_t)info->faces)) != 0 ||
         json_object_set_new(root, "properties",
                             atn_cli_json_text(call->ctx, info->properties ? info->properties : "")) != 0 ||
-        json_object_set_new(root, "left_out", atn_cli_json_text(call->ctx, info->left_out)) != 0) {
+        json_object_set_new(root, "left_out", atn_cli_json_text(call->ctx, info->left_out)) != 0 ||
+        (masses && !atn_cli_masses_json(masses, root))) {
         json_decref(root);
         root = NULL;
     }
     return atn_cli_print_json(call, root);
 }
 
-static atn_status print_text(atn_cli_call *call, const atn_cloud_info *info) {
+static atn_status print_text(atn_cli_call *call, const atn_cloud_info *info, const atn_cli_masses *masses) {
     atn_text page = {.ctx = call->ctx};
     atn_text_printf(&page, "kind      point cloud (%s)\npoints    %zu\n", info->format, info->points);
     if (info->frames > 1) atn_text_printf(&page, "frames    %zu\n", info->frames);
     for (int d = 0; d < 3; ++d)
         if (info->points)
-            atn_text_printf(&page, "%c         %.9g to %.9g\n", "xyz"[d], info -> low[d], info -> high[d]);
+            atn_text_printf(&page, "%c         %.9g to %.9g%s\n", "xyz"[d], info -> low[d], info -> high[d],
+                            masses ? " nm" : ""); /* of atom probes, whatever the format */
         else
             atn_text_printf(&page, "%c         none\n", "xyz"[d]);
     atn_text_printf(&page, "NaN       %zu\nInf       %zu\nalso has ", info->nan, info->inf);
@@ -60,6 +62,7 @@ static atn_status print_text(atn_cli_call *call, const atn_cloud_info *info) {
         }
     atn_text_printf(&page, "%s\n", any ? "" : " nothing");
     if (*info->left_out) atn_text_printf(&page, "left out  %s\n", info->left_out);
+    if (masses) atn_cli_masses_text(masses, &page);
     atn_status status = atn_cli_print_text(call, "info", &page);
     atn_text_free(&page);
     return status;
@@ -81,7 +84,10 @@ static atn_status info_frame(atn_cli_call *call, const char *path, const atn_clo
                            .left_out = of.left_out};
     memcpy(info.low, of.low, sizeof info.low);
     memcpy(info.high, of.high, sizeof info.high);
-    status = call->json ? print_json(call, &info) : print_text(call, &info);
+    atn_cli_masses *masses = NULL;
+    if (of.masses && of.atoms) status = atn_cli_masses_read(call, frame, &masses);
+    if (!status) status = call->json ? print_json(call, &info, masses) : print_text(call, &info, masses);
+    atn_cli_masses_free(masses);
     atn_frame_close(frame);
     return status;
 }
@@ -93,7 +99,7 @@ atn_status atn_cli_info_cloud(atn_cli_call *call, const char *path) {
     atn_status status = atn_cloud_read(call->ctx, path, &options, &cloud);
     if (status != ATN_OK) return status;
     atn_cloud_info info = atn_cloud_info_of(cloud);
-    status = call->json ? print_json(call, &info) : print_text(call, &info);
+    status = call->json ? print_json(call, &info, NULL) : print_text(call, &info, NULL);
     atn_cloud_free(cloud);
     return status;
 }

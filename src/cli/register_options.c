@@ -220,7 +220,7 @@ atn_status atn_cli_register_check_output(atn_cli_call *call, const char *path) {
     const cloud_format *format = path ? cloud_format_of(path, "", 0) : NULL;
     if (!path || (format && format->write)) return ATN_OK;
     return atn_cli_misuse(
-        call, "points cannot be written to '%s'; a name ends with .ply, .pcd, .xyz, .npy, .las or .pos", path);
+        call, "points cannot be written to '%s'; a name ends with .ply, .pcd, .xyz, .npy, .las, .pos or .vtp", path);
 }
 
 atn_status atn_cli_register_write(atn_cli_call *call, const atn_cloud *cloud, const char *path) {

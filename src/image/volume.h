@@ -36,6 +36,7 @@ const volume_facts *volume_reader_facts(const atn_volume_reader *reader);
 atn_status volume_reader_take(atn_volume_reader *reader, void *frames, size_t count);
 
 const atn_ctx *volume_ctx(const atn_volume *volume);
+atn_status volume_vti_write(const atn_volume *volume, const char *path);   /* VTK XML */
 bool volume_is_pinned(const atn_volume *volume, const atn_device *device); /* it copies its scans without waiting */
 void *volume_data(atn_volume *volume);                                     /* its scans, for whoever fills them */
 

@@ -73,6 +73,7 @@ atn_status atn_volume_write(const atn_volume *volume, const char *folder, const 
     const atn_ctx *ctx = volume_ctx(volume);
     atn_volume_info info = atn_volume_info_of(volume);
     atn_text path = {.ctx = ctx}, file = {.ctx = ctx};
+    if (source_has_ending(folder, "vti")) return volume_vti_write(volume, folder);
     unsigned char *swapped = info.bits == 16 ? atn_alloc(ctx, info.frame_bytes) : NULL;
     atn_status status = info.bits == 16 && !swapped ? ATN_ERR_MEMORY : ATN_OK;
     if (status == ATN_OK && (strlen(unit) >= MOST_UNIT || strpbrk(unit, "\"\\\n\t")))

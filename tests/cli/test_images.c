@@ -67,6 +67,19 @@ static void volumes_are_told(void **state) {
     cli_does("info @/oct/", "spacing     0.5 x 0.25 x 2 mm\n");
     cli_does("info @/oct --json", "\"unit\": \"mm\"");
     cli_does("info @/oct --json", "\"frames\": 2");
+    cli_does("convert @/oct @/oct.vti", "oct.vti, 2 scans of 1 x 1, 8 bits");
+    char vti[1024] = "";
+    snprintf(path, sizeof path, "%s/oct.vti", cli_dir);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_true(fread(vti, 1, sizeof vti - 1, file) > 400);
+    fclose(file);
+    kit_contains(vti, "WholeExtent=\"0 0 0 0 0 1\" Origin=\"0 0 0\" Spacing=\"0.5 0.25 2\"");
+    const char *data = strstr(vti, "raw\">\n_") + 7;
+    assert_memory_equal(data, "\2\0\0\0\0\0\0\0\2\12\n</AppendedData>", 26);
+    cli_refuses("convert @/oct @/oct.vti --voxel 1", 2, "--voxel means nothing for a volume; it is for points");
+    cli_refuses("convert @/oct @/oct @/oct.vti", 2, "a volume is written from one input");
+    cli_refuses("convert @/none @/none.vti", 1, "none");
     PUT("oct/scan3.bmp", "hello");
     cli_refuses("info @/oct", 1, "scan3.bmp: no image that is read");
 }

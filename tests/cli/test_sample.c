@@ -186,6 +186,21 @@ static void a_frame_of_atoms(void **state) {
     assert_int_equal(json_integer_value(json_object_get(truth, "atoms")), 500);
     json_decref(truth);
     cli_does("info @/one/frame.pos", "points    500");
+    cli_does("info @/one/frame.pos", "peaks       26.");
+    cli_does("info @/one/frame.pos --ranges @/one/ranges.rrng", "ranged    500 of 500 ions, 100.00 %");
+    cli_refuses("info @/one/labels.npy --ranges @/one/ranges.rrng", 2, "--ranges means nothing for");
+    cli_refuses("info @/one/frame.pos --ranges @/one/labels.npy", 1, "labels.npy");
+    json_t *told = cli_object("info @/one/frame.pos --ranges @/one/ranges.rrng --json");
+    const json_t *composition = json_object_get(told, "composition");
+    json_int_t sum = 0, above = 0;
+    for (size_t k = 0; k < 5; ++k)
+        sum += json_integer_value(json_object_get(json_array_get(json_object_get(composition, "ions"), k), "ions"));
+    for (size_t k = 0; k < 5; ++k)
+        above += json_integer_value(json_object_get(json_array_get(json_object_get(told, "peaks"), k), "ions"));
+    assert_int_equal(sum, 500);
+    assert_int_equal(json_integer_value(json_object_get(composition, "ranged")), 500);
+    assert_true(above > 450 && above <= 500); /* nearly all of five elements are in five peaks */
+    json_decref(told);
     cli_does("info @/one/labels.npy", "range  1 to 3");
     cli_does("info @/one/quaternions.npy", "shape  (500, 4)");
     cli_does("info @/one/ranges.rrng", "ions        5: Al, Co, Cr, Fe, Ni");
