@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const double SHOW_EVERY_S = 0.05;
-
 bool atn_cli_align_wanted(const atn_cli_call *call) {
     struct stat info;
     for (size_t k = 0; k < call->n_operands; ++k)
@@ -32,12 +30,7 @@ static atn_status check(atn_cli_call *call) {
 
 static bool watch(void *user, const atn_align_step *step) {
     atn_cli_register *r = user;
-    double now = atn_clock_seconds();
-    if (now - r->shown_s >= SHOW_EVERY_S) {
-        r->shown_s = now;
-        atn_cli_progress(r->call, "%s: pair %zu of %zu, %zu scans hang together", step->doing, step->done, step->count,
-                         step->joined);
-    }
+    atn_cli_show_progress(r->call, &(atn_progress){step->doing, (int64_t)step->done, (int64_t)step->count});
     return atn_check_cancel(r->call->ctx) == ATN_OK;
 }
 

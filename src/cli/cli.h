@@ -129,6 +129,7 @@ void atn_cli_progress(const atn_cli_call *call, const char *format, ...) ATN_PRI
 void atn_cli_progress_end(const atn_cli_call *call);
 /* "matching: 42 %, 13 s left": for atn_ctx_on_progress, with a call. */
 bool atn_cli_show_progress(void *call, const atn_progress *now);
+void atn_cli_show_share(atn_cli_call *call, const char *doing, double share); /* the same; share: 0 to 1 */
 
 /* ---- JSON (json.c) ---- */
 /* Sends jansson's allocations through a context until the matching end; both around a whole run. */

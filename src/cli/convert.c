@@ -1,8 +1,8 @@
 /* attune convert: clouds from files to a file, merged, cropped, cleaned, thinned, with normals, moved. */
+#include "cli/convert.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "cli/convert.h"
 #include "cli/matrix.h"
 #include "cli/register.h"
 #include "cloud/cloud.h"
@@ -111,10 +111,12 @@ static const struct {
 
 static atn_status run_steps(work *w) {
     atn_status status = ATN_OK;
+    double done = 0, all = 1; /* writing is one */
+    for (size_t k = 0; k < sizeof STEPS / sizeof *STEPS; ++k) all += atn_cli_has(w->call, STEPS[k].option);
     for (size_t k = 0; k < sizeof STEPS / sizeof *STEPS && !status; ++k) {
         if (!atn_cli_has(w->call, STEPS[k].option)) continue;
         atn_cloud *made = NULL;
-        atn_cli_progress(w->call, "%s ...", STEPS[k].option);
+        atn_cli_show_share(w->call, "converting", done++ / all);
         status = STEPS[k].run(w, &made);
         if (status) break;
         atn_cloud_free(w->cloud);
@@ -137,7 +139,6 @@ static atn_status read_all(work *w, size_t n, const char *const *paths) {
     atn_cloud **clouds = atn_zalloc(ctx, n * sizeof *clouds);
     atn_status status = clouds ? ATN_OK : ATN_ERR_MEMORY;
     for (size_t k = 0; k < n && !status; ++k) {
-        atn_cli_progress(w->call, "reading %s ...", paths[k]);
         status = atn_cloud_read(w->call->ctx, paths[k], &options, &clouds[k]);
         if (status) break;
         atn_cloud_info info = atn_cloud_info_of(clouds[k]);

@@ -98,15 +98,11 @@ atn_status atn_cli_masses_read(atn_cli_call *call, atn_frame *frame, atn_cli_mas
         if (!m->counts) status = ATN_ERR_MEMORY;
     }
     if (!status) status = atn_frame_rewind(frame);
-    int64_t done = 0, all = (int64_t)atn_frame_info_of(frame).atoms;
     do {
         if (!status) status = atn_frame_next(frame, &atoms);
         if (!status) count_piece(m, &atoms);
         if (!status) status = atn_check_cancel(call->ctx);
-        done += (int64_t)atoms.count;
-        atn_cli_show_progress(call, &(atn_progress){.doing = "masses", .done = done, .count = all});
     } while (!status && atoms.count);
-    atn_cli_progress_end(call);
     find_peaks(m);
     if (!status)
         *out = m;

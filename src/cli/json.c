@@ -74,6 +74,7 @@ atn_status atn_cli_print_json(atn_cli_call *call, json_t *root) {
     atn_text text = {.ctx = call->ctx};
     atn_status status = atn_cli_json_add(&text, root);
     json_decref(root);
+    atn_cli_progress_end(call);
     if (!status) fwrite(atn_text_str(&text), 1, text.length, call->out);
     if (!status) call->printed = true;
     atn_text_free(&text);
@@ -83,6 +84,7 @@ atn_status atn_cli_print_json(atn_cli_call *call, json_t *root) {
 atn_status atn_cli_print_text(atn_cli_call *call, const char *key, const atn_text *text) {
     if (atn_text_status(text)) return ATN_ERR_MEMORY;
     if (!call->json) {
+        atn_cli_progress_end(call);
         fwrite(atn_text_str(text), 1, text->length, call->out);
         return ATN_OK;
     }

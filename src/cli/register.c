@@ -6,7 +6,7 @@
 #include "cli/align.h"
 #include "cli/kernel.h"
 
-static const double SHOW_EVERY_S = 0.05;
+#include <math.h>
 
 /* After each iteration: kept for the report, shown on a terminal, and stopped by Ctrl-C. */
 static bool watch(void *user, const atn_register_step *step) {
@@ -22,15 +22,10 @@ static bool watch(void *user, const atn_register_step *step) {
                                             step->rmse, "sigma", step->sigma, "motion", step->motion, "source",
                                             (json_int_t)step->source, "target", (json_int_t)step->target));
     if (r->n_pairs && step->iteration == 1 && r->pair < r->n_pairs) ++r->pair;
-    double now = atn_clock_seconds();
-    if (now - r->shown_s >= SHOW_EVERY_S) {
-        char pair[48] = "", sigma[48] = "";
-        r->shown_s = now;
-        if (r->n_pairs) snprintf(pair, sizeof pair, "pair %zu of %zu, ", r->pair, r->n_pairs);
-        if (step->sigma > 0) snprintf(sigma, sizeof sigma, ", scale %.3g", step->sigma);
-        atn_cli_progress(r->call, "%s%s: iteration %d%s, rmse %.4g, %zu and %zu points", pair, r->method,
-                         (int)step->iteration, sigma, step->rmse, step->source, step->target);
-    }
+    if (r->n_pairs)
+        atn_cli_show_progress(r->call, &(atn_progress){"registering pairs", (int64_t)r->pair - 1, (int64_t)r->n_pairs});
+    else /* between what is told before and after, ever more slowly: nobody knows how many there will be */
+        atn_cli_show_share(r->call, "registering", 0.75 - 0.35 * exp(-0.05 * step->iteration));
     return !r->steps.failed && atn_check_cancel(ctx) == ATN_OK;
 }
 
@@ -58,7 +53,6 @@ static atn_status register_pair(atn_cli_register *r, atn_device *device, const a
     atn_cli_apart apart;
     done->foreseen_bytes =
         atn_register_bytes(device, &r->settings, atn_cloud_info_of(used[0]).points, atn_cloud_info_of(used[1]).points);
-    atn_cli_progress(call, "%s: %s", r->method, r->settings.init == ATN_START_AUTO ? "searching ..." : "planning ...");
     atn_status status = atn_register(device, used[0], used[1], &r->settings, &result);
     atn_cli_progress_end(call);
     if (r->steps.failed) return atn_fail_memory(call->ctx, 0, "the steps of the report");
@@ -98,7 +92,7 @@ static atn_status thin_and_register(atn_cli_register *r, atn_device *device, atn
                                     const double *truth) {
     atn_cloud *thin[2] = {NULL, NULL};
     done->voxel = r->voxel;
-    atn_cli_progress(r->call, "thinning ...");
+    atn_cli_show_progress(r->call, &(atn_progress){.doing = "thinning"});
     atn_status status = atn_cli_voxel(done->target, &done->voxel, &thin[1]);
     if (!status) status = atn_cli_voxel(done->source, &done->voxel, &thin[0]);
     for (int k = 0; k < 2 && !status; ++k) done->used[k] = atn_cloud_info_of(thin[k]).points;
@@ -117,7 +111,7 @@ static atn_status run_one(atn_cli_register *r) {
     if (call->n_operands < 2) return atn_cli_misuse(call, "needs SOURCE TARGET, or --batch FILE");
     atn_status status = atn_cli_register_check_files(call);
     if (!status && truth_file) status = atn_cli_matrix_read(call->ctx, truth_file, truth);
-    atn_cli_progress(call, "reading ...");
+    atn_cli_show_progress(call, &(atn_progress){.doing = "reading"});
     r->reading.no_properties = !atn_cli_has(call, "output");
     if (!status) status = atn_cloud_read(call->ctx, call->operands[0], &r->reading, &source);
     r->reading.no_properties = true;

@@ -26,7 +26,6 @@ typedef struct atn_cli_register {
     bool profile;         /* show where the time goes */
     bool keeps_steps;     /* for the report */
     size_t pair, n_pairs; /* the one at work, from 1; 0: there is but one */
-    double shown_s;       /* when progress was shown last */
     atn_cli_steps steps;
     atn_serve *serve;   /* NULL: nobody is to look */
     int32_t iterations; /* that were shown there */

@@ -8,14 +8,15 @@
 /* ---- progress ---- */
 
 typedef struct watched {
-    const atn_cli_call *call;
+    atn_cli_call *call;
     const char *strategy;
 } watched;
 
 static void show_progress(void *user, int64_t done, int64_t repeats) {
     const watched *w = user;
-    atn_cli_progress(w->call, "replaying %s: %lld of %lld repeats ...", w->strategy, (long long)done,
-                     (long long)repeats);
+    char doing[48];
+    snprintf(doing, sizeof doing, "replaying %.36s", w->strategy);
+    atn_cli_show_progress(w->call, &(atn_progress){.doing = doing, .done = done, .count = repeats});
 }
 
 /* ---- output ---- */

@@ -281,7 +281,7 @@ static atn_status tell(const atn_cli_sample *sample, const atn_sample_atoms_sett
     return good ? ATN_OK : atn_fail_memory(sample->call->ctx, 0, "truth.json");
 }
 
-static void show_progress(void *user, double done) { atn_cli_progress(user, "placing atoms: %.0f %%", 100 * done); }
+static void show_progress(void *user, double done) { atn_cli_show_share(user, "placing atoms", done); }
 
 atn_status atn_cli_sample_atoms(atn_cli_sample *sample) {
     atn_cli_call *call = sample->call;

@@ -56,7 +56,7 @@ static atn_status read_options(atn_cli_call *call, atn_needle_sample_settings *s
     return status ? status : read_size(call, s->shape);
 }
 
-static void show_progress(void *user, double done) { atn_cli_progress(user, "scanning: %.0f %%", 100 * done); }
+static void show_progress(void *user, double done) { atn_cli_show_share(user, "scanning", done); }
 
 static atn_status write_model(const atn_cli_sample *sample, const char *name, const atn_needle_sample *needle,
                               atn_status (*write)(const atn_needle_sample *sample, const char *path)) {

@@ -30,7 +30,7 @@ static atn_status read_options(atn_cli_call *call, atn_scans_settings *settings)
     return ATN_OK;
 }
 
-static void show_progress(void *user, double done) { atn_cli_progress(user, "scanning: %.0f %%", 100 * done); }
+static void show_progress(void *user, double done) { atn_cli_show_share(user, "scanning", done); }
 
 static atn_status write_cloud(const atn_cli_sample *sample, const char *name, const atn_cloud *cloud) {
     char *path = atn_cli_sample_path(sample, name);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,9 +51,8 @@ static void print_left(double elapsed_s, double share, char *text, size_t bytes)
         snprintf(text, bytes, ", %.0f s left", left);
 }
 
-bool atn_cli_show_progress(void *given, const atn_progress *now) {
+static bool show_progress(atn_cli_call *call, const atn_progress *now) {
     static const double EVERY_S = 0.1;
-    atn_cli_call *call = given;
     double clock = atn_clock_seconds(), share = now->count > 0 ? (double)now->done / (double)now->count : 0;
     char left[32];
     if (strncmp(call->watch.doing, now->doing, sizeof call->watch.doing - 1) != 0) {
@@ -69,6 +69,20 @@ bool atn_cli_show_progress(void *given, const atn_progress *now) {
     else
         atn_cli_progress(call, "%s ...", now->doing);
     return true;
+}
+
+/* Threads that read say so, too. */
+bool atn_cli_show_progress(void *call, const atn_progress *now) {
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&one);
+    bool goes_on = show_progress(call, now);
+    pthread_mutex_unlock(&one);
+    return goes_on;
+}
+
+void atn_cli_show_share(atn_cli_call *call, const char *doing, double share) {
+    enum { FINE = 10000 };
+    atn_cli_show_progress(call, &(atn_progress){.doing = doing, .done = (int64_t)(share * FINE), .count = FINE});
 }
 
 void atn_cli_progress_end(const atn_cli_call *call) { erase_progress(call->err); }

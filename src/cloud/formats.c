@@ -90,6 +90,7 @@ atn_status atn_cloud_read(atn_ctx *ctx, const char *path, const atn_cloud_settin
     atn_status status = ATN_TAKE(ctx, atn_cloud_settings, given, &settings);
     if (status != ATN_OK) return status;
     status = source_open(ctx, path, &s);
+    s.tells = true;
     if (status == ATN_OK) status = cloud_read_source(&s, &settings, cloud_kept(&settings), out);
     source_close(&s);
     return status;

@@ -286,6 +286,7 @@ static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_setti
     f->index = f->path ? atn_alloc(f->ctx, ATN_FRAME_PIECE * sizeof *f->index) : NULL;
     if (!f->index) return ATN_ERR_MEMORY;
     atn_status status = source_open(f->ctx, f->path, &f->s);
+    f->s.tells = true;
     if (status == ATN_OK) status = source_peek(&f->s, HEAD, &head, &length);
     if (status != ATN_OK) return status;
     const cloud_format *format = cloud_format_of(path, head, length);

@@ -82,6 +82,16 @@ atn_status source_wrong(const source *s, const char *format, ...) {
     return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: byte %zu: %s", s->name, s->item, what);
 }
 
+enum { LARGE = 1 << 23 };
+
+/* "reading scan.ply: 42 %". */
+static atn_status tell(const source *s) {
+    char doing[64];
+    const char *slash = strrchr(s->name, '/');
+    snprintf(doing, sizeof doing, "reading %.40s", slash ? slash + 1 : s->name);
+    return atn_tell_progress(s->ctx, doing, (int64_t)s->fetched, (int64_t)s->size);
+}
+
 /* Up to `room` bytes from where we are; a file that ends before its size shrank. */
 static atn_status fetch(source *s) {
     atn_status status = atn_check_cancel(s->ctx);
@@ -108,7 +118,7 @@ static atn_status fetch(source *s) {
         s->fetched += (size_t)got;
         wanted -= (size_t)got;
     }
-    return ATN_OK;
+    return s->tells && s->size > LARGE ? tell(s) : ATN_OK;
 }
 
 atn_status source_peek(source *s, size_t bytes, const char **out, size_t *length) {

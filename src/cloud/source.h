@@ -20,6 +20,7 @@ typedef struct source {
     size_t item;  /* where what was taken last begins in the file */
     int64_t line; /* lines taken so far; the first is 1 */
     bool text;    /* say where something is wrong by line, else by byte */
+    bool tells;   /* how far it is (atn_ctx_on_progress), where it is large */
 } source;
 
 /* A regular file that is not empty; or bytes in memory, which must outlive the source. */

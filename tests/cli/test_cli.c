@@ -1,8 +1,10 @@
 /* The program in this process: exit statuses, sentences, help, JSON, and standard output that cannot be written. */
 #include "clikit.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* One cache for all tests here, so that peaks are measured once. */
 static char *cache;
@@ -265,9 +267,43 @@ static void log_lines_go_to_stderr(void **state) {
     free(text);
 }
 
+/* Percent and time left on a terminal, nothing where standard error is none. */
+static void progress_is_for_terminals(void **state) {
+    (void)state;
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY), other = -1;
+    if (terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0)
+        other = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+    if (other < 0) {
+        if (terminal >= 0) close(terminal);
+        puts("skipped: there are no pseudo terminals here");
+        skip();
+    }
+    char said[256] = "", *quiet = NULL;
+    size_t length = 0;
+    atn_cli_call call = {.err = fdopen(other, "w")};
+    atn_cli_show_share(&call, "scanning", 0.25);
+    call.watch.since_s -= 3; /* began three seconds ago */
+    call.watch.shown_s = 0;
+    atn_cli_show_share(&call, "scanning", 0.5);
+    atn_cli_progress_end(&call);
+    fflush(call.err);
+    ssize_t got = read(terminal, said, sizeof said - 1);
+    assert_true(got > 0);
+    assert_string_equal(said, "scanning: 25 %\r\033[Kscanning: 50 %, 3 s left\r\033[K");
+    fclose(call.err);
+    close(terminal);
+    call = (atn_cli_call){.err = open_memstream(&quiet, &length)};
+    atn_cli_show_share(&call, "scanning", 0.25);
+    atn_cli_progress_end(&call);
+    fclose(call.err);
+    assert_int_equal(length, 0);
+    free(quiet);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_usage_is_2_and_one_line),
+        cmocka_unit_test(progress_is_for_terminals),
         cmocka_unit_test(help_knows_every_verb),
         cmocka_unit_test(tables_are_whole),
         cmocka_unit_test(failures_are_objects_too),

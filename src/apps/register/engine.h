@@ -85,6 +85,7 @@ typedef struct reg_engine {
     size_t block;                    /* most points of a block that suit the device */
     bool remote;                     /* the device is another one than the host: it makes its lists itself */
     bool wait;                       /* for every kernel, to time it */
+    bool tells;                      /* how far a registration is (atn_ctx_on_progress) */
     atn_kernel *kernel[REG_KERNELS]; /* made when first used, */
     struct reg_kernels *kernels;     /* and where they stay when it is over */
     atn_array *moment;               /* results of sums for fits */

@@ -168,6 +168,13 @@ static void restore(reg_problem *p, const answer *from) {
     memcpy(p->reason, from->reason, sizeof p->reason);
 }
 
+/* About how much of a registration is behind us, in percent of its usual time. */
+enum { TELL_START = 0, TELL_PREPARED = 30, TELL_FOUND = 40, TELL_FITTED = 75, TELL_JUDGED = 90 };
+
+static atn_status tell(const reg_problem *p, int percent) {
+    return p->engine.tells ? atn_tell_progress(p->engine.ctx, "registering", percent, 100) : ATN_OK;
+}
+
 /* From p->pose on, with its verdict. What the caller allows is for all runs together, a default for each. */
 static atn_status run(reg_problem *p, atn_register_settings *settings) {
     int32_t each = METHODS[settings->method].most_iterations / p->haste;
@@ -181,8 +188,10 @@ static atn_status run(reg_problem *p, atn_register_settings *settings) {
     p->converged = p->result->has_covariance = false;
     p->withheld = NULL;
     p->reason[0] = '\0';
-    atn_status status = reg_fitness_begin(p); /* behind the search, which has all cores until then */
+    atn_status status = tell(p, TELL_FOUND);
+    if (status == ATN_OK) status = reg_fitness_begin(p); /* behind the search, which has all cores until then */
     if (status == ATN_OK) status = settings->compat ? reg_em_compat(p) : METHODS[settings->method].run(p);
+    if (status == ATN_OK) status = tell(p, TELL_FITTED);
     return status == ATN_OK ? reg_judge(p, p->result) : status;
 }
 
@@ -304,8 +313,11 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     p->haste = 1;
     reg_engine_reset(engine, &settings);
     p->engine = *engine;
-    atn_status status = prepare(p, &settings);
+    atn_status status = tell(p, TELL_START);
+    if (status == ATN_OK) status = prepare(p, &settings);
+    if (status == ATN_OK) status = tell(p, TELL_PREPARED);
     if (status == ATN_OK) status = register_from_start(p, &settings);
+    if (status == ATN_OK) status = tell(p, TELL_JUDGED);
     if (status == ATN_OK) status = finish(p, since, out);
     reg_beside_free(p);
     reg_levels_free(p);
@@ -373,6 +385,7 @@ static atn_status register_two(atn_device *device, const atn_cloud *source, cons
     size_t most = cloud_count(source) > cloud_count(target) ? cloud_count(source) : cloud_count(target);
     workplace here;
     atn_status status = enter(device, settings, most, &here);
+    here.engine.tells = true;
     if (status == ATN_OK) status = register_clouds(&here, &(given_pair){source, target, NULL, NULL}, settings, out);
     leave(&here);
     return status;
