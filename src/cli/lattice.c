@@ -113,6 +113,10 @@ static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
                 json_object_set_new(root, "dropped", json_integer((json_int_t)o->dropped)) == 0 &&
                 json_object_set_new(root, "seconds", json_real(o->seconds)) == 0 &&
                 json_object_set_new(root, "match_seconds", json_real(o->match_seconds)) == 0 &&
+                json_object_set_new(root, "read_seconds", json_real(o->read_seconds)) == 0 &&
+                json_object_set_new(root, "learn_seconds", json_real(o->learn_seconds)) == 0 &&
+                json_object_set_new(root, "write_seconds", json_real(o->write_seconds)) == 0 &&
+                json_object_set_new(root, "ranks", json_integer(call->ranks->count)) == 0 &&
                 json_object_set_new(root, "atoms_per_second", json_real(rate)) == 0 &&
                 json_object_set_new(root, "peak_bytes", json_integer((json_int_t)atn_ctx_peak_bytes(call->ctx))) == 0 &&
                 json_object_set_new(root, "settings", settings_json(o)) == 0 &&
@@ -272,7 +276,8 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "slabs "
             "gives the same result, however many ranks there are.",
             "JSON: atoms, counts (of each class), background (atoms of other on no site of the surrounding lattice), "
-            "dropped, seconds, match_seconds, atoms_per_second, peak_bytes, "
+            "dropped, seconds, match_seconds, read_seconds, learn_seconds, write_seconds (of the slowest rank), ranks, "
+            "atoms_per_second, peak_bytes, "
             "settings "
             "(constant, share, phases: [{structure, constant, share, atoms, mismatched: another lattice lies on its "
             "sites}], cutoff, noise, "

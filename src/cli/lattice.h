@@ -25,6 +25,7 @@ typedef struct lattice_outcome {
     size_t bin[ATN_LATTICE_MOST_MODELS + 1][LATTICE_BINS]; /* of each class, by confidence */
     double confidence[LATTICE_BINS];                       /* sum of it, of all atoms of a bin */
     double seconds, match_seconds;
+    double read_seconds, learn_seconds, write_seconds; /* with waiting for other ranks */
     atn_lattice_info info;
     int32_t *label; /* of each frame, with --frames; else NULL */
     size_t labels;

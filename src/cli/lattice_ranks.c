@@ -100,14 +100,18 @@ static size_t sums_of(lattice_outcome *o, double *sum, bool out) {
 /* Bounds of the atoms, and the time of the slowest. */
 static atn_status join_bounds(const lattice_job *j, atn_status status) {
     lattice_outcome *o = j->o;
-    double least[7] = {-o->match_seconds};
+    double least[9] = {-o->match_seconds};
     for (int d = 0; d < 3; ++d) {
         least[1 + d] = o->seen ? o->low[d] : (double)INFINITY;
         least[4 + d] = o->seen ? -o->high[d] : (double)INFINITY;
     }
-    status = atn_ranks_least(j->ranks, status, least, 7);
+    least[7] = -o->read_seconds;
+    least[8] = -o->learn_seconds;
+    status = atn_ranks_least(j->ranks, status, least, 9);
     if (status) return status;
     o->match_seconds = -least[0];
+    o->read_seconds = -least[7];
+    o->learn_seconds = -least[8];
     for (int d = 0; d < 3; ++d) {
         o->low[d] = least[1 + d];
         o->high[d] = -least[4 + d];

@@ -136,10 +136,14 @@ static atn_status match_all(const job *j) {
     atn_atoms atoms = {0};
     double reach = 40; /* of slabs that settings are found from: until then nobody knows */
     double wanted = 0; /* slabs */
+    double from = atn_clock_seconds();
     atn_status status = atn_cli_read_whole(j->call, "slabs", 1, j->ranks ? j->ranks->count : 0, &wanted);
     if (!status)
         status = slabs_open(j->frame, &(atn_slabs_settings){.halo = reach / j->about.angstrom}, (size_t)wanted, &slabs);
+    j->o->read_seconds += atn_clock_seconds() - from;
+    from = atn_clock_seconds();
     if (!status) status = learn(j, slabs);
+    j->o->learn_seconds = atn_clock_seconds() - from;
     if (!status && atn_lattice_reach(j->lattice) > reach)
         status =
             atn_fail(j->call->ctx, ATN_ERR_INPUT, "the cut-off is above %g Angstrom; a smaller one would do", reach);
@@ -280,6 +284,7 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_o
     atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     atn_status status = ranges ? atn_mass_ranges_read(call->ctx, ranges, &j.ranges) : ATN_OK;
     if (!status && ranges) o->overlaps = atn_mass_ranges_info_of(j.ranges).overlaps;
+    double from = atn_clock_seconds();
     if (!status) status = frame_open_ranks(call->ctx, call->operands[0], &options, call->ranks, &j.frame);
     if (!status) {
         frame_part(j.frame, &j.first, &j.end);
@@ -290,6 +295,7 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_o
         if (j.about.atoms == 0)
             status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: no atoms; a frame has some", call->operands[0]);
     }
+    o->read_seconds = atn_clock_seconds() - from;
     if (!status && j.ranges) status = count_ranged(&j);
     if (!status && j.ranges) status = list_ions(&j);
     if (!status && out) status = atn_atom_column_create(call->ctx, j.end - j.first, sizeof(kept), 0, &j.column);
@@ -305,7 +311,9 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_o
     o->info = atn_lattice_info_of(lattice);
     if (j.ranks && out) status = lattice_send_results(&j, status);
     if (j.ranks) status = lattice_join_outcome(&j, status);
+    from = atn_clock_seconds();
     if (!status && out) status = write_rows(&j, out);
+    o->write_seconds = atn_clock_seconds() - from;
     if (j.parcel) atn_ranks_free_parcels(j.ranks, j.parcel);
     atn_free(call->ctx, j.parcel);
     atn_atom_column_free(j.column);
