@@ -1,0 +1,39 @@
+/* Work in pieces for workers of different speed, such as devices and ranks: whoever is free takes the next piece, as
+ * long as what it was seen to do says. What a worker gives back goes to the others. */
+#ifndef ATN_BASE_PIECES_H
+#define ATN_BASE_PIECES_H
+
+#include "base/context.h"
+
+typedef struct atn_pieces atn_pieces;
+
+/* 0 ... count - 1 for so many workers; `most` in a piece (0: any number). May be used by several threads at once. Owned
+ * by the caller. */
+atn_status atn_pieces_make(const atn_ctx *ctx, int64_t count, int32_t workers, int64_t most, atn_pieces **out);
+void atn_pieces_free(atn_pieces *pieces); /* NULL is fine */
+
+typedef enum atn_pieces_answer {
+    ATN_PIECES_TAKEN, /* from ... to - 1 are this worker's */
+    ATN_PIECES_LATER, /* others have what is left, and may give it back */
+    ATN_PIECES_OVER   /* all is done, or the work was stopped */
+} atn_pieces_answer;
+
+/* The next piece; a worker has one at a time. wait: until there is one, or nothing is left to come (never LATER). */
+atn_pieces_answer atn_pieces_take(atn_pieces *pieces, int32_t worker, bool wait, int64_t *from, int64_t *to);
+/* Its piece is done, in so many seconds. */
+void atn_pieces_done(atn_pieces *pieces, int32_t worker, double seconds);
+/* The worker has failed for good: its piece goes to the others. False: nobody is left to take what is not done. */
+bool atn_pieces_give_back(atn_pieces *pieces, int32_t worker);
+void atn_pieces_stop(atn_pieces *pieces);    /* nobody gets another piece */
+int64_t atn_pieces_left(atn_pieces *pieces); /* that are not done */
+
+/* A worker's part of the work: from ... to - 1. ATN_ERR_LOST and ATN_ERR_UNSUPPORTED: it cannot, others may. */
+typedef atn_status atn_pieces_work(void *user, int32_t worker, int64_t from, int64_t to);
+
+/* All of it, by as many threads as there are workers, one of them the caller's. The first failure that is no worker's
+ * own ends it. A worker that cannot go on is reported by a warning, `name` before it. Where none is left the last
+ * failure is returned. */
+atn_status atn_pieces_run(const atn_ctx *ctx, const char *name, int64_t count, int32_t workers, int64_t most,
+                          atn_pieces_work *work, void *user);
+
+#endif

@@ -1,0 +1,135 @@
+/* A batch on several devices: what the host alone finds, told in order; a device that is lost in the middle leaves its
+ * pairs to the others. */
+#include "device/backend.h"
+#include "regkit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAIRS = 5 };
+static const double AXIS[3] = {0.3, -0.5, 0.8}, SHIFT[3] = {0.05, -0.02, 0.03};
+
+typedef struct fixture {
+    atn_ctx *ctx;
+    atn_devices *found;
+    atn_device *device[2]; /* the host, and OpenCL or another host */
+    double motion[PAIRS][16];
+    atn_cloud *source[PAIRS], *target;
+} fixture;
+
+static void fill(const fixture *f, atn_register_pair pairs[PAIRS]) {
+    memset(pairs, 0, PAIRS * sizeof *pairs);
+    for (int k = 0; k < PAIRS; ++k) pairs[k] = (atn_register_pair){.source = f->source[k], .target = f->target};
+}
+
+static int setup(void **state) {
+    static fixture f;
+    int32_t index;
+    f = (fixture){0};
+    f.ctx = kit_ctx();
+    kit_ok(f.ctx, atn_devices_find(f.ctx, &f.found));
+    kit_ok(f.ctx, atn_devices_pick(f.found, "host", &index));
+    kit_ok(f.ctx, atn_device_open(f.found, index, &f.device[0]));
+    if (getenv("ATTUNE_TEST_ALL") && atn_devices_pick(f.found, "opencl", &index) != ATN_OK) {
+        printf("SKIPPED: no OpenCL; the host twice\n");
+        kit_ok(f.ctx, atn_devices_pick(f.found, "host", &index));
+    }
+    kit_ok(f.ctx, atn_device_open(f.found, index, &f.device[1]));
+    f.target = shape_make(f.ctx, &(shape){500, 1, 12, 0.005, 0, 0, NULL});
+    for (int k = 0; k < PAIRS; ++k) {
+        double back[16];
+        motion_make(2 + k, AXIS, 1, SHIFT, f.motion[k]);
+        motion_invert(f.motion[k], back);
+        f.source[k] = shape_make(f.ctx, &(shape){400, 1, 20 + (uint64_t)k, 0.005, 0, 0, back});
+    }
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state) {
+    fixture *f = *state;
+    for (int k = 0; k < PAIRS; ++k) atn_cloud_free(f->source[k]);
+    atn_cloud_free(f->target);
+    for (int k = 0; k < 2; ++k) atn_device_close(f->device[k]);
+    atn_devices_free(f->found);
+    kit_free(f->ctx);
+    return 0;
+}
+
+typedef struct order {
+    size_t next;
+    bool good;
+    atn_device *lose; /* after the first step that is seen; NULL: none */
+} order;
+
+static void in_order(void *user, size_t pair) {
+    order *o = user;
+    o->good = o->good && pair == o->next++;
+}
+
+static bool lose_it(void *user, const atn_register_step *step) {
+    order *o = user;
+    (void)step;
+    if (o->lose) (void)atn_device_lose(o->lose, "unplugged");
+    o->lose = NULL;
+    return true;
+}
+
+static void check(const fixture *f, const atn_register_pair *pairs, const order *o) {
+    assert_true(o->good);
+    assert_int_equal(o->next, PAIRS);
+    for (int k = 0; k < PAIRS; ++k) {
+        kit_ok(f->ctx, pairs[k].status);
+        assert_true(turn_between(pairs[k].result.transform, f->motion[k]) < 0.5);
+    }
+}
+
+static void as_the_host(void **state) {
+    const fixture *f = *state;
+    static atn_register_pair alone[PAIRS], pairs[PAIRS];
+    order o = {.good = true};
+    atn_register_settings settings = {.init = ATN_START_IDENTITY, .no_covariance = true};
+    fill(f, alone);
+    fill(f, pairs);
+    kit_ok(f->ctx, atn_register_batch(f->device[0], PAIRS, alone, &settings));
+    settings.done = in_order;
+    settings.done_user = &o;
+    kit_ok(f->ctx, atn_register_batch_several(f->device, 2, PAIRS, pairs, &settings));
+    check(f, pairs, &o);
+    for (int k = 0; k < PAIRS; ++k)
+        assert_true(turn_between(pairs[k].result.transform, alone[k].result.transform) < 0.01);
+}
+
+/* Whichever is lost; the first step that is seen may be of either. */
+static void one_is_lost(void **state) {
+    const fixture *f = *state;
+    static atn_register_pair pairs[PAIRS];
+    order o = {.good = true, .lose = f->device[1]};
+    const atn_register_settings settings = {.init = ATN_START_IDENTITY,
+                                            .no_covariance = true,
+                                            .done = in_order,
+                                            .done_user = &o,
+                                            .watch = lose_it,
+                                            .watch_user = &o};
+    fill(f, pairs);
+    kit_ok(f->ctx, atn_register_batch_several(f->device, 2, PAIRS, pairs, &settings));
+    check(f, pairs, &o);
+}
+
+static void refusals(void **state) {
+    const fixture *f = *state;
+    static atn_register_pair pairs[PAIRS];
+    atn_device *const twice[2] = {f->device[0], f->device[0]};
+    fill(f, pairs);
+    kit_fails(f->ctx, ATN_ERR_INPUT, "named twice", atn_register_batch_several(twice, 2, PAIRS, pairs, NULL));
+    kit_fails(NULL, ATN_ERR_INPUT, "needs a device", atn_register_batch_several(twice, 0, PAIRS, pairs, NULL));
+    kit_ok(f->ctx, atn_register_batch_several(twice, 2, 0, pairs, NULL));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(as_the_host, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(one_is_lost, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(refusals, setup, teardown)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,117 @@
+/* Pieces: each thing is done once, by whoever; a worker that fails in the middle hands its piece to the others; faster
+ * ones get more; a failure that is nobody's own ends all. */
+#include "base/pieces.h"
+#include "testkit.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { MOST = 1000 };
+
+typedef struct job {
+    atn_ctx *ctx;
+    atomic_int times[MOST]; /* each was done */
+    atomic_int calls[8];
+    int32_t dies;     /* a worker that is lost in its second piece; -1: none */
+    int64_t fails_at; /* a thing that nobody can do; -1: none */
+    bool all_are_lost;
+} job;
+
+static atn_status work(void *user, int32_t worker, int64_t from, int64_t to) {
+    job *j = user;
+    int calls = atomic_fetch_add(&j->calls[worker], 1);
+    if (j->all_are_lost || (worker == j->dies && calls == 1))
+        return atn_fail(j->ctx, ATN_ERR_LOST, "worker %d is lost", (int)worker);
+    for (int64_t k = from; k < to; ++k) {
+        if (k == j->fails_at) return atn_fail(j->ctx, ATN_ERR_INPUT, "number %d is wrong", (int)k);
+        atomic_fetch_add(&j->times[k], 1);
+    }
+    return ATN_OK;
+}
+
+static void once(const job *j, int64_t count) {
+    for (int64_t k = 0; k < MOST; ++k) assert_int_equal(j->times[k], k < count);
+}
+
+static void test_all(void **state) {
+    atn_ctx *ctx = *state;
+    static const int64_t COUNTS[] = {0, 1, 2, 7, MOST};
+    for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; ++c)
+        for (int32_t workers = 1; workers <= 5; workers += 2) {
+            job j = {.ctx = ctx, .dies = -1, .fails_at = -1};
+            kit_ok(ctx, atn_pieces_run(ctx, "test", COUNTS[c], workers, c == 4 ? 10 : 0, work, &j));
+            once(&j, COUNTS[c]);
+        }
+}
+
+static void test_lost(void **state) {
+    atn_ctx *ctx = *state;
+    for (int32_t dies = 0; dies < 3; ++dies) {
+        job j = {.ctx = ctx, .dies = dies, .fails_at = -1};
+        kit_ok(ctx, atn_pieces_run(ctx, "test", MOST, 3, 20, work, &j));
+        once(&j, MOST);
+        assert_true(j.calls[dies] <= 2);
+    }
+    job j = {.ctx = ctx, .dies = -1, .fails_at = -1, .all_are_lost = true};
+    kit_fails(ctx, ATN_ERR_LOST, "is lost", atn_pieces_run(ctx, "test", MOST, 3, 0, work, &j));
+    once(&j, 0);
+}
+
+static void test_failure(void **state) {
+    atn_ctx *ctx = *state;
+    job j = {.ctx = ctx, .dies = -1, .fails_at = 500};
+    kit_fails(ctx, ATN_ERR_INPUT, "number 500 is wrong", atn_pieces_run(ctx, "test", MOST, 4, 7, work, &j));
+}
+
+/* One that is ten times as fast takes about ten times as much of what is left. */
+static void test_rates(void **state) {
+    atn_ctx *ctx = *state;
+    atn_pieces *p;
+    int64_t from, to, length[2] = {0};
+    kit_ok(ctx, atn_pieces_make(ctx, 110000, 2, 0, &p));
+    for (int32_t w = 0; w < 2; ++w) {
+        assert_int_equal(atn_pieces_take(p, w, false, &from, &to), ATN_PIECES_TAKEN);
+        assert_true(to - from < 110000 / 32);
+        atn_pieces_done(p, w, (double)(to - from) * (w ? 1 : 10));
+    }
+    for (int32_t w = 0; w < 2; ++w) {
+        assert_int_equal(atn_pieces_take(p, w, false, &from, &to), ATN_PIECES_TAKEN);
+        length[w] = to - from;
+    }
+    assert_true(length[1] > 8 * length[0] && length[0] > 100);
+    atn_pieces_free(p);
+}
+
+static void test_later(void **state) {
+    atn_ctx *ctx = *state;
+    atn_pieces *p;
+    int64_t from, to;
+    kit_ok(ctx, atn_pieces_make(ctx, 1, 2, 0, &p));
+    assert_int_equal(atn_pieces_take(p, 0, false, &from, &to), ATN_PIECES_TAKEN);
+    assert_int_equal(atn_pieces_take(p, 1, false, &from, &to), ATN_PIECES_LATER);
+    assert_true(atn_pieces_give_back(p, 0));
+    assert_int_equal(atn_pieces_take(p, 0, false, &from, &to), ATN_PIECES_OVER);
+    assert_int_equal(atn_pieces_take(p, 1, true, &from, &to), ATN_PIECES_TAKEN);
+    assert_true(from == 0 && to == 1);
+    assert_false(atn_pieces_give_back(p, 1));
+    atn_pieces_free(p);
+}
+
+static int setup(void **state) {
+    *state = kit_ctx();
+    return 0;
+}
+
+static int teardown(void **state) {
+    kit_free(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_all, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(test_lost, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(test_failure, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(test_rates, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(test_later, setup, teardown)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
