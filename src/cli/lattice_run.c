@@ -79,7 +79,7 @@ static atn_status name_species(const job *j, atn_atoms *atoms, int32_t **room) {
     return ATN_OK;
 }
 
-/* The slab in the middle: what settings are found from, by whoever has it. */
+/* The slab in the middle: what settings are found from; of several ranks the first has it. */
 static atn_status learn(const job *j, atn_slabs *slabs) {
     size_t middle = atn_slabs_info_of(slabs).slabs / 2, begin, end;
     atn_atoms atoms = {0};
@@ -92,7 +92,6 @@ static atn_status learn(const job *j, atn_slabs *slabs) {
     if (!status && here) status = atn_lattice_learn(j->lattice, &atoms, j->about.angstrom);
     if (j->ranks) status = lattice_share_learned(j, here, status);
     atn_free(j->call->ctx, species);
-    atn_slabs_rewind(slabs);
     return status;
 }
 
@@ -147,6 +146,9 @@ static atn_status match_all(const job *j) {
     if (!status && atn_lattice_reach(j->lattice) > reach)
         status =
             atn_fail(j->call->ctx, ATN_ERR_INPUT, "the cut-off is above %g Angstrom; a smaller one would do", reach);
+    from = atn_clock_seconds();
+    if (!status) status = slabs_share(slabs, 1.001 * atn_lattice_reach(j->lattice) / j->about.angstrom);
+    j->o->read_seconds += atn_clock_seconds() - from;
     size_t done = 0, begin = 0, count = 0;
     if (!status) slabs_part(slabs, &begin, &count);
     count -= begin;

@@ -13,15 +13,6 @@
 
 enum { BINS = SLABS_BINS, GROUPS_OF_A_SLAB = 8, ATOMS = 1 << 20, MOST = 1 << 26, MEMORY = 1 << 28, SOME = 1024 };
 
-void atn_slabs_close(atn_slabs *s) {
-    if (!s) return;
-    void *const owned[] = {s->group_of,    s->group,       s->slab, s->raw,     s->position[0],
-                           s->position[1], s->position[2], s->mass, s->species, s->index};
-    for (size_t k = 0; k < sizeof owned / sizeof *owned; ++k) atn_free(s->ctx, owned[k]);
-    spill_free(s->spill);
-    atn_free(s->ctx, s);
-}
-
 static void choose_axis(atn_slabs *s) {
     const atn_frame_info *f = &s->info;
     for (int d = 1; d < 3; ++d)
@@ -117,6 +108,26 @@ static void find_most(atn_slabs *s) {
     }
 }
 
+static void free_arrays(atn_slabs *s) {
+    void **const owned[] = {(void **)&s->position[0], (void **)&s->position[1], (void **)&s->position[2],
+                            (void **)&s->mass,        (void **)&s->species,     (void **)&s->index,
+                            (void **)&s->raw};
+    for (size_t k = 0; k < sizeof owned / sizeof *owned; ++k) {
+        atn_free(s->ctx, *owned[k]);
+        *owned[k] = NULL;
+    }
+}
+
+void atn_slabs_close(atn_slabs *s) {
+    if (!s) return;
+    free_arrays(s);
+    atn_free(s->ctx, s->group_of);
+    atn_free(s->ctx, s->group);
+    atn_free(s->ctx, s->slab);
+    spill_free(s->spill);
+    atn_free(s->ctx, s);
+}
+
 static atn_status make_arrays(atn_slabs *s) {
     const atn_ctx *ctx = s->ctx;
     bool good = true;
@@ -126,6 +137,20 @@ static atn_status make_arrays(atn_slabs *s) {
     if (s->info.masses) good = (s->mass = atn_alloc(ctx, s->most * sizeof *s->mass)) && good;
     if (s->info.species) good = (s->species = atn_alloc(ctx, s->most * sizeof *s->species)) && good;
     return good && s->index && s->raw ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+/* Atoms are sorted: room for the largest slab. */
+static atn_status make_ready(atn_slabs *s) {
+    s->most = 0;
+    find_most(s);
+    if (s->most > s->options.most)
+        return atn_fail(
+            s->ctx, ATN_ERR_INPUT,
+            "%zu atoms lie in a slab along %c and %g around it, at most %zu are held; are all at one place?", s->most,
+            "xyz"[s->axis], s -> options.halo, s->options.most);
+    free_arrays(s);
+    atn_status status = make_arrays(s);
+    return status == ATN_OK ? atn_frame_rewind(s->frame) : status;
 }
 
 /* What was counted is not needed any more once atoms are sorted. */
@@ -150,16 +175,18 @@ static atn_status open_one(atn_slabs *s) {
     atn_status status = s->group_of && s->group && s->slab && count ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = plan(s, count);
     atn_free(s->ctx, count);
+    if (status == ATN_OK && s->ranks) status = slabs_join_edges(s);
     if (status == ATN_OK) status = s->ranks ? slabs_spread(s) : sort_atoms(s);
-    if (status != ATN_OK) return status;
-    find_most(s);
-    if (s->most > s->options.most)
-        return atn_fail(
-            s->ctx, ATN_ERR_INPUT,
-            "%zu atoms lie in a slab along %c and %g around it, at most %zu are held; are all at one place?", s->most,
-            "xyz"[s->axis], s -> options.halo, s->options.most);
-    status = make_arrays(s);
-    return status == ATN_OK ? atn_frame_rewind(s->frame) : status;
+    return status == ATN_OK ? make_ready(s) : status;
+}
+
+atn_status slabs_share(atn_slabs *s, double halo) {
+    if (halo < s->options.halo) s->options.halo = halo;
+    s->next = s->begin;
+    if (!s->ranks) return ATN_OK;
+    s->shared = true;
+    atn_status status = slabs_spread(s);
+    return status == ATN_OK ? make_ready(s) : status;
 }
 
 atn_status slabs_open(atn_frame *frame, const atn_slabs_settings *given, size_t wanted, atn_slabs **out) {

@@ -41,6 +41,7 @@ struct atn_slabs {
     slabs_group *group;         /* owned */
     slabs_slab *slab;           /* owned */
     size_t groups, slabs;
+    bool shared;       /* all slabs have a rank; before, only the one in the middle is held, by the first rank */
     size_t begin, end; /* slabs of this rank */
     spill *spill;      /* NULL: no atoms */
     size_t most, next;
@@ -52,9 +53,12 @@ struct atn_slabs {
 };
 
 /* As atn_slabs_open; wanted: so many slabs of about as many atoms each, or a multiple of it where one would have more
- * than given->atoms; 0: as given->atoms says. By all ranks of the frame: each goes through its own part of the slabs.
- * The same number of slabs gives the same slabs, atom by atom, however many ranks there are. */
+ * than given->atoms; 0: as given->atoms says. By all ranks of the frame. The same number of slabs gives the same slabs,
+ * atom by atom, however many ranks there are. Until slabs_share the first rank has the slab in the middle, and others
+ * have none. */
 atn_status slabs_open(atn_frame *frame, const atn_slabs_settings *given, size_t wanted, atn_slabs **out);
+/* With a halo that is at most as wide as before: each rank has its part of the slabs, the first of which is next. */
+atn_status slabs_share(atn_slabs *slabs, double halo);
 void slabs_part(const atn_slabs *slabs, size_t *begin, size_t *end);
 
 static inline size_t slabs_bin(const atn_slabs *s, double x) {
@@ -72,8 +76,9 @@ static inline void slabs_edges(const atn_slabs *s, const slabs_slab *b, double *
     }
 }
 
-/* slabs_ranks.c: atoms of each bin, of all ranks; atoms to those whose slabs need them. */
+/* slabs_ranks.c: atoms of each bin, and bounds of the groups, of all ranks; atoms to those whose slabs need them. */
 atn_status slabs_join_bins(atn_slabs *s, atn_status status, size_t *count);
+atn_status slabs_join_edges(atn_slabs *s);
 atn_status slabs_spread(atn_slabs *s);
 
 #endif

@@ -25,9 +25,15 @@ static size_t first_slab(const atn_slabs *s, int32_t rank) {
     return rank == s->ranks->count ? s->slabs : k;
 }
 
+static void slabs_of(const atn_slabs *s, int32_t rank, size_t *begin, size_t *end) {
+    *begin = s->shared ? first_slab(s, rank) : s->slabs / 2;
+    *end = s->shared ? first_slab(s, rank + 1) : *begin + (rank == 0 && s->slabs > 0);
+}
+
 /* Where atoms of a rank's slabs begin and end; false: it has none. */
 static bool rank_edges(const atn_slabs *s, int32_t rank, double *low, double *high) {
-    size_t begin = first_slab(s, rank), end = first_slab(s, rank + 1);
+    size_t begin, end;
+    slabs_of(s, rank, &begin, &end);
     *low = INFINITY;
     *high = -INFINITY;
     for (size_t k = begin; k < end; ++k) {
@@ -60,7 +66,7 @@ static atn_status widen(atn_slabs *s, const atn_atoms *piece, size_t k, void *us
 }
 
 /* Bounds of the groups, of all ranks. */
-static atn_status join_edges(atn_slabs *s) {
+atn_status slabs_join_edges(atn_slabs *s) {
     double *edge = atn_alloc(s->ctx, 2 * s->groups * sizeof *edge);
     atn_status status = edge ? for_each(s, widen, NULL) : ATN_ERR_MEMORY;
     for (size_t g = 0; g < s->groups && status == ATN_OK; ++g) {
@@ -138,10 +144,10 @@ static atn_status send_atoms(atn_slabs *s, sending *x, atn_ranks_parcel *in) {
 
 atn_status slabs_spread(atn_slabs *s) {
     size_t ranks = (size_t)s->ranks->count;
-    atn_status status = join_edges(s);
-    if (status != ATN_OK) return status;
-    s->begin = s->next = first_slab(s, s->ranks->rank);
-    s->end = first_slab(s, s->ranks->rank + 1);
+    slabs_of(s, s->ranks->rank, &s->begin, &s->end);
+    s->next = s->begin;
+    spill_free(s->spill);
+    s->spill = NULL;
     sending x = {.low = atn_alloc(s->ctx, ranks * sizeof *x.low), .high = atn_alloc(s->ctx, ranks * sizeof *x.high)};
     x.count = atn_zalloc(s->ctx, ranks * sizeof *x.count);
     x.out = atn_zalloc(s->ctx, ranks * sizeof *x.out);
@@ -152,7 +158,7 @@ atn_status slabs_spread(atn_slabs *s) {
         x.low[rank] = any ? x.low[rank] - s->options.halo : INFINITY;
         x.high[rank] = any ? x.high[rank] + s->options.halo : -INFINITY;
     }
-    status = good ? send_atoms(s, &x, in) : atn_ranks_agree(s->ranks, ATN_ERR_MEMORY);
+    atn_status status = good ? send_atoms(s, &x, in) : atn_ranks_agree(s->ranks, ATN_ERR_MEMORY);
     if (in) atn_ranks_free_parcels(s->ranks, in);
     void *const owned[] = {x.low, x.high, x.count, x.out, in};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; ++k) atn_free(s->ctx, owned[k]);
