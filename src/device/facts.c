@@ -10,6 +10,7 @@ static const atn_backend_facts FACTS[] = {
     {.name = "cuda",
      .shuffle = true,
      .matrix = 80,
+     .warpgroup = 90,
      .waits = true,
      .exact_exp2 = true,
      .warp = 32,
@@ -29,6 +30,11 @@ const atn_backend_facts *atn_backend_facts_of(const atn_device_info *info) {
 bool atn_device_has_matrix(const atn_device_info *info) {
     int32_t from = atn_backend_facts_of(info)->matrix, arch;
     return from > 0 && sscanf(info->arch, "sm_%d", &arch) == 1 && arch >= from;
+}
+
+bool atn_device_has_warpgroup(const atn_device_info *info) {
+    int32_t only = atn_backend_facts_of(info)->warpgroup, arch;
+    return only > 0 && sscanf(info->arch, "sm_%d", &arch) == 1 && arch == only;
 }
 
 bool atn_device_cannot_compile(const atn_device_info *info) {

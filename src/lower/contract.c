@@ -63,8 +63,10 @@ bool lower_find_contraction(const atn_graph *g, const atn_variant *v, lower_cont
     static const int32_t OF_TYPE[] = {
         [ATN_HP] = ATN_MATRIX_HALF, [ATN_SP] = ATN_MATRIX_PAIR, [ATN_DP] = ATN_MATRIX_DOUBLE};
     bool halves = c->type == ATN_HP;
-    REFUSE(v->matrix != OF_TYPE[c->type],
-           "matrix=half is for matrices of HP, matrix=pair for those of SP, matrix=double for those of DP");
+    c->warpgroup = halves && v->matrix == ATN_MATRIX_WARPGROUP;
+    REFUSE(
+        v->matrix != OF_TYPE[c->type] && !c->warpgroup,
+        "matrix=half and warpgroup are for matrices of HP, matrix=pair for those of SP, matrix=double for those of DP");
     REFUSE(v->p[0].lanes % 4 != 0 || v->p[1].lanes % 8 != 0 || v->p[0].regs % 4 != 0 || v->p[1].regs % 2 != 0,
            "a warp has 4 lanes along p0, with registers in fours, and 8 along p1, with registers in pairs");
     REFUSE(v->p[0].pack > 1 || v->p[1].pack > 1 || v->p[0].seq > 1 || v->p[1].seq > 1 || v->q[0].lanes > 1 ||
@@ -74,11 +76,16 @@ bool lower_find_contraction(const atn_graph *g, const atn_variant *v, lower_cont
     c->chunk = 16 / (int32_t)atn_type_bytes(c->type);
     REFUSE(v->stage == 0 || v->q[0].tile == 0 || v->q[0].tile % c->depth != 0,
            "matrix units take steps from staged tiles, 16 halves or 8 others at a time");
+    REFUSE(c->warpgroup && (v->p[1].lanes % 32 != 0 || v->p[0].regs % 16 != 0 || v->p[1].regs > 4),
+           "a warpgroup has 32 lanes along p1, with 2 or 4 registers, and registers along p0 in sixteens");
+    REFUSE(c->warpgroup && (v->q[0].tile % CONTRACT_LINE != 0 || v->stage < 3),
+           "a warpgroup takes 64 steps at a time, from three buffers or more");
     c->rows = v->p[1].lanes * v->p[1].regs;
     c->columns = v->p[0].lanes * v->p[0].regs;
     c->warp_rows = 8 * v->p[1].regs;
     c->warp_columns = 4 * v->p[0].regs;
     c->warps_across = v->p[0].lanes / 4;
+    c->parts = v->p[1].regs / 2;
     c->left_pitch = halves              ? words_of_row(v->q[0].tile)
                     : c->type == ATN_SP ? singles_of_row(v->q[0].tile, true)
                                         : doubles_of_row(v->q[0].tile);

@@ -1,7 +1,7 @@
 /* Pass: contractions on matrix units. c(p1, p0) = sum over q of a(p1, q) * b(q, p0), a and b elements of two matrices:
  * a product of matrices, whose tiles warps multiply as they lie. Halves and doubles are multiplied as they are; singles
  * are split into two numbers of 11 bits each (TF32), of whose four products the smallest is left out: 22 bits of each.
- */
+ * matrix=warpgroup: four warps multiply halves together, from tiles in local memory that lie as the unit wants them. */
 #ifndef ATN_LOWER_CONTRACT_H
 #define ATN_LOWER_CONTRACT_H
 
@@ -9,8 +9,9 @@
 #include "lower/variant.h"
 
 enum {
-    CONTRACT_ROWS = 16,  /* of the left operand of one product, */
-    CONTRACT_COLUMNS = 8 /* and columns of the right one */
+    CONTRACT_ROWS = 16,   /* of the left operand of one product, */
+    CONTRACT_COLUMNS = 8, /* and columns of the right one */
+    CONTRACT_LINE = 64    /* halves in 128 bytes, a row of tiles for warpgroups */
 };
 
 typedef struct lower_contraction {
@@ -21,7 +22,9 @@ typedef struct lower_contraction {
     int32_t chunk;                   /* elements in 16 bytes, which an item copies at once */
     int32_t rows, columns;           /* of a group's tile */
     int32_t warp_rows, warp_columns; /* of a warp's */
-    int32_t warps_across;            /* warps along p0 */
+    int32_t warps_across;            /* warps along p0; warpgroups */
+    bool warpgroup;
+    int32_t parts;                   /* products of 64 rows that a warpgroup needs for its rows */
     int32_t left_pitch, right_pitch; /* from row to row of the staged tiles, in words of 4 bytes, or in doubles */
 } lower_contraction;
 

@@ -10,6 +10,7 @@ typedef struct contraction {
     int32_t tile[2]; /* of the left and of the right matrix */
     int32_t *acc;    /* the first of four variables, per 16 rows and 8 columns of a warp's tile */
     ir_ref lane, warp_row, warp_column, regular;
+    ir_ref first_row; /* of the warp's warpgroup */
     int32_t buffers;
 } contraction;
 
@@ -21,10 +22,18 @@ void lower_bind_contraction(lowering *l) {
     contraction *x = l->contract;
     ir_ref warp = ir_declare(p, l->block, "warp", OF(ATN_OP_DIV, l->item, 32));
     x->lane = ir_declare(p, l->block, "lane", OF(ATN_OP_MOD, l->item, 32));
-    x->warp_row = ir_declare(p, l->block, "warp_row",
-                             ir_multiply_integer(p, OF(ATN_OP_DIV, warp, x->c.warps_across), x->c.warp_rows));
+    int32_t together = x->c.warpgroup ? 4 : 1; /* warps, one below the other */
+    ir_ref who = together > 1 ? ir_declare(p, l->block, "warpgroup", OF(ATN_OP_DIV, warp, together)) : warp;
+    x->first_row =
+        ir_declare(p, l->block, "first_row",
+                   ir_multiply_integer(p, OF(ATN_OP_DIV, who, x->c.warps_across), together * x->c.warp_rows));
+    x->warp_row = together == 1
+                      ? x->first_row
+                      : ir_declare(p, l->block, "warp_row",
+                                   ir_add(p, x->first_row,
+                                          ir_multiply_integer(p, OF(ATN_OP_MOD, warp, together), x->c.warp_rows)));
     x->warp_column = ir_declare(p, l->block, "warp_column",
-                                ir_multiply_integer(p, OF(ATN_OP_MOD, warp, x->c.warps_across), x->c.warp_columns));
+                                ir_multiply_integer(p, OF(ATN_OP_MOD, who, x->c.warps_across), x->c.warp_columns));
     ir_ref local[2] = {ir_add(p, x->warp_column, ir_multiply_integer(p, OF(ATN_OP_MOD, x->lane, 4), 2)),
                        ir_add(p, x->warp_row, OF(ATN_OP_DIV, x->lane, 4))};
     for (int32_t d = 0; d < 2; ++d) {
@@ -57,12 +66,29 @@ static ir_ref load_of(lowering *l, const contraction *x, int32_t side, ir_ref co
     return lower_load_wide(l, l->g->reads[side == 0 ? x->c.left : x->c.right].object, at, 1);
 }
 
+/* Where in words a piece of 16 bytes at column e0 and row e1 of a panel goes. For warpgroups in lines of 128 bytes,
+ * those of 64 columns one below the other, in each of which the pieces have changed places by the number of its line:
+ * eight rows of a column are in different banks. */
+static ir_ref place_of(lowering *l, const contraction *x, const panel *w, ir_ref buffer, ir_ref e0, ir_ref e1) {
+    atn_lowered *p = l->p;
+    if (x->c.warpgroup) {
+        ir_ref line =
+            ir_add(p, ir_multiply_integer(p, buffer, w->width / CONTRACT_LINE), OF(ATN_OP_DIV, e0, CONTRACT_LINE));
+        ir_ref piece = ir_operation(p, ATN_OP_BITXOR, IR_ADDRESS, OF(ATN_OP_MOD, OF(ATN_OP_DIV, e0, 8), 8),
+                                    OF(ATN_OP_MOD, e1, 8), -1);
+        line = ir_add(p, ir_multiply_integer(p, line, w->height), e1);
+        return ir_add(p, ir_multiply_integer(p, line, CONTRACT_LINE / 2), ir_multiply_integer(p, piece, 4));
+    }
+    ir_ref row = ir_add(p, ir_multiply_integer(p, buffer, w->height), e1);
+    return ir_add(p, ir_multiply_integer(p, row, w->pitch), x->c.type == ATN_HP ? OF(ATN_OP_DIV, e0, 2) : e0);
+}
+
 /* All items copy pieces of 16 bytes of a panel into a buffer. `whole`: all of it exists and is aligned; else what does
  * not exist is zeros. */
 static void copy(lowering *l, const contraction *x, const panel *w, ir_ref buffer, bool whole) {
     atn_lowered *p = l->p;
     const lower_contraction *c = &x->c;
-    int32_t across = w->width / c->chunk, unit = c->type == ATN_HP ? 2 : 1; /* elements in a word of the tile */
+    int32_t across = w->width / c->chunk;
     int64_t pieces = (int64_t)across * w->height;
     int32_t variable = ir_new_variable(p, "e", IR_ADDRESS, 1, true);
     ir_ref e = ir_variable_ref(p, variable);
@@ -76,12 +102,10 @@ static void copy(lowering *l, const contraction *x, const panel *w, ir_ref buffe
     ir_ref count = whole ? -1
                          : ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, ir_less(p, row, w->row_end),
                                         ir_subtract(p, w->column_end, column), ir_address(p, 0));
-    ir_ref to = ir_add(p, ir_multiply_integer(p, ir_add(p, ir_multiply_integer(p, buffer, w->height), e1), w->pitch),
-                       unit == 1 ? e0 : OF(ATN_OP_DIV, e0, unit));
     ir_append(p, l->block,
               (ir_statement){.kind = IR_MATRIX_FETCH,
                              .id = x->tile[w->side],
-                             .index = to,
+                             .index = place_of(l, x, w, buffer, e0, e1),
                              .value = load_of(l, x, w->side, column, row),
                              .limit = count,
                              .body = -1,
@@ -113,11 +137,11 @@ static ir_ref is_regular(lowering *l, const contraction *x) {
     return ir_declare(p, l->block, "regular", all);
 }
 
-static void wait(lowering *l, ir_statement_kind kind, int32_t left) {
-    ir_append(
-        l->p, l->block,
-        (ir_statement){.kind = kind, .index = -1, .value = -1, .limit = -1, .step = left, .body = -1, .other = -1});
+static void append(lowering *l, ir_statement s) {
+    s.index = s.value = s.limit = s.body = s.other = -1;
+    ir_append(l->p, l->block, s);
 }
+#define DO(...) append(l, (ir_statement){__VA_ARGS__})
 
 /* Both tiles of the steps from `start` on, as one set of copies. */
 static void fetch(lowering *l, const contraction *x, ir_ref start, ir_ref to, ir_ref buffer) {
@@ -131,9 +155,11 @@ static void fetch(lowering *l, const contraction *x, ir_ref start, ir_ref to, ir
             copy(l, x, &w, buffer, whole);
         }
     l->block = outer;
+    ir_block exists = IR_EMPTY;
     ir_ref full = ir_operation(p, ATN_OP_LE, ATN_B, ir_add_integer(p, start, l->v.q[0].tile), to, -1);
-    ir_if(p, outer, ir_and(p, x->regular, full), ways[1], ways[0]);
-    wait(l, IR_MATRIX_COMMIT, 0);
+    ir_if(p, &exists, ir_and(p, x->regular, full), ways[1], ways[0]);
+    ir_if(p, outer, ir_less(p, start, to), exists, IR_EMPTY);
+    DO(.kind = IR_MATRIX_COMMIT);
 }
 
 /* ---- products ---- */
@@ -238,24 +264,34 @@ static void load_operands(lowering *l, const contraction *x, ir_ref left_at, ir_
         load_numbers(l, x, left_at, right_at, k, left, right);
 }
 
+/* Operands of one step: of every 16 rows and of every 8 columns. */
+typedef struct operand_set {
+    ir_ref left[MOST_TILES][4], right[MOST_TILES][2];
+} operand_set;
+
+static int32_t words_of_right(const contraction *x) { return x->c.warp_columns / CONTRACT_COLUMNS; }
+static int32_t words_of_left(const contraction *x) { return x->c.warp_rows / CONTRACT_ROWS; }
+
+static void multiply_step(lowering *l, const contraction *x, operand_set *s) {
+    if (x->c.type == ATN_SP) {
+        ir_ref left_rest[MOST_TILES][4], right_rest[MOST_TILES][2];
+        for (int32_t m = 0; m < words_of_left(x); ++m) part_in_two(l, 4, s->left[m], left_rest[m]);
+        for (int32_t n = 0; n < words_of_right(x); ++n) part_in_two(l, 2, s->right[n], right_rest[n]);
+        multiply(l, x, left_rest, s->right);
+        multiply(l, x, s->left, right_rest);
+    }
+    multiply(l, x, s->left, s->right);
+}
+
 static void multiply_tile(lowering *l, const contraction *x, ir_ref buffer) {
-    atn_lowered *p = l->p;
-    const lower_contraction *c = &x->c;
-    ir_ref left_at, right_at, left[2][MOST_TILES][4], right[2][MOST_TILES][2];
+    ir_ref left_at, right_at;
+    operand_set set[2];
     operands(l, x, buffer, &left_at, &right_at);
-    load_operands(l, x, left_at, right_at, 0, left[0], right[0]);
-    for (int32_t k = 0, now = 0; k < l->v.q[0].tile && !p->failed; k += c->depth, now = 1 - now) {
-        if (k + c->depth < l->v.q[0].tile) /* ahead of the products that they do not wait for */
-            load_operands(l, x, left_at, right_at, k + c->depth, left[1 - now], right[1 - now]);
-        if (c->type == ATN_SP) {
-            ir_ref left_rest[MOST_TILES][4], right_rest[MOST_TILES][2];
-            for (int32_t m = 0; m < c->warp_rows / CONTRACT_ROWS; ++m) part_in_two(l, 4, left[now][m], left_rest[m]);
-            for (int32_t n = 0; n < c->warp_columns / CONTRACT_COLUMNS; ++n)
-                part_in_two(l, 2, right[now][n], right_rest[n]);
-            multiply(l, x, left_rest, right[now]);
-            multiply(l, x, left[now], right_rest);
-        }
-        multiply(l, x, left[now], right[now]);
+    load_operands(l, x, left_at, right_at, 0, set[0].left, set[0].right);
+    for (int32_t k = 0, now = 0; k < l->v.q[0].tile && !l->p->failed; k += x->c.depth, now = 1 - now) {
+        if (k + x->c.depth < l->v.q[0].tile) /* ahead of the products that they do not wait for */
+            load_operands(l, x, left_at, right_at, k + x->c.depth, set[1 - now].left, set[1 - now].right);
+        multiply_step(l, x, &set[now]);
     }
 }
 
@@ -266,7 +302,7 @@ static void tiles_in_turn(lowering *l, const contraction *x, ir_ref from, ir_ref
     ir_block body = IR_EMPTY, *outer = l->block;
     l->block = &body;
     fetch(l, x, ir_variable_ref(p, variable), to, ir_address(p, 0));
-    wait(l, IR_MATRIX_WAIT, 0);
+    DO(.kind = IR_MATRIX_WAIT);
     ir_barrier(p, l->block);
     multiply_tile(l, x, ir_address(p, 0));
     ir_barrier(p, l->block);
@@ -274,29 +310,134 @@ static void tiles_in_turn(lowering *l, const contraction *x, ir_ref from, ir_ref
     ir_for(p, outer, variable, from, to, l->v.q[0].tile, 1, body);
 }
 
-/* Several: all but one are being filled while that one is multiplied. */
+/* Variables that hold a set from one tile to the next; `from` fills them for the first. */
+static void carry(lowering *l, const contraction *x, const operand_set *from, operand_set *set) {
+    for (int32_t k = 0; k < 4 * words_of_left(x); ++k)
+        set->left[k / 4][k % 4] =
+            ir_variable_ref(l->p, ir_declare_mutable(l->p, l->block, "carried", from->left[k / 4][k % 4]));
+    for (int32_t k = 0; k < 2 * words_of_right(x); ++k)
+        set->right[k / 2][k % 2] =
+            ir_variable_ref(l->p, ir_declare_mutable(l->p, l->block, "carried", from->right[k / 2][k % 2]));
+}
+
+static void carry_on(lowering *l, const contraction *x, const operand_set *from, const operand_set *set) {
+    if (l->p->failed) return;
+    for (int32_t k = 0; k < 4 * words_of_left(x); ++k)
+        ir_assign(l->p, l->block, l->p->nodes[set->left[k / 4][k % 4]].id, from->left[k / 4][k % 4]);
+    for (int32_t k = 0; k < 2 * words_of_right(x); ++k)
+        ir_assign(l->p, l->block, l->p->nodes[set->right[k / 2][k % 2]].id, from->right[k / 2][k % 2]);
+}
+
+/* The number of a buffer, of one that is less than twice their count. */
+static ir_ref wrapped(lowering *l, const contraction *x, ir_ref buffer) {
+    ir_ref least = ir_operation(l->p, ATN_OP_LT, ATN_B, buffer, ir_address(l->p, x->buffers), -1);
+    return ir_operation(l->p, ATN_OP_SELECT, IR_ADDRESS, least, buffer, ir_add_integer(l->p, buffer, -x->buffers));
+}
+
+/* Several: all are filled ahead. The first operands of a tile are loaded before the last products of the one before, so
+ * that these cover the barrier between them; behind it all warps have loaded what they need of the old tile, whose
+ * buffer is filled anew. */
 static void tiles_ahead(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
     atn_lowered *p = l->p;
-    int32_t tile = l->v.q[0].tile, ahead = x->buffers - 1;
-    for (int32_t k = 0; k < ahead; ++k) fetch(l, x, ir_add_integer(p, from, (int64_t)k * tile), to, ir_address(p, k));
+    int32_t tile = l->v.q[0].tile, depth = x->c.depth;
+    ir_ref left_at, right_at;
+    operand_set carried, set[2];
+    for (int32_t k = 0; k < x->buffers; ++k)
+        fetch(l, x, ir_add_integer(p, from, (int64_t)k * tile), to, ir_address(p, k));
+    DO(.kind = IR_MATRIX_WAIT, .step = x->buffers - 1);
+    ir_barrier(p, l->block);
     int32_t now = ir_declare_mutable(p, l->block, "now", ir_address(p, 0));
-    int32_t next = ir_declare_mutable(p, l->block, "next", ir_address(p, ahead));
+    operands(l, x, ir_address(p, 0), &left_at, &right_at);
+    load_operands(l, x, left_at, right_at, 0, set[0].left, set[0].right);
+    carry(l, x, &set[0], &carried);
+    set[0] = carried;
     int32_t variable = ir_new_variable(p, "tile_start", IR_ADDRESS, 1, true);
     ir_block body = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
     l->block = &body;
-    wait(l, IR_MATRIX_WAIT, ahead - 1);
-    ir_barrier(p, l->block);
-    fetch(l, x, ir_add_integer(p, ir_variable_ref(p, variable), (int64_t)ahead * tile), to, ir_variable_ref(p, next));
-    multiply_tile(l, x, ir_variable_ref(p, now));
-    ir_assign(p, l->block, next, ir_variable_ref(p, now));
-    ir_ref further = ir_add_integer(p, ir_variable_ref(p, now), 1);
-    ir_ref wraps = ir_operation(p, ATN_OP_EQ, ATN_B, further, ir_address(p, x->buffers), -1);
-    ir_assign(p, l->block, now, ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, wraps, ir_address(p, 0), further));
+    operands(l, x, ir_variable_ref(p, now), &left_at, &right_at);
+    for (int32_t k = 0, which = 0; k < tile && !p->failed; k += depth, which = 1 - which) {
+        int32_t next = k + depth;
+        if (next == tile) {
+            DO(.kind = IR_MATRIX_WAIT, .step = x->buffers - 2);
+            ir_barrier(p, l->block);
+            fetch(l, x, ir_add_integer(p, ir_variable_ref(p, variable), (int64_t)x->buffers * tile), to,
+                  ir_variable_ref(p, now));
+            ir_assign(p, l->block, now, wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, now), 1)));
+            operands(l, x, ir_variable_ref(p, now), &left_at, &right_at);
+        }
+        load_operands(l, x, left_at, right_at, next % tile, set[1 - which].left, set[1 - which].right);
+        multiply_step(l, x, &set[which]);
+        if (next == tile) carry_on(l, x, &set[1 - which], &carried);
+    }
     lower_forget(l, mark);
     l->block = outer;
     ir_for(p, outer, variable, from, to, tile, 1, body);
-    wait(l, IR_MATRIX_WAIT, 0);
+    DO(.kind = IR_MATRIX_WAIT);
+    ir_barrier(p, outer);
+}
+
+/* ---- products by warpgroups ---- */
+
+/* All products of the tile in a buffer. Of `parts` products the one numbered m has every parts-th eight rows, so that
+ * rows of a warp lie together. */
+static void multiply_by_warpgroup(lowering *l, const contraction *x, ir_ref buffer) {
+    atn_lowered *p = l->p;
+    const lower_contraction *c = &x->c;
+    int32_t tile = l->v.q[0].tile, words = CONTRACT_LINE / 2, sums = c->warp_columns / 2;
+    ir_ref left = ir_multiply_integer(p, buffer, (int64_t)tile / CONTRACT_LINE * c->rows * words);
+    left = ir_declare(p, l->block, "left_at", ir_add(p, left, ir_multiply_integer(p, x->first_row, words)));
+    ir_ref right = ir_multiply_integer(p, buffer, (int64_t)c->columns / CONTRACT_LINE * tile * words);
+    right = ir_declare(p, l->block, "right_at",
+                       ir_add(p, right, ir_multiply_integer(p, x->warp_column, tile * words / CONTRACT_LINE)));
+    DO(.kind = IR_WARPGROUP_SET);
+    for (int32_t k = 0; k < tile; k += 16)
+        for (int32_t m = 0; m < c->parts; ++m) {
+            int64_t at = ((int64_t)k / CONTRACT_LINE * c->rows + m * 8) * words + k % CONTRACT_LINE / 2;
+            ir_node element = {.kind = IR_TILE, .type = ATN_INT32, .width = 1, .arg = {-1, -1, -1}};
+            element.id = x->tile[0];
+            element.arg[0] = ir_add_integer(p, left, at);
+            ir_ref from = ir_make(p, element);
+            element.id = x->tile[1];
+            element.arg[0] = ir_add_integer(p, right, (int64_t)k * words);
+            ir_append(p, l->block,
+                      (ir_statement){.kind = IR_WARPGROUP_MULTIPLY,
+                                     .id = x->acc[m * sums / 4],
+                                     .index = from,
+                                     .value = ir_make(p, element),
+                                     .step = c->parts * 1024,
+                                     .unroll = sums,
+                                     .component = tile * 128,
+                                     .limit = -1,
+                                     .body = -1,
+                                     .other = -1});
+        }
+    DO(.kind = IR_WARPGROUP_SET, .component = 1);
+}
+
+/* Products of a tile run while the next is waited for: behind a barrier those of the tile before the last are done in
+ * all warps, and its buffer is filled anew. */
+static void tiles_of_warpgroups(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
+    atn_lowered *p = l->p;
+    int32_t tile = l->v.q[0].tile, ahead = x->buffers - 2;
+    for (int32_t k = 0; k < ahead; ++k) fetch(l, x, ir_add_integer(p, from, (int64_t)k * tile), to, ir_address(p, k));
+    int32_t now = ir_declare_mutable(p, l->block, "now", ir_address(p, 0));
+    int32_t variable = ir_new_variable(p, "tile_start", IR_ADDRESS, 1, true);
+    ir_block body = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    l->block = &body;
+    DO(.kind = IR_MATRIX_WAIT, .step = ahead - 1, .component = 1);
+    ir_barrier(p, l->block);
+    multiply_by_warpgroup(l, x, ir_variable_ref(p, now));
+    fetch(l, x, ir_add_integer(p, ir_variable_ref(p, variable), (int64_t)ahead * tile), to,
+          wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, now), ahead)));
+    ir_assign(p, l->block, now, wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, now), 1)));
+    DO(.kind = IR_WARPGROUP_WAIT, .step = 1);
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_for(p, outer, variable, from, to, tile, 1, body);
+    DO(.kind = IR_WARPGROUP_WAIT);
+    DO(.kind = IR_MATRIX_WAIT);
     ir_barrier(p, outer);
 }
 
@@ -324,7 +465,9 @@ static void conclude(lowering *l, const contraction *x) {
     int32_t p0 = l->cuts.point[0], p1 = l->cuts.point[1], columns = x->c.warp_columns / CONTRACT_COLUMNS;
     place at = PLACE_ORIGIN;
     do {
-        int32_t tile = at.r[p1] / 2 * columns + at.r[p0] / 2, part = at.r[p1] % 2 * 2 + at.r[p0] % 2;
+        int32_t high = x->c.warpgroup ? at.r[p1] / x->c.parts : at.r[p1] % 2; /* eight rows of sixteen */
+        int32_t row = x->c.warpgroup ? at.r[p1] % x->c.parts : at.r[p1] / 2;
+        int32_t tile = row * columns + at.r[p0] / 2, part = high * 2 + at.r[p0] % 2;
         ir_ref value[ATN_MAX_ACCS][2] = {
             {ir_cast(l->p, acc_type(l, &x->o.b->acc[0]), ir_variable_ref(l->p, x->acc[tile] + part))}};
         if (l->split >= 0) {
@@ -344,13 +487,16 @@ void lower_block_contraction(lowering *l, int32_t block) {
     x->o = loops_open(l, block);
     x->buffers = l->v.stage;
     ir_comment(l->p, l->block, "%s on matrix units", x->o.b->name);
-    x->tile[0] = add_tile(l, "left", type, (int64_t)x->buffers * c->rows * c->left_pitch);
-    x->tile[1] = add_tile(l, "right", type, (int64_t)x->buffers * l->v.q[0].tile * c->right_pitch);
+    int64_t tile = l->v.q[0].tile;
+    x->tile[0] = add_tile(l, "left", type, x->buffers * c->rows * (c->warpgroup ? tile / 2 : c->left_pitch));
+    x->tile[1] = add_tile(l, "right", type, x->buffers * tile * (c->warpgroup ? c->columns / 2 : c->right_pitch));
     declare_sums(l, x);
     if (l->p->failed) return;
     x->regular = is_regular(l, x);
     loops_bounds(&x->o, 0, &from, &to);
-    if (x->buffers == 1)
+    if (c->warpgroup)
+        tiles_of_warpgroups(l, x, from, to);
+    else if (x->buffers == 1)
         tiles_in_turn(l, x, from, to);
     else
         tiles_ahead(l, x, from, to);

@@ -126,12 +126,14 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
     if (v->matrix != ATN_MATRIX_OFF) {
         lower_contraction contraction;
         REFUSE(!t->matrix, "the device, or its dialect, has no matrix units that we know of");
+        REFUSE(v->matrix == ATN_MATRIX_WARPGROUP && !t->warpgroup, "the device has no products by four warps together");
         REFUSE(v->half || v->accumulate == 64, "matrix units add up in single precision");
         if (lower_is_contraction(g) && !lower_find_contraction(g, v, &contraction, why_not)) return false;
     }
     if (v->matrix != ATN_MATRIX_OFF && !lower_is_contraction(g)) {
         lower_matrix matrix;
         REFUSE(v->matrix == ATN_MATRIX_DOUBLE, "matrix=double is for products of matrices of DP");
+        REFUSE(v->matrix == ATN_MATRIX_WARPGROUP, "matrix=warpgroup is for products of matrices of HP");
         REFUSE(v->stage > 2, "more than two buffers are for products of matrices");
         if (!lower_find_matrix(g, v, &matrix, why_not)) return false;
         REFUSE(v->p[0].lanes % 32 != 0 || lanes_q > 1 || v->q[0].regs > 1 || v->p[0].pack > 1 || v->p[0].seq > 1,

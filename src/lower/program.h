@@ -97,17 +97,22 @@ typedef enum ir_statement_kind {
     IR_MATRIX_FETCH,  /* 16 bytes of the load `value` into tile id at `index`, later; of elements there are `limit` (-1:
                          all), the  others are zeros */
     IR_MATRIX_COMMIT, /* what was fetched since the last is a set */
-    IR_MATRIX_WAIT,   /* all sets but the last `step` are there, as this item sees it */
+    IR_MATRIX_WAIT,   /* all sets but the last `step` are there, as this item sees it; component: for warpgroups, too */
     IR_MATRIX_MULTIPLY, /* adds to variables id to id + 3 the product of 16 x 16 and 16 x 8 halves: value is a JOIN of
                            four words of the left and two of the right operand; of doubles 16 x 8 and 8 x 8 */
-    IR_FOR,             /* variable id from value to limit (exclusive) by `step`, unrolled by `unroll`; body */
-    IR_IF,              /* value; body, other */
-    IR_BARRIER,         /* all items of the group, local memory */
-    IR_REPORT,          /* gather of read id was out of range */
-    IR_ORDER,           /* host: variable value is made before those of later such statements */
-    IR_HIDE,            /* host: the compiler forgets what it knows of variable value */
-    IR_COMMENT,         /* text */
-    IR_PARALLEL         /* host: variable id from 0 to limit, shared among the threads; body */
+    IR_WARPGROUP_MULTIPLY, /* the same of variables id to id + `unroll` - 1, 64 rows and 16 steps: index and value are
+                              elements of tiles where the operands begin; the left has its rows by eight `step` bytes
+                              apart, the right its columns by 64, `component` bytes apart */
+    IR_WARPGROUP_SET,      /* component 0: such products begin; 1: those since then are a set */
+    IR_WARPGROUP_WAIT,     /* all sets of products but the last `step` are done */
+    IR_FOR,                /* variable id from value to limit (exclusive) by `step`, unrolled by `unroll`; body */
+    IR_IF,                 /* value; body, other */
+    IR_BARRIER,            /* all items of the group, local memory */
+    IR_REPORT,             /* gather of read id was out of range */
+    IR_ORDER,              /* host: variable value is made before those of later such statements */
+    IR_HIDE,               /* host: the compiler forgets what it knows of variable value */
+    IR_COMMENT,            /* text */
+    IR_PARALLEL            /* host: variable id from 0 to limit, shared among the threads; body */
 } ir_statement_kind;
 
 typedef struct ir_statement {

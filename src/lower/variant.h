@@ -24,9 +24,10 @@ typedef struct atn_cut {
 typedef enum atn_exp { ATN_EXP_LIBRARY, ATN_EXP_NATIVE, ATN_EXP_POLYNOMIAL } atn_exp;
 typedef enum atn_matrix {
     ATN_MATRIX_OFF,
-    ATN_MATRIX_HALF,  /* weights are halves */
-    ATN_MATRIX_PAIR,  /* weights are two halves, 22 bits */
-    ATN_MATRIX_DOUBLE /* products of matrices of doubles; of halves: HALF */
+    ATN_MATRIX_HALF,     /* weights are halves */
+    ATN_MATRIX_PAIR,     /* weights are two halves, 22 bits */
+    ATN_MATRIX_DOUBLE,   /* products of matrices of doubles; of halves: HALF */
+    ATN_MATRIX_WARPGROUP /* of halves, by four warps together, from local memory */
 } atn_matrix;
 typedef enum atn_reduce { ATN_REDUCE_TREE, ATN_REDUCE_SHUFFLE } atn_reduce; /* how lanes of a q are joined */
 typedef enum atn_finish {
@@ -50,7 +51,7 @@ typedef enum atn_schedule { ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHED
     knob(finish, 0, 0, 3, "launch|last|atomic|look", false) /* atn_finish */ \
     knob(exp, 0, 0, 2, "library|native|polynomial", false) /* atn_exp */ \
     knob(degree, 6, 3, 7, NULL, false) /* of the polynomial exp */ \
-    knob(matrix, 0, 0, 3, "off|half|pair|double", false) /* atn_matrix: sums of weights on matrix units, see matrix.h; products of matrices, contract.h */ \
+    knob(matrix, 0, 0, 4, "off|half|pair|double|warpgroup", false) /* atn_matrix: sums of weights on matrix units, see matrix.h; products of matrices, contract.h */ \
     knob(mix, 0, 0, 8, NULL, false) /* with it: of eight native exponentials, so many by polynomial */ \
     knob(accumulate, 0, 0, 64, NULL, false) /* accumulators of floating sums: 0 as described, 32, 64 */ \
     knob(half, 0, 0, 1, NULL, false) /* 1: what is HP is computed in HP, not in SP, where the device can (host) */ \

@@ -18,10 +18,11 @@ typedef struct atn_dialect {
     const char *entry;     /* before the name of an entry point */
     const char *bounds[2]; /* before the name too: printf formats of items in a group, and of groups at once; or NULL */
     const char *global;    /* address space of buffers: "__global " or "" */
-    const char *restricted;  /* keyword after a pointer */
-    const char *local;       /* before a tile */
-    const char *local_align; /* after a tile */
-    const char *constant;    /* before a constant table */
+    const char *restricted;    /* keyword after a pointer */
+    const char *local;         /* before a tile */
+    const char *dynamic_local; /* the declaration of memory that comes with the launch */
+    const char *local_align;   /* after a tile */
+    const char *constant;      /* before a constant table */
     const char *group, *groups, *item;
     const char *barrier;
     const char *unroll;      /* printf format of the pragma, one int */

@@ -259,6 +259,7 @@ const atn_dialect ATN_DIALECT_CUDA = {
     .global = "",
     .restricted = "__restrict__",
     .local = "__shared__ __align__(16) ",
+    .dynamic_local = "extern __shared__ __align__(1024) char dynamic_local[]",
     .local_align = "",
     .constant = "static __constant__ ",
     .group = "(adr)blockIdx.x",

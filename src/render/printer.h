@@ -27,6 +27,10 @@ void print_convert(printer *r, int which, const char *base,
                    int32_t width); /* before and behind what becomes another vector */
 void print_expression(printer *r, ir_ref ref);
 
+/* matrix.c */
+void print_matrix(printer *r, const ir_statement *s);      /* a statement of matrix units */
+void print_warpgroup_product(printer *r, int32_t columns); /* the functions that those of warpgroups call */
+
 /* memory.c */
 void print_cast_scalar(printer *r, const ir_node *n, int32_t from);
 void print_cast_vector(printer *r, const ir_node *n, int32_t from);

@@ -123,41 +123,6 @@ static void fetch(printer *r, const ir_statement *s) {
     ADD(");\n");
 }
 
-static void load_matrices(printer *r, const ir_statement *s) {
-    ADD("int");
-    for (int32_t k = 0; k < s->unroll; ++k) ADD("%s %s", k ? "," : "", r->p->variables[s->id + k].name);
-    ADD("; atn_load_matrices%s(", s->component ? "_turned" : "");
-    for (int32_t k = 0; k < s->unroll; ++k) ADD("%s, ", r->p->variables[s->id + k].name);
-    ADD("tile%d_%s + ", (int)s->step, r->stage->tile[s->step].name);
-    print_expression(r, s->index);
-    ADD(");\n");
-}
-
-static void fetch_pieces(printer *r, const ir_statement *s) {
-    const ir_node *load = &r->p->nodes[s->value];
-    ADD("atn_fetch16(tile%d_%s + ", s->id, r->stage->tile[s->id].name);
-    print_expression(r, s->index);
-    ADD(", ");
-    print_pointer(r, load->id);
-    ADD(" + ");
-    print_expression(r, load->arg[0]);
-    if (s->limit >= 0) ADD(", ");
-    if (s->limit >= 0) print_expression(r, s->limit);
-    ADD(");\n");
-}
-
-static void multiply_matrices(printer *r, const ir_statement *s) {
-    const ir_node *all = &r->p->nodes[s->value];
-    int32_t type = r->p->nodes[r->p->list[all->list]].type;
-    ADD("atn_multiply_%s(", type == ATN_DP ? "doubles" : type == ATN_SP ? "singles" : "halves");
-    for (int32_t k = 0; k < 4; ++k) ADD("%s%s", k ? ", " : "", r->p->variables[s->id + k].name);
-    for (int32_t k = 0; k < all->width; ++k) {
-        ADD(", ");
-        print_expression(r, r->p->list[all->list + k]);
-    }
-    ADD(");\n");
-}
-
 static void scratch_store(printer *r, const ir_statement *s) {
     const char *type = print_type(r->p->nodes[s->value].type);
     bool call = s->kind == IR_SCRATCH_ATOMIC || print_atomic_partials(r);
@@ -218,7 +183,7 @@ static void dynamic_tiles(printer *r) {
     int64_t at = 0;
     if (atn_stage_dynamic_bytes(r->stage) == 0) return;
     line(r);
-    ADD("extern %schar dynamic_local[];\n", r->d->local);
+    ADD("%s;\n", r->d->dynamic_local);
     for (int32_t t = 0; t < r->stage->n_tiles; ++t) {
         const ir_tile *tile = &r->stage->tile[t];
         const char *type = print_type((int32_t)tile->type);
@@ -299,19 +264,14 @@ static void statement(printer *r, const ir_statement *s) {
         leave(r, s);
         return;
     case IR_MATRIX_LOAD:
-        load_matrices(r, s);
-        return;
     case IR_MATRIX_FETCH:
-        fetch_pieces(r, s);
-        return;
     case IR_MATRIX_COMMIT:
-        ADD("atn_commit();\n");
-        return;
     case IR_MATRIX_WAIT:
-        ADD("atn_wait<%d>();\n", (int)s->step);
-        return;
     case IR_MATRIX_MULTIPLY:
-        multiply_matrices(r, s);
+    case IR_WARPGROUP_MULTIPLY:
+    case IR_WARPGROUP_SET:
+    case IR_WARPGROUP_WAIT:
+        print_matrix(r, s);
         return;
     case IR_FOR:
         loop(r, s);
@@ -553,6 +513,7 @@ static void preface(printer *r) {
     atn_text_add(r->out, r->d->prelude);
     if (r->p->variant.q[0].pack > 1 && r->d->wide_prelude) atn_text_add(r->out, r->d->wide_prelude);
     if (r->p->variant.matrix != ATN_MATRIX_OFF && r->d->matrix_prelude) atn_text_add(r->out, r->d->matrix_prelude);
+    if (r->p->variant.matrix == ATN_MATRIX_WARPGROUP) print_warpgroup_product(r, 4 * r->p->variant.p[0].regs);
     if (r->p->variant.finish == ATN_FINISH_LOOK && r->d->look_prelude) atn_text_add(r->out, r->d->look_prelude);
     for (int32_t k = 1; k < 5 && r->d->vectors; ++k)
         if (u.widths[k]) {

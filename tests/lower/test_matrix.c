@@ -116,6 +116,9 @@ static void products_that_do_not_fit_say_why(void **state) {
         {"HP", "matrix=half,lanes_p0=4,regs_p0=2,lanes_p1=8,regs_p1=2,tile_q0=16,stage=2", "registers in fours"},
         {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=24,stage=2", "16 halves or 8 others"},
         {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16", "staged tiles"},
+        {"HP", "matrix=warpgroup,lanes_p0=4,regs_p0=16,lanes_p1=16,regs_p1=2,tile_q0=64,stage=3", "32 lanes along p1"},
+        {"HP", "matrix=warpgroup,lanes_p0=4,regs_p0=16,lanes_p1=32,regs_p1=2,tile_q0=64,stage=2", "three buffers"},
+        {"SP", "matrix=warpgroup,lanes_p0=4,regs_p0=16,lanes_p1=32,regs_p1=2,tile_q0=64,stage=3", "matrices of HP"},
         {"HP", "lanes_p0=4,lanes_p1=8,tile_q0=16,stage=3", "more than two buffers"},
     };
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
@@ -264,6 +267,10 @@ static const struct {
     {"HP", "matrix=half,lanes_p0=8,regs_p0=8,lanes_p1=8,regs_p1=4,tile_q0=32,stage=2,split_q0=2,groups=1", 33, 72, 200,
      8, false},
     {"HP", "matrix=half,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=16,stage=4", 1, 1, 1, 3, false},
+    {"HP", "matrix=warpgroup,lanes_p0=4,regs_p0=16,lanes_p1=32,regs_p1=2,tile_q0=64,stage=3,index=32", 45, 51, 270, 0,
+     false},
+    {"HP", "matrix=warpgroup,lanes_p0=8,regs_p0=16,lanes_p1=32,regs_p1=4,tile_q0=128,stage=3,split_q0=2", 70, 100, 150,
+     4, true},
     {"SP", "matrix=pair,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0, false},
     {"SP", "matrix=pair,lanes_p0=4,regs_p0=8,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 4, true},
     {"DP", "matrix=double,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0, false},

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Memory of a launch is the emulator's own. */
-static const char DYNAMIC[] = "extern __shared__ __align__(16) char dynamic_local[];";
+static const char DYNAMIC[] = "extern __shared__ __align__(1024) char dynamic_local[];";
 
 static atn_status write_source(atn_ctx *ctx, const atn_lowered *p, const char *path) {
     atn_text source = {.ctx = ctx};
@@ -73,6 +73,7 @@ atn_status emulate_run(atn_ctx *ctx, const atn_graph *graph, const atn_variant *
     char source[1024], library[1024];
     atn_target target = {.shuffle = true,
                          .matrix = true,
+                         .warpgroup = true,
                          .waits = true,
                          .warp = 32,
                          .max_items = 1024,

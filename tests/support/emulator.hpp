@@ -19,7 +19,7 @@ struct int4 { int x, y, z, w; };
 static int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 struct dim { unsigned x; };
 static dim threadIdx, blockIdx, gridDim;
-alignas(16) char dynamic_local[256 << 10];
+alignas(1024) char dynamic_local[256 << 10];
 
 enum { MOST_ITEMS = 1024, STACK = 128 << 10 };
 struct fiber {
@@ -196,6 +196,39 @@ static void atn_multiply_singles(float &s0, float &s1, float &s2, float &s3, flo
     atn_multiply_doubles(s[0], s[1], s[2], s[3], a0, a1, a2, a3, b0, b1);
     s0 = (float)s[0], s1 = (float)s[1], s2 = (float)s[2], s3 = (float)s[3];
 }
+
+// Four warps together, from local memory: lines of 128 bytes, in which pieces of 16 bytes have changed places by the
+// number of the line.
+static void wait_warpgroup() {
+    long epoch = ++fibers[me].warp_epoch;
+    int first = me / 128 * 128;
+    for (int k = first; k < first + 128; ++k)
+        while (!fibers[k].done && fibers[k].warp_epoch < epoch) yield();
+}
+static float at_line(const char *base, uintptr_t offset) {
+    uintptr_t at = (uintptr_t)base + offset;
+    uint16_t half;
+    memcpy(&half, (const char *)(at ^ (at >> 7 & 7) << 4), 2);
+    return half_to_float(half);
+}
+template <class... S>
+static void atn_multiply_warpgroup(const int *left, uint rows, const int *right, uint columns, S &...sums) {
+    float *to[] = {&sums...};
+    int lane = me % 32, warp = me / 32 % 4;
+    wait_warpgroup();
+    for (int n = 0; n < (int)sizeof...(S); ++n) {
+        int row = warp * 16 + lane / 4 + n / 2 % 2 * 8, column = n / 4 * 8 + lane % 4 * 2 + n % 2;
+        double sum = *to[n];
+        for (int k = 0; k < 16; ++k)
+            sum += (double)at_line((const char *)left, row / 8 * rows + row % 8 * 128 + k * 2) *
+                   at_line((const char *)right, column / 64 * columns + k * 128 + column % 64 * 2);
+        *to[n] = (float)sum;
+    }
+}
+static void atn_publish() {}
+static void atn_warpgroup_begin() {}
+static void atn_warpgroup_commit() {}
+template <int LEFT> static void atn_warpgroup_wait() {}
 
 static void (*body)(void **);
 static void **arguments;
