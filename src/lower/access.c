@@ -332,15 +332,37 @@ static ir_ref load_at_once(lowering *l, int32_t read, place first, int32_t dim, 
 static ir_ref read_at_once(lowering *l, const atn_node *node, place at) {
     const atn_read *read = &l->g->reads[node->index];
     int32_t d, wide = read_elements(l, read, &d);
-    if (wide == 1) return -1;
+    if (wide == 1 || l->pieces == PIECES_APART) return -1;
+    if (l->pieces == PIECES_ALIGNED && (node->index >= 64 || l->g->values[read->select[0]].dims != 1u << d)) return -1;
     place first = at;
     first.r[d] = (int8_t)(at.r[d] / wide * wide);
     ir_ref all;
     if (!lower_memo_find(l, WIDE_READS - node->index, 0, first, &all)) {
-        all = ir_declare(l->p, l->block, read->name, load_at_once(l, node->index, first, d, wide));
+        ir_ref loaded = load_at_once(l, node->index, first, d, wide);
+        if (l->pieces == PIECES_ALIGNED && !l->p->failed) {
+            l->p->nodes[loaded].list = IR_LOAD_ALIGNED;
+            l->pieces_of |= (uint64_t)1 << node->index;
+        }
+        all = ir_declare(l->p, l->block, read->name, loaded);
         lower_memo_keep(l, WIDE_READS - node->index, 0, first, all);
     }
     return ir_lane(l->p, all, at.r[d] - first.r[d]);
+}
+
+ir_ref lower_pieces_aligned(lowering *l, uint64_t reads) {
+    ir_ref all = -1;
+    for (int32_t k = 0; k < l->g->n_reads && k < 64; ++k) {
+        if (!(reads >> k & 1)) continue;
+        const atn_read *read = &l->g->reads[k];
+        ir_ref load = lower_load_wide(l, read->object, lower_select(l, read->select, PLACE_ORIGIN, true), 1);
+        ir_ref pitch = l->g->objects[read->object].rank > 1
+                           ? ir_argument_ref(l->p, IR_ARG_PITCH, read->object, IR_ADDRESS)
+                           : ir_address(l->p, 0);
+        ir_node node = {
+            .kind = IR_CALL, .type = ATN_B, .width = 1, .arg = {load, pitch, -1}, .id = IR_CALL_ALIGNED};
+        all = ir_and(l->p, all, ir_make(l->p, node));
+    }
+    return all;
 }
 
 ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {

@@ -285,13 +285,11 @@ static void multiply_step(lowering *l, const contraction *x, operand_set *s) {
 
 static void multiply_tile(lowering *l, const contraction *x, ir_ref buffer) {
     ir_ref left_at, right_at;
-    operand_set set[2];
+    operand_set set;
     operands(l, x, buffer, &left_at, &right_at);
-    load_operands(l, x, left_at, right_at, 0, set[0].left, set[0].right);
-    for (int32_t k = 0, now = 0; k < l->v.q[0].tile && !l->p->failed; k += x->c.depth, now = 1 - now) {
-        if (k + x->c.depth < l->v.q[0].tile) /* ahead of the products that they do not wait for */
-            load_operands(l, x, left_at, right_at, k + x->c.depth, set[1 - now].left, set[1 - now].right);
-        multiply_step(l, x, &set[now]);
+    for (int32_t k = 0; k < l->v.q[0].tile && !l->p->failed; k += x->c.depth) {
+        load_operands(l, x, left_at, right_at, k, set.left, set.right);
+        multiply_step(l, x, &set);
     }
 }
 
@@ -334,10 +332,19 @@ static ir_ref wrapped(lowering *l, const contraction *x, ir_ref buffer) {
     return ir_operation(l->p, ATN_OP_SELECT, IR_ADDRESS, least, buffer, ir_add_integer(l->p, buffer, -x->buffers));
 }
 
-/* Several: all are filled ahead. The first operands of a tile are loaded before the last products of the one before, so
- * that these cover the barrier between them; behind it all warps have loaded what they need of the old tile, whose
- * buffer is filled anew. */
-static void tiles_ahead(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
+/* Is there room for operands of two steps beside the sums? Registers are those of a core, shared by its items. */
+static bool has_room(const lowering *l, const contraction *x) {
+    enum { REGISTERS = 65536, MOST = 255, OTHERS = 32 };
+    int32_t each = x->c.type == ATN_DP ? 2 : 1, groups = l->v.resident > 1 ? l->v.resident : 1;
+    int32_t limit = REGISTERS / (l->cuts.items * groups);
+    int32_t set = each * (4 * words_of_left(x) + 2 * words_of_right(x));
+    int32_t sums = each * 4 * words_of_left(x) * words_of_right(x);
+    return sums + 2 * set + OTHERS <= (limit < MOST ? limit : MOST);
+}
+
+/* The first operands of a tile are loaded before the last products of the one before, so that these cover the barrier
+ * between them; behind it all warps have loaded what they need of the old tile, whose buffer is filled anew. */
+static void tiles_carried(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
     atn_lowered *p = l->p;
     int32_t tile = l->v.q[0].tile, depth = x->c.depth;
     ir_ref left_at, right_at;
@@ -373,8 +380,37 @@ static void tiles_ahead(lowering *l, const contraction *x, ir_ref from, ir_ref t
     lower_forget(l, mark);
     l->block = outer;
     ir_for(p, outer, variable, from, to, tile, 1, body);
+}
+
+/* Without room for two sets: each is loaded when it is needed, and other warps cover that. */
+static void tiles_ahead(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
+    atn_lowered *p = l->p;
+    int32_t tile = l->v.q[0].tile, ahead = x->buffers - 1;
+    for (int32_t k = 0; k < ahead; ++k) fetch(l, x, ir_add_integer(p, from, (int64_t)k * tile), to, ir_address(p, k));
+    int32_t now = ir_declare_mutable(p, l->block, "now", ir_address(p, 0));
+    int32_t variable = ir_new_variable(p, "tile_start", IR_ADDRESS, 1, true);
+    ir_block body = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
+    l->block = &body;
+    DO(.kind = IR_MATRIX_WAIT, .step = ahead - 1);
+    ir_barrier(p, l->block);
+    fetch(l, x, ir_add_integer(p, ir_variable_ref(p, variable), (int64_t)ahead * tile), to,
+          wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, now), ahead)));
+    multiply_tile(l, x, ir_variable_ref(p, now));
+    ir_assign(p, l->block, now, wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, now), 1)));
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_for(p, outer, variable, from, to, tile, 1, body);
+}
+
+/* Several buffers: all but the one that is multiplied are being filled. */
+static void tiles_in_buffers(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
+    if (has_room(l, x))
+        tiles_carried(l, x, from, to);
+    else
+        tiles_ahead(l, x, from, to);
     DO(.kind = IR_MATRIX_WAIT);
-    ir_barrier(p, outer);
+    ir_barrier(l->p, l->block);
 }
 
 /* ---- products by warpgroups ---- */
@@ -499,7 +535,7 @@ void lower_block_contraction(lowering *l, int32_t block) {
     else if (x->buffers == 1)
         tiles_in_turn(l, x, from, to);
     else
-        tiles_ahead(l, x, from, to);
+        tiles_in_buffers(l, x, from, to);
     conclude(l, x);
     l->done |= 1u << block;
 }

@@ -287,6 +287,15 @@ static void main_stage(lowering *l, const char *suffix, const atn_target *target
         l->block = &inner;
         ir_if(p, &inner, ir_declare(p, &inner, "last", is_last), last, IR_EMPTY);
     }
+    if (meeting == LOWER_MEET_AWAIT) {
+        ir_block end = IR_EMPTY;
+        ir_ref is_end = ir_operation(p, ATN_OP_EQ, ATN_B, l->split, ir_address(p, l->cuts.splits - 1), -1);
+        l->block = &end;
+        ir_barrier(p, &end); /* local memory in which items were joined is used once more */
+        finish_points(l);
+        l->block = &inner;
+        ir_if(p, &inner, is_end, end, IR_EMPTY);
+    }
     if (target->host && l->v.collapse == 1 &&
         l->cuts.n_points > 1) { /* threads share rows of tiles, each goes along its own */
         int32_t row = ir_new_variable(p, "row", IR_ADDRESS, 1, true);

@@ -108,9 +108,15 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
                "a scan stages nothing, but for the tile of a group that looks back (stage=1)");
     }
     REFUSE(v->q[0].regs > 16 && v->finish != ATN_FINISH_LOOK, "more than 16 registers of q0 are for finish=look");
-    REFUSE(v->q[0].pack > 1 && (!atn_graph_has_scan(g) || lanes_q == 1 || v->q[0].regs % v->q[0].pack != 0),
-           "pack_q0 is that of a scan with lanes, whose registers are a multiple of it");
-    if (v->finish == ATN_FINISH_LOOK) {
+    REFUSE(v->q[0].pack > 1 && (lanes_q == 1 || v->q[0].regs % v->q[0].pack != 0),
+           "pack_q0 is for items along q0, whose registers are a multiple of it");
+    REFUSE(v->q[0].pack > 1 && !atn_graph_has_scan(g) && (v->stage > 0 || v->q[0].vec > 1 || v->q[0].lanes == 1),
+           "steps that lie side by side are read from where they are, without vectors");
+    if (v->finish == ATN_FINISH_LOOK && !atn_graph_has_scan(g)) {
+        REFUSE(!t->waits, "groups that wait for others exist on CUDA only");
+        REFUSE(points > 0 || atn_variant_splits(v) == 1 || v->groups > 0,
+               "groups are awaited in a split reduction of everything, with groups=0");
+    } else if (v->finish == ATN_FINISH_LOOK) {
         REFUSE(!t->waits || v->reduce != ATN_REDUCE_SHUFFLE,
                "groups that wait for those before them exist on CUDA only, with reduce=shuffle");
         REFUSE(!atn_graph_has_scan(g) || atn_variant_splits(v) == 1 || lanes_q == 1 || rank != 1 || v->groups > 0,

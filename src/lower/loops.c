@@ -4,9 +4,10 @@
 
 #include <stdio.h>
 
-static void bind_q(loops *o, int32_t dim, ir_ref base, ir_ref local, int32_t regs, int32_t vec, int64_t row) {
+static void bind_q(loops *o, int32_t dim, ir_ref base, ir_ref local, int32_t regs, int32_t pack, int32_t vec,
+                   int64_t row) {
     o->l->dim[dim] = (dim_state){
-        .bound = true, .base = base, .local = local, .regs = regs, .pack = 1, .vec = vec, .row = row, .limit = -1};
+        .bound = true, .base = base, .local = local, .regs = regs, .pack = pack, .vec = vec, .row = row, .limit = -1};
     o->l->bound |= 1u << dim;
 }
 
@@ -14,7 +15,7 @@ static void bind_q(loops *o, int32_t dim, ir_ref base, ir_ref local, int32_t reg
 static void loop_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start, bool in_tail, int32_t unroll) {
     lowering *l = o->l;
     int32_t q0 = o->b->dim[0], vec = in_tail ? 1 : o->r.q[0].vec, regs = in_tail ? 1 : o->r.q[0].regs,
-            lanes = o->r.q[0].lanes;
+            lanes = o->r.q[0].lanes, pack = in_tail ? 1 : o->r.q[0].pack;
     bool by_item = vec == 1 && regs == 1 && o->lane[0] >= 0; /* each item starts at its own place */
     char name[64];
     snprintf(name, sizeof name, "%.30s_q0", o->b->name);
@@ -26,13 +27,13 @@ static void loop_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start, bool in
     uint32_t bound = l->bound;
     l->block = &body;
     if (o->lane[0] >= 0 && !by_item)
-        base = ir_declare(l->p, l->block, "q0", ir_add(l->p, index, ir_multiply_integer(l->p, o->lane[0], vec)));
+        base = ir_declare(l->p, l->block, "q0", ir_add(l->p, index, ir_multiply_integer(l->p, o->lane[0], vec * pack)));
     ir_ref local = tile_start >= 0 ? ir_subtract(l->p, base, tile_start) : base;
     if (tile_start >= 0 && ir_is_integer(l->p, from, &(int64_t){0})) { /* counted from the tile's start */
         local = base;
         base = ir_add(l->p, tile_start, base);
     }
-    bind_q(o, q0, base, local, regs, vec, (int64_t)lanes * vec);
+    bind_q(o, q0, base, local, regs, pack, vec, (int64_t)lanes * vec * pack);
     if (vec > 1) l->vec_dim = q0;
     loops_step(o, in_tail);
     l->vec_dim = vec_dim;
@@ -42,6 +43,29 @@ static void loop_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start, bool in
     l->block = outer;
     if (by_item) from = ir_add(l->p, from, o->lane[0]);
     ir_for(l->p, outer, variable, from, to, (int64_t)lanes * vec * regs, unroll, body);
+}
+
+/* Steps that lie side by side are read at once where the first of them is aligned, and so all are; else one by one. */
+static void loop_in_pieces(loops *o, ir_ref from, ir_ref to) {
+    lowering *l = o->l;
+    ir_block ways[2] = {IR_EMPTY, IR_EMPTY}, *outer = l->block;
+    int32_t q0 = o->b->dim[0];
+    uint32_t bound = l->bound;
+    for (int32_t apart = 0; apart < 2; ++apart) {
+        l->block = &ways[apart];
+        l->pieces = apart ? PIECES_APART : PIECES_ALIGNED;
+        l->pieces_of = apart ? l->pieces_of : 0;
+        loop_q0(o, from, to, -1, false, o->r.q[0].unroll);
+    }
+    l->pieces = PIECES_ANYWHERE;
+    l->block = outer;
+    size_t mark = lower_mark(l);
+    bind_q(o, q0, from, from, 1, 1, 1, 1);
+    ir_ref aligned = lower_pieces_aligned(l, l->pieces_of);
+    l->bound = bound;
+    l->dim[q0].bound = false;
+    lower_forget(l, mark);
+    ir_if(l->p, outer, aligned >= 0 ? aligned : ir_integer(l->p, ATN_B, 1), ways[0], ways[1]);
 }
 
 /* The range [from, to) of q0: full steps, then what is left. */
@@ -56,7 +80,10 @@ static void range_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start) {
     ir_ref full = ir_multiply_integer(
         l->p, ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, length, ir_address(l->p, stride), -1), stride);
     ir_ref middle = ir_declare(l->p, l->block, "full", ir_add(l->p, from, full));
-    loop_q0(o, from, middle, tile_start, false, o->r.q[0].unroll);
+    if (o->r.q[0].pack > 1)
+        loop_in_pieces(o, from, middle);
+    else
+        loop_q0(o, from, middle, tile_start, false, o->r.q[0].unroll);
     loop_q0(o, middle, to, tile_start, true, 1);
 }
 
@@ -181,7 +208,7 @@ static void loops_from(loops *o, int32_t axis, loops_tile *each) {
     uint32_t bound = l->bound;
     l->block = &body;
     ir_ref index = ir_variable_ref(l->p, variable);
-    bind_q(o, q, index, ir_address(l->p, 0), 1, 1, 1);
+    bind_q(o, q, index, ir_address(l->p, 0), 1, 1, 1, 1);
     loops_hoist(l, o->b);
     loops_from(o, axis - 1, each);
     l->bound = bound;

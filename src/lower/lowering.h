@@ -55,6 +55,12 @@ typedef struct lower_kept {
     int32_t first; /* register of the row at hand among all of an item's */
 } lower_kept;
 
+typedef enum lower_pieces {
+    PIECES_ANYWHERE, /* they may lie anywhere: asked for each */
+    PIECES_ALIGNED,  /* at multiples of their size */
+    PIECES_APART     /* they are read one by one */
+} lower_pieces;
+
 typedef struct lowering {
     const atn_ctx *ctx;
     const atn_graph *g;
@@ -82,6 +88,8 @@ typedef struct lowering {
     lower_kept kept;
     ir_ref extent[ATN_MAX_RANK], begin[ATN_MAX_RANK]; /* of the points */
     lower_scan_phase scan_phase;
+    lower_pieces pieces;          /* what is known of elements that are read several at once */
+    uint64_t pieces_of;           /* reads that were, of the first 64 */
     ir_ref split;                 /* this group's part of the reduced range, or tile of a scan;
                                      -1: no split */
     ir_ref launch;                /* SCAN_LOOK: which launch this is */
@@ -139,6 +147,8 @@ lower_at lower_select(lowering *l, const atn_value select[ATN_MAX_RANK], place a
 /* Bytes that are gathered only to be widened, as INT32: the gather does it. -1: the value is something else. */
 ir_ref lower_widened_bytes(lowering *l, atn_value value, place at);
 ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part);
+ir_ref lower_pieces_aligned(lowering *l,
+                            uint64_t reads); /* do they begin at multiples of 16 bytes? -1: there are none */
 typedef enum lower_guard {
     GUARD_NONE,
     GUARD_BOTH,
@@ -205,6 +215,7 @@ void lower_finish(lowering *l, int32_t block); /* joins the partial results of a
 void lower_each_step(lowering *l, void (*step)(lowering *l, void *data), void *data); /* the sequence of a group */
 int32_t acc_parts(const atn_acc *acc);
 int32_t acc_type(const lowering *l, const atn_acc *acc);
+int32_t lower_acc_words(const lowering *l, const atn_acc *acc); /* of 4 bytes, in which it is left for others */
 ir_ref acc_neutral(lowering *l, const atn_block *b, int32_t k, int32_t part);
 /* result[k][part] = left joined with right, for all accumulators of the block at once. */
 void lower_join(lowering *l, const atn_block *b, ir_ref left[][2], ir_ref right[][2], ir_ref result[][2],

@@ -60,6 +60,45 @@ static int32_t number_parts(const atn_block *b) {
     return n;
 }
 
+/* Where words are awaited: those of a part of the range lie together. */
+int32_t lower_acc_words(const lowering *l, const atn_acc *acc) {
+    return ((int32_t)atn_type_bytes((atn_type)acc_type(l, acc)) + 3) / 4;
+}
+
+static int32_t number_words(const lowering *l, const atn_block *b) {
+    int32_t n = 0;
+    for (int32_t k = 0; k < b->n_accs; ++k) n += acc_parts(&b->acc[k]) * lower_acc_words(l, &b->acc[k]);
+    return n;
+}
+
+static ir_ref first_word(lowering *l, const atn_block *b, int32_t acc, int32_t part, ir_ref split) {
+    int32_t before = part * lower_acc_words(l, &b->acc[acc]);
+    for (int32_t k = 0; k < acc; ++k) before += acc_parts(&b->acc[k]) * lower_acc_words(l, &b->acc[k]);
+    return ir_add_integer(l->p, ir_multiply_integer(l->p, split, number_words(l, b)), before);
+}
+
+enum { EMPTY = 0, LEFT = 1 }; /* what a word that is awaited is left with; the one who awaits empties it */
+
+static void leave(lowering *l, ir_ref at, int32_t state, ir_ref value) {
+    ir_append(l->p, l->block,
+              (ir_statement){.kind = IR_LEAVE,
+                             .index = at,
+                             .value = value,
+                             .limit = ir_integer(l->p, ATN_INT32, state),
+                             .body = -1,
+                             .other = -1});
+}
+
+/* One that a group left, and its place empty again. */
+static ir_ref await(lowering *l, const atn_block *b, int32_t acc, int32_t part, ir_ref split) {
+    ir_ref at = ir_declare(l->p, l->block, "word", first_word(l, b, acc, part, split));
+    int32_t type = acc_type(l, &b->acc[acc]);
+    ir_node awaited = {.kind = IR_AWAIT, .type = type, .width = 1, .arg = {at, ir_integer(l->p, ATN_INT32, LEFT), -1}};
+    ir_ref value = ir_declare(l->p, l->block, "partial", ir_make(l->p, awaited));
+    leave(l, at, EMPTY, acc_neutral(l, b, acc, part));
+    return value;
+}
+
 /* Leaves this split's results in the scratch; done by the first lane of a point that is inside. */
 static void store_at(lowering *l, const atn_block *b, place at, ir_ref value[][2]) {
     ir_block body = IR_EMPTY, *outer = l->block;
@@ -74,13 +113,18 @@ static void store_at(lowering *l, const atn_block *b, place at, ir_ref value[][2
     }
     int32_t width = l->vec_dim >= 0 && l->dim[l->vec_dim].bound ? l->dim[l->vec_dim].vec : 1;
     lower_scene scene = lower_scene_of(l);
-    bool atomic = lower_find_meeting(&scene) == LOWER_MEET_ATOMIC;
+    lower_meeting meeting = lower_find_meeting(&scene);
+    bool atomic = meeting == LOWER_MEET_ATOMIC;
     l->block = &body;
     for (int32_t k = 0, n = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part, ++n)
             for (int32_t lane = 0; lane < width; ++lane) {
                 place one = at;
                 one.lane = (int8_t)(width > 1 ? lane : -1);
+                if (meeting == LOWER_MEET_AWAIT) {
+                    leave(l, first_word(l, b, k, part, l->split), LEFT, value[k][part]);
+                    continue;
+                }
                 ir_ref index = atomic ? ir_address(l->p, n) : scratch_slot(l, n, l->split, one);
                 ir_append(l->p, l->block,
                           (ir_statement){.kind = atomic ? IR_SCRATCH_ATOMIC : IR_SCRATCH_STORE,
@@ -115,10 +159,11 @@ void lower_finish(lowering *l, int32_t block) {
     atn_lowered *p = l->p;
     int32_t splits = l->cuts.splits;
     lower_scene scene = lower_scene_of(l);
-    bool atomic = lower_find_meeting(&scene) == LOWER_MEET_ATOMIC;
+    lower_meeting meeting = lower_find_meeting(&scene);
+    bool atomic = meeting == LOWER_MEET_ATOMIC, awaited = meeting == LOWER_MEET_AWAIT;
     uint32_t dims = loops_result_dims(l, b);
     place at = PLACE_ORIGIN;
-    p->scratch_slots = number_parts(b);
+    p->scratch_slots = awaited ? number_words(l, b) : number_parts(b);
     do {
         ir_ref value[ATN_MAX_ACCS][2], other[ATN_MAX_ACCS][2], joined[ATN_MAX_ACCS][2];
         for (int32_t k = 0; k < b->n_accs; ++k)
@@ -131,6 +176,10 @@ void lower_finish(lowering *l, int32_t block) {
         l->block = &body;
         for (int32_t k = 0, n = 0; k < b->n_accs; ++k)
             for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part, ++n) {
+                if (awaited) {
+                    other[k][part] = await(l, b, k, part, ir_variable_ref(p, variable));
+                    continue;
+                }
                 ir_ref where = atomic ? ir_address(p, n) : scratch_slot(l, n, ir_variable_ref(p, variable), at);
                 other[k][part] = ir_declare(p, l->block, "partial",
                                             ir_make(p, (ir_node){.kind = IR_SCRATCH,

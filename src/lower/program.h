@@ -23,11 +23,12 @@ typedef enum ir_kind {
     IR_JOIN,      /* a vector of `width` scalars: list, list + 1, ... in program->list */
     IR_TURN,      /* of vectors arg[0] and arg[1], in pieces of `integer` lanes, those with an even number (id 1: an odd
                      one) of both in turns: the exchange of which a transposition is made; host */
-    IR_LOAD,      /* width elements of object id from element arg[0], `list` apart (1, or 2 on the host), or each arg[1]
-                     (INT32) further on where that is not -1; integer 1: the imaginary parts of a complex object */
-    IR_TILE,      /* element arg[0] of staged tile id, or `width` of them side by side */
-    IR_SCRATCH,   /* slot arg[0] of the partial results, as `type` */
-    IR_ARGUMENT,  /* integer: ir_argument_kind, id: object or parameter */
+    IR_LOAD,     /* width elements of object id from element arg[0], `list` apart (1, or 2 on the host; IR_LOAD_ALIGNED:
+                    1, and they lie at a multiple of their size), or each arg[1] (INT32) further on where that is not -1;
+                    integer 1: the imaginary parts of a complex object */
+    IR_TILE,     /* element arg[0] of staged tile id, or `width` of them side by side */
+    IR_SCRATCH,  /* slot arg[0] of the partial results, as `type` */
+    IR_ARGUMENT, /* integer: ir_argument_kind, id: object or parameter */
     IR_GROUP,
     IR_GROUPS,
     IR_ITEM,    /* this group, how many were launched, this item in its group */
@@ -66,6 +67,8 @@ typedef enum ir_argument_kind {
     IR_ARG_SCRATCH, /* partial results: 8-byte slots, then one counter */
     IR_ARG_REPORT   /* two int32: count of bad gathers, and 1 + the number of one read that had one */
 } ir_argument_kind;
+
+enum { IR_LOAD_ALIGNED = 0 };
 
 typedef struct ir_node {
     ir_kind kind;

@@ -49,6 +49,7 @@ int32_t lower_split_block(const atn_graph *g) {
 lower_meeting lower_find_meeting(const lower_scene *c) {
     if (c->cuts->splits <= 1) return LOWER_MEET_NOWHERE;
     if (c->host || c->v->finish == ATN_FINISH_LAUNCH) return LOWER_MEET_LAUNCH;
+    if (c->v->finish == ATN_FINISH_LOOK) return LOWER_MEET_AWAIT;
     return c->v->finish == ATN_FINISH_ATOMIC && c->cuts->n_points == 0 ? LOWER_MEET_ATOMIC : LOWER_MEET_LAST;
 }
 
@@ -65,7 +66,7 @@ lower_reduction lower_find_reduction(const lower_scene *c, int32_t block) {
     for (int32_t k = 0; k < ATN_MAX_RANK; ++k) r.q[k] = cut && (k == 0 || k < b->rank) ? c->v->q[k] : LOWER_PLAIN;
     for (int32_t k = b->rank > 0 ? b->rank : 1; k < ATN_MAX_RANK && cut; ++k)
         r.q[0].lanes *= c->v->q[k].lanes; /* along what another block has, and this one has not */
-    r.q[0].pack = 1;
+    if (c->host || c->v->stage > 0 || atn_graph_has_scan(c->g)) r.q[0].pack = 1;
     r.rests = r.outermost && rests(c, block);
     r.tail = r.q[0].vec > 1 || r.q[0].regs > 1;
     r.sets = r.q[0].regs + r.tail;
@@ -80,7 +81,8 @@ lower_reduction lower_find_reduction(const lower_scene *c, int32_t block) {
 }
 
 void lower_print_reduction(const atn_graph *g, const lower_reduction *r, atn_text *out) {
-    static const char *const MEETINGS[] = {"", "in a second stage", "in the last group", "by atomics"};
+    static const char *const MEETINGS[] = {"", "in a second stage", "in the last group", "by atomics",
+                                           "in the group of the last part"};
     const atn_block *b = &g->blocks[r->block];
     atn_text_printf(out, "%s: %d accumulator%s", b->name, r->n_accs, r->n_accs == 1 ? "" : "s");
     for (int32_t k = 0; k < r->n_accs; ++k)

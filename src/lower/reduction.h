@@ -10,7 +10,8 @@ typedef enum lower_meeting {
     LOWER_MEET_NOWHERE, /* the range is not split */
     LOWER_MEET_LAUNCH,  /* in a second stage */
     LOWER_MEET_LAST,    /* in the group that ends last */
-    LOWER_MEET_ATOMIC   /* in slots that all groups add to, and the last one reads */
+    LOWER_MEET_ATOMIC,  /* in slots that all groups add to, and the last one reads */
+    LOWER_MEET_AWAIT    /* in the group of the last part, which awaits words that the others leave */
 } lower_meeting;
 
 typedef struct lower_reduction {

@@ -5,15 +5,9 @@
  * word of 4 bytes is left together with the number of the launch, in one store: nothing is ever reset or fenced. */
 #include "lower/scan.h"
 
-enum { WORD = 4 };
-
-static int32_t words_of(const scan *s, int32_t k) {
-    return ((int32_t)atn_type_bytes((atn_type)acc_type(s->l, &s->b->acc[k])) + WORD - 1) / WORD;
-}
-
 static int32_t words_of_all(const scan *s) {
     int32_t words = 0;
-    SCAN_EACH(s->b, k, part) words += words_of(s, k);
+    SCAN_EACH(s->b, k, part) words += lower_acc_words(s->l, &s->b->acc[k]);
     return words;
 }
 
@@ -29,7 +23,7 @@ static void await(scan *s, ir_ref row, scan_accs out) {
     int32_t word = 0;
     SCAN_EACH(s->b, k, part) {
         ir_ref at = ir_add_integer(l->p, first_word(s, row), word);
-        word += words_of(s, k);
+        word += lower_acc_words(s->l, &s->b->acc[k]);
         ir_ref value = ir_make(
             l->p,
             (ir_node){.kind = IR_AWAIT, .type = acc_type(l, &s->b->acc[k]), .width = 1, .arg = {at, l->launch, -1}});
@@ -47,7 +41,7 @@ static void leave(scan *s, ir_block *block, ir_ref row, scan_accs value) {
                                  .limit = s->l->launch,
                                  .body = -1,
                                  .other = -1});
-        word += words_of(s, k);
+        word += lower_acc_words(s->l, &s->b->acc[k]);
     }
 }
 

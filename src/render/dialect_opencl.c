@@ -47,6 +47,7 @@ static const char PRELUDE[] =
     "#define atn_to_u8(x) convert_uchar_sat_rtz(x)\n"
     "#define atn_to_u16(x) convert_ushort_sat_rtz(x)\n"
     "#define atn_to_idx(x) convert_long_sat_rtz(x)\n"
+    "#define atn_aligned(at, pitch) 1 /* vload asks for no more than elements do */\n"
     "#define atn_load_half(from, at) vload_half(at, from)\n"
     "#define atn_store_half(to, value) vstore_half_rte(value, 0, to)\n"
     "INLINE void atn_report(__global int *report, int read) { atomic_inc(report); atomic_xchg(report + 1, read); }\n"

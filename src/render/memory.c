@@ -102,7 +102,8 @@ void print_load(printer *r, const ir_node *n) {
     bool complex_object = o->type == ATN_SP2 || o->type == ATN_DP2;
     if (n->width > 1) {
         if (r->d->vectors == ATN_VECTORS_MOVED)
-            ADD("atn_load_wide<%s%d>(", print_storage(o->type), n->width);
+            ADD("atn_load_%s<%s%d>(", n->list == IR_LOAD_ALIGNED ? "aligned" : "wide", print_storage(o->type),
+                n->width);
         else if (print_by_extension(r))
             ADD("atn_%s%s_%s%d(", n->arg[1] >= 0 ? "gather" : "load", n->list == 2 ? "2" : "",
                 o->type == ATN_HP                           ? "half"

@@ -273,7 +273,8 @@ static const struct {
      4, true},
     {"SP", "matrix=pair,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0, false},
     {"SP", "matrix=pair,lanes_p0=4,regs_p0=8,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 4, true},
-    {"DP", "matrix=double,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0, false},
+    {"DP", "matrix=double,lanes_p0=4,regs_p0=16,lanes_p1=8,regs_p1=8,tile_q0=16,stage=3,index=32", 45, 51, 37, 0,
+     false},
     {"DP", "matrix=double,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 1, true},
 };
 

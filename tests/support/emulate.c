@@ -64,6 +64,9 @@ static void run(const atn_lowered *p, void *library, const atn_view *views, cons
         assert_non_null(entry);
         entry(args, (int)atn_lowered_groups(p, k, extent), p->stage[k].items);
     }
+    const int64_t *words = scratch;
+    for (int64_t k = 2; p->variant.finish == ATN_FINISH_LOOK && k < atn_lowered_scratch_bytes(p, extent) / 8; ++k)
+        assert_true(words[k] >> 32 == 0); /* empty again, for the next launch */
     free(scratch);
 }
 

@@ -15,6 +15,7 @@ typedef int adr;
 typedef long long adr;
 #endif
 struct atn_half { unsigned short bits; };
+struct float4 { float x, y, z, w; };
 struct int4 { int x, y, z, w; };
 static int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 struct dim { unsigned x; };
@@ -57,6 +58,11 @@ static fiber *wait_warp() {
 #define __shared__ static
 #define __align__(n) __attribute__((aligned(n)))
 
+static float __int_as_float(int bits) {
+    float f;
+    memcpy(&f, &bits, 4);
+    return f;
+}
 static adr atn_min_adr(adr a, adr b) { return a < b ? a : b; }
 static float atn_min_float(float a, float b) { return fminf(a, b); }
 static float atn_max_float(float a, float b) { return fmaxf(a, b); }
@@ -97,6 +103,33 @@ static float to_tf32(float x) {
 }
 static float atn_as_tf32(float x) { return to_tf32(fmaxf(fminf(x, 0x1.ffcp127f), -0x1.ffcp127f)); }
 static float atn_rest_tf32(float x, float high) { return to_tf32(x - high); }
+template <int W, class T> static T atn_shuffle(T value, int distance) {
+    memcpy(fibers[me].in, &value, sizeof value);
+    fiber *warp = wait_warp();
+    memcpy(&value, warp[(me % 32) ^ distance].in, sizeof value);
+    wait_warp();
+    return value;
+}
+template <class V, class T> static V atn_load_aligned(const T *from) {
+    if ((uintptr_t)from % sizeof(V)) abort();
+    return *(const V *)from;
+}
+// Words of those that await each other: groups run one after the other here, so that they must be there.
+template <class T> static void atn_leave(idx *to, int state, T value) {
+    for (int k = 0; k < (int)(sizeof(T) + 3) / 4; ++k) {
+        uint32_t word = 0;
+        memcpy(&word, (const char *)&value + 4 * k, sizeof(T) < 4 ? sizeof(T) : 4);
+        to[k] = (idx)((uint64_t)state << 32 | word);
+    }
+}
+template <class T> static T atn_await(const idx *from, int state) {
+    T value;
+    for (int k = 0; k < (int)(sizeof(T) + 3) / 4; ++k) {
+        if ((int)((uint64_t)from[k] >> 32) != state) abort();
+        memcpy((char *)&value + 4 * k, &from[k], sizeof(T) < 4 ? sizeof(T) : 4);
+    }
+    return value;
+}
 static int atn_all(int x) {
     fibers[me].vote = x;
     wait_group();
