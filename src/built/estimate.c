@@ -221,12 +221,11 @@ static bool multiplies_halves(const atn_outlook *o, const atn_device_info *info)
     return o->halves && !o->scaled && atn_device_has_matrix(info) && atn_bilinear_find(o->g, &form, NULL);
 }
 
-/* Products of matrices of halves or doubles that are not small. */
+/* Products of matrices that are not small. */
 static bool multiplies_matrices(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent) {
     enum { SMALL = 64 };
-    return atn_device_has_matrix(info) && (o->halves || o->bytes == 8) && lower_is_contraction(o->g) &&
-           info->max_group >= 256 && info->local_bytes >= 80 << 10 &&
-           (!extent || (extent->points[0] > SMALL && extent->points[1] > SMALL));
+    return atn_device_has_matrix(info) && lower_is_contraction(o->g) && info->max_group >= 256 &&
+           info->local_bytes >= 80 << 10 && (!extent || (extent->points[0] > SMALL && extent->points[1] > SMALL));
 }
 
 static void estimate_items(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent,
@@ -299,15 +298,17 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         return;
     }
     if (multiplies_matrices(o, info, extent)) {
-        bool halves = o->halves;
+        bool halves = o->halves, singles = !halves && o->bytes == 4;
+        bool many =
+            extent && extent->points[0] / 128 * (extent->points[1] / 128) >= info->cores; /* tiles of 128 x 128 */
         v->p[0].lanes = 8;
         v->p[1].lanes = halves ? 32 : 16;
-        v->p[0].regs = halves ? 16 : 8;
-        v->p[1].regs = 4;
+        v->p[0].regs = halves || (singles && many) ? 16 : 8;
+        v->p[1].regs = singles && many ? 8 : 4;
         v->q[0].tile = halves ? 64 : 16;
         v->stage = info->local_bytes >= 120 << 10 ? 3 : 2;
         v->resident = halves ? 2 : 0;
-        v->matrix = halves ? ATN_MATRIX_HALF : ATN_MATRIX_DOUBLE;
+        v->matrix = halves ? ATN_MATRIX_HALF : singles ? ATN_MATRIX_PAIR : ATN_MATRIX_DOUBLE;
         return;
     }
     if (o->product && most >= 256) {

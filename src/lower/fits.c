@@ -114,8 +114,8 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
            "steps that lie side by side are read from where they are, without vectors");
     if (v->finish == ATN_FINISH_LOOK && !atn_graph_has_scan(g)) {
         REFUSE(!t->waits, "groups that wait for others exist on CUDA only");
-        REFUSE(points > 0 || atn_variant_splits(v) == 1 || v->groups > 0,
-               "groups are awaited in a split reduction of everything, with groups=0");
+        REFUSE(points > 0 || atn_variant_splits(v) == 1 || lanes_q == 1 || v->groups > 0,
+               "groups await each other in a split reduction of everything, with lanes and with groups=0");
     } else if (v->finish == ATN_FINISH_LOOK) {
         REFUSE(!t->waits || v->reduce != ATN_REDUCE_SHUFFLE,
                "groups that wait for those before them exist on CUDA only, with reduce=shuffle");
