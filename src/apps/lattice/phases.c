@@ -5,6 +5,7 @@
 #include "apps/lattice/parts.h"
 
 #include "base/compare.h"
+#include "base/lanes.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -63,55 +64,84 @@ typedef struct mixture {
     double *top;                                 /* its logarithm, for each atom */
     double *weight, *expected;                   /* of each part; neighbours with all sites filled */
     double *rise;                                /* of an atom: log (SHAPE + n - 1)! / (SHAPE - 1)! */
+    double *none, *each;                         /* of each part: number of neighbours (fill_table) */
+    double *table;                               /* BINS x parts: logarithms of densities of distances */
     double *ratio;                               /* of an atom: neighbours found over those of filled sites */
 } mixture;
 
-/* Logarithms of each atom's distances and number, for each part. */
-static void fill(mixture *x, double noise, double strangers, double efficiency) {
+/* Logarithms of the densities of distances of a part, into its column of the table; and of numbers: what none of them
+ * says, and each. */
+static void fill_table(mixture *x, int32_t c, double noise, double strangers, double efficiency) {
     const lattice_pairs *d = x->pairs;
     double step = d->reach / BINS, table[BINS];
-    for (int32_t c = 0; c < x->parts; ++c) {
-        double edge = x->edge[c / x->models][c % x->models], sum = 0;
-        for (int b = 0; b < BINS && edge > 0; ++b)
-            sum += table[b] = step * lattice_radial(&x->shells[c % x->models], edge, noise, (b + 0.5) * step);
-        x->expected[c] = fmax(sum, 1e-3);
-        for (int b = 0; b < BINS; ++b) {
-            double r = (b + 0.5) / BINS, gas = 3 * r * r / BINS;
-            table[b] = edge > 0 ? log((1 - strangers) * table[b] / x->expected[c] + strangers * gas) : 0;
-        }
-        double number = efficiency * x->expected[c] / (1 - strangers), none = SHAPE * log(SHAPE / (SHAPE + number)),
-               each = log(number / (SHAPE + number)); /* negative binomial, but for what all parts share */
-        for (size_t k = 0; k < d->atoms; ++k) {
-            const uint16_t *bin = d->bin + k * BINS;
-            double all = edge > 0 ? x->rise[k] + none + d->number[k] * each : -INFINITY;
-            for (int b = 0; b < BINS && edge > 0; ++b)
-                if (bin[b]) all += bin[b] * table[b];
-            x->fit[k * (size_t)x->parts + (size_t)c] = all;
-        }
+    double edge = x->edge[c / x->models][c % x->models], sum = 0;
+    for (int b = 0; b < BINS && edge > 0; ++b)
+        sum += table[b] = step * lattice_radial(&x->shells[c % x->models], edge, noise, (b + 0.5) * step);
+    x->expected[c] = fmax(sum, 1e-3);
+    for (int b = 0; b < BINS; ++b) {
+        double r = (b + 0.5) / BINS, gas = 3 * r * r / BINS;
+        x->table[(size_t)b * (size_t)x->parts + (size_t)c] =
+            edge > 0 ? log((1 - strangers) * table[b] / x->expected[c] + strangers * gas) : 0;
     }
-    for (size_t k = 0; k < d->atoms; ++k) {
+    double number = efficiency * x->expected[c] / (1 - strangers);
+    x->none[c] = edge > 0 ? SHAPE * log(SHAPE / (SHAPE + number)) : -INFINITY;
+    x->each[c] = log(number / (SHAPE + number)); /* negative binomial, but for what all parts share */
+}
+
+/* Logarithms of one atom's distances and number, for each part. */
+ATN_IN_LANES static void fill_atom(const mixture *x, size_t k) {
+    const lattice_pairs *d = x->pairs;
+    const uint16_t *bin = d->bin + k * BINS;
+    const int32_t parts = x->parts;
+    const double *restrict none = x->none, *restrict each = x->each;
+    const double rise = x->rise[k], number = d->number[k];
+    double *restrict fit = x->fit + k * (size_t)parts;
+    ATN_LANES()
+    for (int32_t c = 0; c < parts; ++c) fit[c] = rise + none[c] + number * each[c];
+    for (int b = 0; b < BINS; ++b) {
+        const double *restrict table = x->table + (size_t)b * (size_t)parts, times = bin[b];
+        if (!bin[b]) continue;
+        ATN_LANES()
+        for (int32_t c = 0; c < parts; ++c) fit[c] += times * table[c];
+    }
+}
+
+static void fill(mixture *x, double noise, double strangers, double efficiency) {
+    for (int32_t c = 0; c < x->parts; ++c) fill_table(x, c, noise, strangers, efficiency);
+    for (size_t k = 0; k < x->pairs->atoms; ++k) {
         double *fit = x->fit + k * (size_t)x->parts;
+        fill_atom(x, k);
         x->top[k] = -INFINITY;
         for (int32_t c = 0; c < x->parts; ++c) x->top[k] = fmax(x->top[k], fit[c]);
         for (int32_t c = 0; c < x->parts; ++c) fit[c] = exp(fit[c] - x->top[k]);
     }
 }
 
-/* Weights of the parts from `from` to `to` - 1 that make the sample most likely; the logarithm of its likelihood. Those
- * that start at 0 stay there. */
+/* A round of EM: what the weights of the parts from `from` to `to` - 1 are multiplied with, and, where it is wanted,
+ * the logarithm of the sample's likelihood. */
+ATN_IN_LANES static double weigh_once(const mixture *x, int32_t from, int32_t to, bool told, double *restrict next) {
+    double likelihood = 0, n = (double)x->pairs->atoms;
+    const double *restrict weight = x->weight;
+    memset(next + from, 0, (size_t)(to - from) * sizeof *next);
+    for (size_t k = 0; k < x->pairs->atoms; ++k) {
+        const double *restrict fit = x->fit + k * (size_t)x->parts;
+        double sum = 1e-30;
+        ATN_LANES(reduction(+ : sum))
+        for (int32_t c = from; c < to; ++c) sum += weight[c] * fit[c];
+        if (told) likelihood += log(sum) + x->top[k];
+        double part = 1 / (sum * n);
+        ATN_LANES()
+        for (int32_t c = from; c < to; ++c) next[c] += fit[c] * part;
+    }
+    return likelihood;
+}
+
+/* Weights of these parts that make the sample most likely; the logarithm of its likelihood. Those that start at 0 stay
+ * there. */
 static double weigh(mixture *x, int32_t from, int32_t to) {
-    double likelihood = 0, n = (double)x->pairs->atoms, next[EDGES * ATN_LATTICE_MOST_MODELS];
+    double likelihood = 0, next[EDGES * ATN_LATTICE_MOST_MODELS];
     for (int round = 0; round < ROUNDS; ++round) {
-        likelihood = 0;
-        memset(next + from, 0, (size_t)(to - from) * sizeof *next);
-        for (size_t k = 0; k < x->pairs->atoms; ++k) {
-            const double *fit = x->fit + k * (size_t)x->parts;
-            double sum = 1e-30;
-            for (int32_t c = from; c < to; ++c) sum += x->weight[c] * fit[c];
-            likelihood += log(sum) + x->top[k];
-            double part = 1 / (sum * n);
-            for (int32_t c = from; c < to; ++c) next[c] += fit[c] * part;
-        }
+        likelihood = weigh_once(x, from, to, round == ROUNDS - 1, next);
         for (int32_t c = from; c < to; ++c) x->weight[c] *= next[c];
     }
     return likelihood;
@@ -235,7 +265,7 @@ atn_status lattice_phases(const atn_lattice *l, const lattice_pairs *pairs, doub
                           lattice_sizes out[2], int32_t *ways, bool *two) {
     size_t parts = (size_t)(EDGES * l->info.models), atoms = pairs->atoms;
     mixture *x = atn_zalloc(l->ctx, sizeof *x);
-    double *block = atn_alloc(l->ctx, (atoms * (parts + 3) + 2 * parts) * sizeof *block);
+    double *block = atn_alloc(l->ctx, (atoms * (parts + 3) + (4 + BINS) * parts) * sizeof *block);
     atn_status status = x && block ? ATN_OK : ATN_ERR_MEMORY;
     *ways = 0;
     *two = false;
@@ -245,6 +275,7 @@ atn_status lattice_phases(const atn_lattice *l, const lattice_pairs *pairs, doub
         x->rise = x->ratio + atoms;
         for (size_t k = 0; k < atoms; ++k) x->rise[k] = lgamma(pairs->number[k] + SHAPE) - lgamma(SHAPE);
         x->weight = x->rise + atoms, x->expected = x->weight + parts;
+        x->none = x->expected + parts, x->each = x->none + parts, x->table = x->each + parts;
         status = prepare(l, x, first);
     }
     if (status == ATN_OK) {

@@ -4,6 +4,7 @@
 #include "apps/lattice/lattice.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,9 +32,9 @@ static double middle(const lattice_box *box, int axis, int32_t voxel) {
     return (voxel + 0.5 - box->offset[axis]) * box->edge;
 }
 
-/* A point's part of the voxels near it. */
+/* A point's part of the voxels near it, of the layers from `low` to `high` - 1. */
 static void add_point(const lattice_points *points, size_t k, const lattice_box *box, const lattice_density *d,
-                      float *value, float *mean) {
+                      int32_t low, int32_t high, float *value, float *mean) {
     double m[3] = {points->axis[0][k], points->axis[1][k], points->axis[2][k]};
     double r2 = m[0] * m[0] + m[1] * m[1] + m[2] * m[2], r = sqrt(r2);
     double along = d->noise * d->noise, across = along + d->turn * d->turn * r2, reach = 4.5 * sqrt(across);
@@ -43,7 +44,7 @@ static void add_point(const lattice_points *points, size_t k, const lattice_box 
         from[axis] = (int32_t)fmax(0, floor((m[axis] - reach) / box->edge + box->offset[axis]));
         to[axis] = (int32_t)fmin(box->size[axis] - 1, floor((m[axis] + reach) / box->edge + box->offset[axis]));
     }
-    for (int32_t z = from[2]; z <= to[2]; ++z)
+    for (int32_t z = from[2] > low ? from[2] : low; z <= to[2] && z < high; ++z)
         for (int32_t y = from[1]; y <= to[1]; ++y)
             for (int32_t x = from[0]; x <= to[0]; ++x) {
                 double p[3] = {middle(box, 0, x), middle(box, 1, y), middle(box, 2, z)}, dot = 0, square = 0;
@@ -72,17 +73,34 @@ static double integral(const lattice_box *box, const float *value) {
     return sum * times * volume;
 }
 
+/* What layers of a table need; cores take layers. */
+typedef struct layers {
+    const lattice_points *points;
+    const lattice_box *box;
+    const lattice_density *density;
+    float *value, *mean;
+} layers;
+
+static void fill_layers(void *user, int64_t low, int64_t high, int32_t worker) {
+    const layers *of = user;
+    size_t layer = (size_t)of->box->size[0] * (size_t)of->box->size[1];
+    (void)worker;
+    for (size_t k = 0; k < of->points->count; ++k)
+        add_point(of->points, k, of->box, of->density, (int32_t)low, (int32_t)high, of->value, of->mean);
+    for (size_t k = (size_t)low * layer; k < (size_t)high * layer; ++k) {
+        for (size_t axis = 0; axis < 3 && of->mean; ++axis)
+            of->mean[3 * k + axis] = of->value[k] > 1e-30F ? of->mean[3 * k + axis] / of->value[k] : 0;
+        of->value[k] += (float)of->density->strangers;
+    }
+}
+
 atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
                               const lattice_density *density, float *value, float *mean, double *expected) {
     size_t voxels = lattice_box_voxels(box);
+    layers of = {points, box, density, value, mean};
     memset(value, 0, voxels * sizeof *value);
     if (mean) memset(mean, 0, 3 * voxels * sizeof *mean);
-    for (size_t k = 0; k < points->count; ++k) add_point(points, k, box, density, value, mean);
-    for (size_t k = 0; k < voxels; ++k) {
-        for (size_t axis = 0; axis < 3 && mean; ++axis)
-            mean[3 * k + axis] = value[k] > 1e-30F ? mean[3 * k + axis] / value[k] : 0;
-        value[k] += (float)density->strangers;
-    }
+    atn_parallel(box->size[2], 1, fill_layers, &of);
     *expected = integral(box, value);
     return atn_check_cancel(ctx);
 }
