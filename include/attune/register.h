@@ -168,7 +168,9 @@ typedef struct atn_register_pair {
     atn_register_result result;       /* filled; stays the last field, so that it can grow */
 } atn_register_pair;
 
-/* Registers many pairs; kernels are planned once. Fails only if no pair can be processed. */
+/* Registers many pairs; kernels are planned once. Three pairs or more of at most 20,000 points each go side by side on
+ * the cores of the host, one thread for each (one after the other with `profile`); `watch` then sees those of the
+ * calling thread. Fails only if no pair can be processed. */
 ATN_API atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
                                       const atn_register_settings *settings);
 /* The same on several devices at once: pairs go in pieces to whoever is free, more of them to the faster ones. A device

@@ -29,6 +29,12 @@ static _Thread_local struct {
     char text[ATN_MESSAGE_BYTES];
 } failure;
 
+/* What this thread has taken since its own watch began, less what it has given back. */
+static _Thread_local struct {
+    bool on;
+    int64_t held, peak;
+} own;
+
 struct atn_ctx {
     uint64_t number;          /* from 1, of this one only */
     atn_ctx_settings options; /* as given, strings copied */
@@ -221,13 +227,17 @@ const char *atn_ctx_compiler(const atn_ctx *ctx) { return ctx->compiler; }
 size_t atn_ctx_bytes(const atn_ctx *ctx) { return atomic_load(&ctx->bytes); }
 size_t atn_ctx_peak_bytes(const atn_ctx *ctx) { return atomic_load(&ctx->peak); }
 
+void atn_ctx_watch_thread(bool on) { own.on = on; }
+
 size_t atn_ctx_watch_peak(const atn_ctx *ctx) {
+    own.held = own.peak = 0;
+    if (own.on) return 0;
     size_t now = atomic_load(&ctx->bytes);
     atomic_store(&((atn_ctx *)(uintptr_t)ctx)->watched, now);
     return now;
 }
 
-size_t atn_ctx_watched_peak(const atn_ctx *ctx) { return atomic_load(&ctx->watched); }
+size_t atn_ctx_watched_peak(const atn_ctx *ctx) { return own.on ? (size_t)own.peak : atomic_load(&ctx->watched); }
 
 size_t atn_ctx_refused(const atn_ctx *ctx) { return atomic_load(&ctx->refused); }
 void atn_ctx_count_refusal(const atn_ctx *ctx) { atomic_fetch_add(&((atn_ctx *)(uintptr_t)ctx)->refused, 1); }
@@ -250,4 +260,6 @@ void atn_ctx_count(const atn_ctx *ctx, size_t more, size_t less) {
     size_t peak = atomic_load(&c->peak), watched = atomic_load(&c->watched);
     while (now > peak && !atomic_compare_exchange_weak(&c->peak, &peak, now)) {}
     while (now > watched && !atomic_compare_exchange_weak(&c->watched, &watched, now)) {}
+    own.held += (int64_t)more - (int64_t)less;
+    if (own.held > own.peak) own.peak = own.held;
 }

@@ -41,6 +41,9 @@ atn_status atn_ctx_attach(const atn_ctx *ctx, const void *tag, void *object, voi
  * of a watched call begin it anew. */
 size_t atn_ctx_watch_peak(const atn_ctx *ctx);
 size_t atn_ctx_watched_peak(const atn_ctx *ctx);
+/* While it is on, the calling thread's watches count what this thread allocates, in any context, and nothing else: for
+ * work that is done by one thread, beside others. */
+void atn_ctx_watch_thread(bool on);
 
 const char *atn_ctx_cache_dir(const atn_ctx *ctx); /* as given in the options, or NULL */
 const char *atn_ctx_compiler(const atn_ctx *ctx);  /* as given in the options, or NULL */

@@ -23,6 +23,8 @@ static _Thread_local int32_t limit;
 /* Work beside this thread that its loops leave the other cores to. */
 static _Thread_local int32_t beside;
 
+bool atn_parallel_inside(void) { return inside > 0; }
+
 void atn_parallel_keep_off(int32_t by) { beside += by; }
 
 void atn_parallel_limit(int32_t threads) { limit = threads < 1 ? 1 : threads; }

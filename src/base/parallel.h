@@ -2,6 +2,7 @@
 #ifndef ATN_BASE_PARALLEL_H
 #define ATN_BASE_PARALLEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { ATN_PARALLEL_MOST = 256 };
@@ -9,6 +10,8 @@ enum { ATN_PARALLEL_MOST = 256 };
 /* Cores that this process may use, at most ATN_PARALLEL_MOST; 1 where that is not known, and inside a part of a loop.
  */
 int32_t atn_parallel_workers(void);
+
+bool atn_parallel_inside(void); /* is the calling thread at work on a part of a loop? */
 
 /* For the rest of the calling thread's life its loops have so many threads, which are made for each of them: those that
  * others share are busy. */

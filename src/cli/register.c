@@ -21,7 +21,6 @@ static bool watch(void *user, const atn_register_step *step) {
         atn_serve_event(r->serve, json_pack("{s:i,s:f,s:f,s:f,s:I,s:I}", "iteration", (int)++r->iterations, "rmse",
                                             step->rmse, "sigma", step->sigma, "motion", step->motion, "source",
                                             (json_int_t)step->source, "target", (json_int_t)step->target));
-    if (r->n_pairs && step->iteration == 1 && r->pair < r->n_pairs) ++r->pair;
     if (r->n_pairs)
         atn_cli_show_progress(r->call, &(atn_progress){"registering pairs", (int64_t)r->pair - 1, (int64_t)r->n_pairs});
     else /* between what is told before and after, ever more slowly: nobody knows how many there will be */

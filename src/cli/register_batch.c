@@ -13,42 +13,60 @@ typedef struct batch {
     atn_cli_register *r;
     atn_device *device;
     atn_cli_list list;
-    atn_register_pair *pairs; /* those rows that can be worked on */
-    size_t *pair_of;          /* by row; SIZE_MAX: none */
+    size_t first, end;        /* rows that are at work */
+    atn_register_pair *pairs; /* those of them that can be worked on */
+    size_t *pair_of;          /* by row, from `first` on; SIZE_MAX: none */
     size_t *row_of;           /* by pair */
     size_t n_pairs;
-    double voxel;      /* edge; 0: all points are registered */
-    int names[2];      /* columns that sources and targets take in the table */
-    size_t told;       /* rows so far */
+    double voxel;  /* edge; 0: all points are registered */
+    int names[2];  /* columns that sources and targets take in the table */
+    size_t told;   /* rows so far */
+    size_t failed; /* of these, and the first of them: */
+    atn_text first_failed;
+    bool reported;     /* rows are kept for the report */
+    atn_text rows;     /* of it */
     atn_status status; /* of telling; a failure is kept until the work returns */
 } batch;
+
+static size_t pair_of(const batch *b, size_t row) { return b->pair_of[row - b->first]; }
 
 /* Why there is no result that can be trusted; "" where there is one. */
 static const char *failure(const batch *b, size_t row) {
     const char *objection = atn_cli_list_objection(&b->list, &b->list.rows[row]);
     if (*objection) return objection;
-    const atn_register_pair *pair = &b->pairs[b->pair_of[row]];
+    const atn_register_pair *pair = &b->pairs[pair_of(b, row)];
     if (pair->status) return *pair->message ? pair->message : atn_status_name(pair->status);
     return pair->result.verdict == ATN_VERDICT_REFUSED ? pair->result.reason : "";
 }
 
 static const atn_register_result *result_of(const batch *b, size_t row) {
-    if (b->pair_of[row] == SIZE_MAX || b->pairs[b->pair_of[row]].status) return NULL;
-    return &b->pairs[b->pair_of[row]].result;
+    if (pair_of(b, row) == SIZE_MAX || b->pairs[pair_of(b, row)].status) return NULL;
+    return &b->pairs[pair_of(b, row)].result;
+}
+
+static void drop_pairs(batch *b) {
+    const atn_ctx *ctx = b->r->call->ctx;
+    atn_free(ctx, b->pairs);
+    atn_free(ctx, b->pair_of);
+    atn_free(ctx, b->row_of);
+    b->pairs = NULL;
+    b->pair_of = b->row_of = NULL;
+    b->n_pairs = 0;
 }
 
 static atn_status choose_pairs(batch *b) {
     const atn_ctx *ctx = b->r->call->ctx;
-    b->pairs = atn_zalloc(ctx, (b->list.n_rows + 1) * sizeof *b->pairs);
-    b->pair_of = atn_zalloc(ctx, (b->list.n_rows + 1) * sizeof *b->pair_of);
-    b->row_of = atn_zalloc(ctx, (b->list.n_rows + 1) * sizeof *b->row_of);
+    size_t rows = b->end - b->first;
+    b->pairs = atn_zalloc(ctx, (rows + 1) * sizeof *b->pairs);
+    b->pair_of = atn_zalloc(ctx, (rows + 1) * sizeof *b->pair_of);
+    b->row_of = atn_zalloc(ctx, (rows + 1) * sizeof *b->row_of);
     if (!b->pairs || !b->pair_of || !b->row_of) return ATN_ERR_MEMORY;
-    for (size_t k = 0; k < b->list.n_rows; ++k) {
+    for (size_t k = b->first; k < b->end; ++k) {
         const atn_cli_list_row *row = &b->list.rows[k];
         const atn_cli_list_cloud *source = &b->list.clouds[row->clouds[0]], *target = &b->list.clouds[row->clouds[1]];
-        b->pair_of[k] = SIZE_MAX;
+        b->pair_of[k - b->first] = SIZE_MAX;
         if (*atn_cli_list_objection(&b->list, row)) continue;
-        b->pair_of[k] = b->n_pairs;
+        b->pair_of[k - b->first] = b->n_pairs;
         b->row_of[b->n_pairs] = k;
         b->pairs[b->n_pairs++] = (atn_register_pair){.source = source->thin ? source->thin : source->cloud,
                                                      .target = target->thin ? target->thin : target->cloud,
@@ -116,7 +134,7 @@ static bool fill_row(const batch *b, size_t k, json_t *object) {
     const char *why = failure(b, k);
     bool good = true;
     if (x) {
-        const atn_register_pair *pair = &b->pairs[b->pair_of[k]];
+        const atn_register_pair *pair = &b->pairs[pair_of(b, k)];
         size_t used[2] = {atn_cloud_info_of(pair->source).points, atn_cloud_info_of(pair->target).points};
         atn_cli_registered done = {.source_name = row->source,
                                    .target_name = row->target,
@@ -162,6 +180,26 @@ static void begin(batch *b) {
                 "overlap", "iterations", "seconds");
 }
 
+/* For the report, and the last line. */
+static void keep_row(batch *b, size_t k) {
+    const atn_register_result *x = result_of(b, k);
+    const atn_cli_list_row *row = &b->list.rows[k];
+    const char *why = failure(b, k);
+    if (*why && !b->failed++) atn_text_printf(&b->first_failed, "%s onto %s: %s", row->source, row->target, why);
+    if (!b->reported) return;
+    char said[256];
+    say(b, k, said, sizeof said);
+    atn_cli_add_cell(&b->rows, row->source);
+    atn_cli_add_cell(&b->rows, row->target);
+    if (x)
+        atn_text_printf(&b->rows, "%.4f\t%.4g\t%.1f %%\t%d\t%.3g\t", atn_cli_turn_of(x->transform).degrees, x->rmse,
+                        100 * x->overlap, (int)x->iterations, x->seconds);
+    else
+        atn_text_add(&b->rows, "\t\t\t\t\t");
+    atn_cli_add_cell(&b->rows, said);
+    atn_text_add(&b->rows, "\n");
+}
+
 /* Rows up to `end`, each with its files. */
 static void tell_until(batch *b, size_t end) {
     atn_cli_call *call = b->r->call;
@@ -172,48 +210,30 @@ static void tell_until(batch *b, size_t end) {
             b->status = print_json_row(b, b->told);
         else
             print_row(b, b->told);
+        keep_row(b, b->told);
         fflush(call->out);
     }
 }
 
 static void pair_done(void *user, size_t pair) {
     batch *b = user;
-    if (b->pairs[pair].status != ATN_ERR_CANCELLED) tell_until(b, b->row_of[pair] + 1);
+    if (b->pairs[pair].status == ATN_ERR_CANCELLED) return;
+    tell_until(b, b->row_of[pair] + 1);
+    b->r->pair = b->told + 1;
 }
 
 /* ---- the report ---- */
 
 static atn_status write_report(const batch *b, const char *list, const char *path) {
     const atn_ctx *ctx = b->r->call->ctx;
-    atn_text page = {.ctx = ctx}, rows = {.ctx = ctx};
-    size_t failed = 0;
-    atn_text_add(&rows, "source\ttarget\trotation, °\trmse\toverlap\titerations\tseconds\tverdict\t\n");
-    for (size_t k = 0; k < b->list.n_rows; ++k) {
-        const atn_register_result *x = result_of(b, k);
-        char said[256];
-        say(b, k, said, sizeof said);
-        failed += *failure(b, k) != '\0';
-        atn_cli_add_cell(&rows, b->list.rows[k].source);
-        atn_cli_add_cell(&rows, b->list.rows[k].target);
-        atn_cli_turn turn = {0};
-        if (x) turn = atn_cli_turn_of(x->transform);
-        if (x)
-            atn_text_printf(&rows, "%.4f\t%.4g\t%.1f %%\t%d\t%.3g\t", turn.degrees, x->rmse, 100 * x->overlap,
-                            (int)x->iterations, x->seconds);
-        else
-            atn_text_add(&rows, "\t\t\t\t\t");
-        atn_cli_add_cell(&rows, said);
-        atn_text_add(&rows, "\n");
-    }
-    atn_text subtitle = {.ctx = ctx};
-    atn_text_printf(&subtitle, "%zu pairs of %s, %zu failed or refused; %s, %s", b->list.n_rows, list, failed,
+    atn_text page = {.ctx = ctx}, subtitle = {.ctx = ctx};
+    atn_text_printf(&subtitle, "%zu pairs of %s, %zu failed or refused; %s, %s", b->list.n_rows, list, b->failed,
                     b->r->method, b->r->transform);
     atn_page_begin(&page, "attune register --batch", atn_text_str(&subtitle));
-    atn_page_table(&page, atn_text_str(&rows), "llrrrrrl");
-    if (rows.failed || subtitle.failed) page.failed = true;
+    atn_page_table(&page, atn_text_str(&b->rows), "llrrrrrl");
+    if (b->rows.failed || subtitle.failed) page.failed = true;
     atn_status status = atn_cli_page_write(b->r->call, &page, path);
     atn_text_free(&subtitle);
-    atn_text_free(&rows);
     atn_text_free(&page);
     return status;
 }
@@ -221,49 +241,61 @@ static atn_status write_report(const batch *b, const char *list, const char *pat
 /* ---- the whole ---- */
 
 static atn_status check_all(const batch *b) {
-    size_t failed = 0, first = 0;
-    for (size_t k = b->list.n_rows; k-- > 0;)
-        if (*failure(b, k)) {
-            ++failed;
-            first = k;
-        }
-    if (!failed) return ATN_OK;
-    return atn_fail(b->r->call->ctx, ATN_ERR_INPUT, "%zu of %zu pairs failed, first %s onto %s: %s", failed,
-                    b->list.n_rows, b->list.rows[first].source, b->list.rows[first].target, failure(b, first));
+    if (!b->failed) return ATN_OK;
+    return atn_fail(b->r->call->ctx, ATN_ERR_INPUT, "%zu of %zu pairs failed, first %s", b->failed, b->list.n_rows,
+                    atn_text_str(&b->first_failed));
 }
 
-/* The rows are read; what was told stays whole if the work ends before its end. */
-static atn_status work(batch *b, atn_device *device) {
+/* Rows from b->first on, as many as are read at once. */
+static atn_status work_some(batch *b) {
     atn_cli_register *r = b->r;
-    r->n_pairs = b->n_pairs;
-    r->settings.done = pair_done;
-    r->settings.done_user = b;
-    begin(b);
-    atn_status status = b->n_pairs ? atn_register_batch(device, b->n_pairs, b->pairs, &r->settings) : ATN_OK;
+    bool thinned = atn_cli_has(r->call, "voxel");
+    atn_status status =
+        atn_cli_list_take(r->call, &r->reading, thinned ? &b->voxel : NULL, &b->list, b->first, &b->end);
+    if (!status) status = choose_pairs(b);
+    r->pair = b->first + 1;
+    if (!status && b->n_pairs) status = atn_register_batch(b->device, b->n_pairs, b->pairs, &r->settings);
     atn_cli_progress_end(r->call);
     if (!status) status = atn_check_cancel(r->call->ctx);
-    if (!status) tell_until(b, b->list.n_rows);
-    if (r->call->json) fputs("]}\n", r->call->out);
+    if (!status) tell_until(b, b->end);
+    drop_pairs(b);
+    atn_cli_list_drop(&b->list, b->first, b->end);
+    b->first = b->end;
     return status ? status : b->status;
 }
 
+/* The list is read; what was told stays whole if the work ends before its end. */
+static atn_status work(batch *b) {
+    atn_cli_register *r = b->r;
+    atn_status status = ATN_OK;
+    r->n_pairs = b->list.n_rows;
+    r->settings.done = pair_done;
+    r->settings.done_user = b;
+    begin(b);
+    while (!status && b->first < b->list.n_rows) status = work_some(b);
+    if (r->call->json) fputs("]}\n", r->call->out);
+    return status;
+}
+
 atn_status atn_cli_register_batch(atn_cli_register *r, atn_device *device, const char *list) {
-    batch b = {.r = r, .device = device};
     atn_cli_call *call = r->call;
     const char *report = atn_cli_value(call, "report");
+    batch b = {.r = r,
+               .device = device,
+               .voxel = r->voxel,
+               .reported = report != NULL,
+               .rows = {.ctx = call->ctx},
+               .first_failed = {.ctx = call->ctx}};
+    if (report) atn_text_add(&b.rows, "source\ttarget\trotation, °\trmse\toverlap\titerations\tseconds\tverdict\t\n");
     atn_status status = atn_cli_register_check_files(call);
-    if (!status) status = atn_cli_list_read(call, list, &r->reading, &b.list);
+    if (!status) status = atn_cli_list_read(call, list, &b.list);
     for (size_t k = 0; k < b.list.n_rows && !status; ++k)
         status = atn_cli_register_check_output(call, b.list.rows[k].aligned);
-    b.voxel = r->voxel;
-    if (!status && atn_cli_has(call, "voxel")) status = atn_cli_list_thin(call, &b.voxel, &b.list);
-    if (!status) status = choose_pairs(&b);
-    if (!status) status = work(&b, device);
+    if (!status) status = work(&b);
     if (!status && report) status = write_report(&b, list, report);
     if (!status) status = check_all(&b);
-    atn_free(call->ctx, b.pairs);
-    atn_free(call->ctx, b.pair_of);
-    atn_free(call->ctx, b.row_of);
+    atn_text_free(&b.rows);
+    atn_text_free(&b.first_failed);
     atn_cli_list_free(&b.list);
     return status;
 }

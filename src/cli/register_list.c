@@ -3,6 +3,7 @@
 #include "cli/register_list.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "cli/register.h"
 
@@ -67,30 +68,63 @@ static atn_status read_start(atn_cli_call *call, const char *list, const char *i
     return ATN_OK;
 }
 
+/* ---- which file a name is ---- */
+
+static uint64_t hash_of(const atn_cli_list_cloud *c) {
+    atn_hash hash = {0};
+    if (c->known) {
+        hash = atn_hash_add(hash, &c->device, sizeof c->device);
+        return atn_hash_add(hash, &c->inode, sizeof c->inode).low;
+    }
+    return atn_hash_add_text(hash, c->path).low;
+}
+
+static bool is_same(const atn_cli_list_cloud *a, const atn_cli_list_cloud *b) {
+    if (a->known || b->known) return a->known && b->known && a->device == b->device && a->inode == b->inode;
+    return strcmp(a->path, b->path) == 0;
+}
+
+/* Where a cloud is in the table, or the free place where it belongs. */
+static size_t place_of(const atn_cli_list *list, const atn_cli_list_cloud *c) {
+    size_t at = (size_t)hash_of(c) & (list->places - 1);
+    while (list->place[at] && !is_same(&list->clouds[list->place[at] - 1], c)) at = (at + 1) & (list->places - 1);
+    return at;
+}
+
+/* Twice as many places as clouds, or more. */
+static atn_status make_places(atn_cli_list *list) {
+    if (2 * list->n_clouds < list->places) return ATN_OK;
+    atn_free(list->ctx, list->place);
+    list->places = list->places ? 2 * list->places : 1024;
+    list->place = atn_zalloc(list->ctx, list->places * sizeof *list->place);
+    if (!list->place) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < list->n_clouds; ++k) list->place[place_of(list, &list->clouds[k])] = k + 1;
+    return ATN_OK;
+}
+
 /* The file among those that are known, or one more. */
 static atn_status find_cloud(atn_cli_list *list, const char *from, const char *name, size_t *index) {
-    char *path = join(list->ctx, from, name);
+    atn_cli_list_cloud cloud = {.path = join(list->ctx, from, name)};
     struct stat info;
-    if (!path) return ATN_ERR_MEMORY;
-    bool known = stat(path, &info) == 0;
-    for (*index = 0; *index < list->n_clouds; ++*index) {
-        const atn_cli_list_cloud *c = &list->clouds[*index];
-        if (known ? c->known && c->device == info.st_dev && c->inode == info.st_ino : strcmp(c->path, path) == 0) {
-            atn_free(list->ctx, path);
-            return ATN_OK;
-        }
+    if (!cloud.path) return ATN_ERR_MEMORY;
+    cloud.known = stat(cloud.path, &info) == 0;
+    if (cloud.known) {
+        cloud.device = info.st_dev;
+        cloud.inode = info.st_ino;
     }
-    if (atn_grow(list->ctx, (void **)&list->clouds, &list->cloud_capacity, list->n_clouds, sizeof *list->clouds)) {
-        atn_free(list->ctx, path);
-        return ATN_ERR_MEMORY;
-    }
-    list->clouds[list->n_clouds] = (atn_cli_list_cloud){.path = path, .known = known};
-    if (known) {
-        list->clouds[list->n_clouds].device = info.st_dev;
-        list->clouds[list->n_clouds].inode = info.st_ino;
-    }
-    ++list->n_clouds;
-    return ATN_OK;
+    atn_status status = make_places(list);
+    if (!status)
+        status =
+            atn_grow(list->ctx, (void **)&list->clouds, &list->cloud_capacity, list->n_clouds, sizeof *list->clouds);
+    size_t at = status ? 0 : place_of(list, &cloud);
+    bool fresh = !status && !list->place[at];
+    if (fresh) {
+        list->clouds[list->n_clouds++] = cloud;
+        list->place[at] = list->n_clouds;
+    } else
+        atn_free(list->ctx, cloud.path);
+    if (!status) *index = list->place[at] - 1;
+    return status;
 }
 
 static atn_status add_row(atn_cli_call *call, const char *from, atn_cli_list *list, char *const field[FIELDS]) {
@@ -106,6 +140,7 @@ static atn_status add_row(atn_cli_call *call, const char *from, atn_cli_list *li
     for (int k = 0; k < 2; ++k) {
         atn_status status = find_cloud(list, from, field[k], &row->clouds[k]);
         if (status) return status;
+        list->clouds[row->clouds[k]].last = list->n_rows - 1;
     }
     list->clouds[row->clouds[0]].aligned |= row->aligned != NULL;
     return *field[2] ? read_start(call, from, field[2], row) : ATN_OK;
@@ -130,23 +165,7 @@ static atn_status read_line(atn_cli_call *call, const char *path, int number, ch
     return add_row(call, path, list, field);
 }
 
-static atn_status read_clouds(atn_cli_call *call, const atn_cloud_settings *reading, atn_cli_list *list) {
-    for (size_t k = 0; k < list->n_clouds; ++k) {
-        atn_cli_list_cloud *c = &list->clouds[k];
-        atn_cli_progress(call, "reading %zu of %zu ...", k + 1, list->n_clouds);
-        atn_status status = atn_check_cancel(call->ctx);
-        if (status) return status;
-        atn_cloud_settings own = *reading;
-        own.no_properties = !c->aligned;
-        status = atn_cloud_read(call->ctx, c->path, &own, &c->cloud);
-        if (status == ATN_ERR_CANCELLED) return status;
-        if (status) snprintf(c->message, sizeof c->message, "%s", atn_ctx_message(call->ctx));
-    }
-    return ATN_OK;
-}
-
-atn_status atn_cli_list_read(atn_cli_call *call, const char *path, const atn_cloud_settings *reading,
-                             atn_cli_list *out) {
+atn_status atn_cli_list_read(atn_cli_call *call, const char *path, atn_cli_list *out) {
     char *text;
     size_t length;
     *out = (atn_cli_list){.ctx = call->ctx};
@@ -165,21 +184,60 @@ atn_status atn_cli_list_read(atn_cli_call *call, const char *path, const atn_clo
     atn_free(call->ctx, text);
     if (!status && out->n_rows == 0)
         status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: there are no pairs; a row is " ROW, path);
-    return status ? status : read_clouds(call, reading, out);
+    return status;
 }
 
-atn_status atn_cli_list_thin(atn_cli_call *call, double *edge, atn_cli_list *list) {
-    for (size_t k = 0; k < list->n_clouds; ++k) {
-        atn_cli_list_cloud *c = &list->clouds[k];
-        atn_cli_progress(call, "thinning %zu of %zu ...", k + 1, list->n_clouds);
-        atn_status status = c->cloud ? atn_cli_voxel(c->cloud, edge, &c->thin) : ATN_OK;
-        if (status == ATN_ERR_MEMORY || status == ATN_ERR_CANCELLED) return status;
-        if (!status) continue;
-        snprintf(c->message, sizeof c->message, "%s", atn_ctx_message(call->ctx));
-        atn_cloud_free(c->cloud);
-        c->cloud = NULL;
-    }
+/* ---- clouds ---- */
+
+static atn_status read_cloud(atn_cli_call *call, const atn_cloud_settings *reading, atn_cli_list_cloud *c) {
+    atn_cloud_settings own = *reading;
+    own.no_properties = !c->aligned;
+    c->tried = true;
+    atn_status status = atn_cloud_read(call->ctx, c->path, &own, &c->cloud);
+    if (status == ATN_ERR_CANCELLED) return status;
+    if (status) snprintf(c->message, sizeof c->message, "%s", atn_ctx_message(call->ctx));
     return ATN_OK;
+}
+
+static atn_status thin_cloud(atn_cli_call *call, double *edge, atn_cli_list_cloud *c) {
+    atn_status status = c->cloud ? atn_cli_voxel(c->cloud, edge, &c->thin) : ATN_OK;
+    if (!status || status == ATN_ERR_MEMORY || status == ATN_ERR_CANCELLED) return status;
+    snprintf(c->message, sizeof c->message, "%s", atn_ctx_message(call->ctx));
+    atn_cloud_free(c->cloud);
+    c->cloud = NULL;
+    return ATN_OK;
+}
+
+atn_status atn_cli_list_take(atn_cli_call *call, const atn_cloud_settings *reading, double *edge, atn_cli_list *list,
+                             size_t first, size_t *end) {
+    enum { MOST_ROWS = 256, MOST_POINTS = 2000000 };
+    size_t points = 0;
+    for (*end = first; *end < list->n_rows && *end < first + MOST_ROWS && points < MOST_POINTS; ++*end)
+        for (int k = 0; k < 2; ++k) {
+            atn_cli_list_cloud *c = &list->clouds[list->rows[*end].clouds[k]];
+            if (c->tried) continue;
+            atn_cli_progress(call, "reading for pair %zu of %zu ...", *end + 1, list->n_rows);
+            atn_status status = atn_check_cancel(call->ctx);
+            if (!status) status = read_cloud(call, reading, c);
+            if (!status && edge) status = thin_cloud(call, edge, c);
+            if (status) return status;
+            if (c->cloud) points += atn_cloud_info_of(c->cloud).points;
+        }
+    return ATN_OK;
+}
+
+static void drop_cloud(atn_cli_list_cloud *c) {
+    atn_cloud_free(c->cloud);
+    atn_cloud_free(c->thin);
+    c->cloud = c->thin = NULL;
+}
+
+void atn_cli_list_drop(atn_cli_list *list, size_t first, size_t end) {
+    for (size_t row = first; row < end; ++row)
+        for (int k = 0; k < 2; ++k) {
+            atn_cli_list_cloud *c = &list->clouds[list->rows[row].clouds[k]];
+            if (c->last < end) drop_cloud(c);
+        }
 }
 
 void atn_cli_list_free(atn_cli_list *list) {
@@ -191,9 +249,9 @@ void atn_cli_list_free(atn_cli_list *list) {
     }
     for (size_t k = 0; k < list->n_clouds; ++k) {
         atn_free(list->ctx, list->clouds[k].path);
-        atn_cloud_free(list->clouds[k].cloud);
-        atn_cloud_free(list->clouds[k].thin);
+        drop_cloud(&list->clouds[k]);
     }
+    atn_free(list->ctx, list->place);
     atn_free(list->ctx, list->rows);
     atn_free(list->ctx, list->clouds);
 }

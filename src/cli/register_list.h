@@ -15,9 +15,11 @@ typedef struct atn_cli_list_cloud {
     bool known; /* to the file system, by the next two */
     dev_t device;
     ino_t inode;
-    atn_cloud *cloud;  /* owned; NULL: it could not be read */
+    atn_cloud *cloud;  /* owned; NULL: it could not be read, or is needed no more */
     atn_cloud *thin;   /* owned; what is registered instead, or NULL */
+    bool tried;        /* it was read, or could not be */
     bool aligned;      /* some row writes it, moved */
+    size_t last;       /* row that needs it */
     char message[200]; /* why not */
 } atn_cli_list_cloud;
 
@@ -39,14 +41,19 @@ typedef struct atn_cli_list {
     size_t n_rows, row_capacity;
     atn_cli_list_cloud *clouds;
     size_t n_clouds, cloud_capacity;
+    size_t *place; /* clouds by what file they are, counted from 1; 0: free */
+    size_t places; /* a power of two */
 } atn_cli_list;
 
-/* Reads the list and all clouds. What is wrong with one row or one cloud is said there; fails where the list itself is
- * wrong. */
-atn_status atn_cli_list_read(atn_cli_call *call, const char *path, const atn_cloud_settings *reading,
-                             atn_cli_list *out);
-/* Thins all clouds by one edge, that of the first where it is 0. */
-atn_status atn_cli_list_thin(atn_cli_call *call, double *edge, atn_cli_list *list);
+/* Reads the list, without clouds. What is wrong with one row is said there; fails where the list itself is wrong. */
+atn_status atn_cli_list_read(atn_cli_call *call, const char *path, atn_cli_list *out);
+/* Reads the clouds of rows from `first` on, up to *end: as many as are worth it, so that memory is bounded however long
+ * the list is. What is wrong with one cloud is said there. edge: all are thinned by it; that of the first cloud of all
+ * where it is 0; NULL: they are not. */
+atn_status atn_cli_list_take(atn_cli_call *call, const atn_cloud_settings *reading, double *edge, atn_cli_list *list,
+                             size_t first, size_t *end);
+/* Frees clouds of rows before `end` that no later row needs. */
+void atn_cli_list_drop(atn_cli_list *list, size_t first, size_t end);
 void atn_cli_list_free(atn_cli_list *list);
 
 /* Why a row cannot be worked on; "" where it can. */

@@ -359,17 +359,63 @@ static void look_through(question *q, const box *b) {
     }
 }
 
+/* A box that is looked at later, and how far it is. */
+typedef struct waiting_box {
+    double distance2;
+    uint32_t box;
+} waiting_box;
+
+/* The one nearest point, which is what most ask for. */
+static size_t find_nearest(const cloud_grid *grid, const double at[3], double reach, uint32_t *index,
+                           double *distance2) {
+    waiting_box later[DEEPEST];
+    size_t waiting = 0;
+    const double x = at[0], y = at[1], z = at[2];
+    double best2 = reach * reach, there = distance2_to(grid->box, at);
+    uint32_t best = UINT32_MAX, here = 0;
+    for (;;) {
+        while (there < best2 || (there == best2 && grid->box[here].least < best)) {
+            const box *b = &grid->box[here];
+            if (!b->upper) {
+                const entry *e = grid->entry + b->first;
+                for (size_t k = 0; k < b->count; ++k) {
+                    double dx = e[k].position[0] - x, dy = e[k].position[1] - y, dz = e[k].position[2] - z;
+                    double d2 = dx * dx + dy * dy + dz * dz;
+                    bool nearer = d2 < best2 || (d2 == best2 && e[k].index < best);
+                    best2 = nearer ? d2 : best2;
+                    best = nearer ? e[k].index : best;
+                }
+                break;
+            }
+            uint32_t near = here + 1, far = b->upper;
+            double near2 = distance2_to(&grid->box[near], at), far2 = distance2_to(&grid->box[far], at);
+            bool swap = far2 < near2 || (far2 == near2 && grid->box[far].least < grid->box[near].least);
+            double farther2 = swap ? near2 : far2;
+            here = swap ? far : near;
+            there = swap ? far2 : near2;
+            if (!(farther2 <= best2)) continue;
+            later[waiting].box = swap ? near : far;
+            later[waiting++].distance2 = farther2;
+        }
+        if (!waiting) break;
+        here = later[--waiting].box;
+        there = later[waiting].distance2;
+    }
+    if (best == UINT32_MAX) return 0;
+    *index = best;
+    *distance2 = best2;
+    return 1;
+}
+
 size_t cloud_grid_nearest(const cloud_grid *grid, const double at[3], size_t most, double reach, uint32_t *index,
                           double *distance2) {
-    struct {
-        uint32_t box;
-        double distance2;
-    } later[DEEPEST]; /* one for each halving */
+    waiting_box later[DEEPEST]; /* one for each halving */
     question q = {.grid = grid, .at = at, .most = most, .reach2 = reach * reach};
     q.index = index;
     q.distance2 = distance2;
     size_t waiting = 0;
     if (!grid->n_boxes || !most || !(reach >= 0)) return 0;
+    if (most == 1) return find_nearest(grid, at, reach, index, distance2);
     later[waiting].box = 0;
     later[waiting++].distance2 = distance2_to(grid->box, at);
     while (waiting) {

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/size.h"
 #include "base/threads.h"
 #include "device/host_cpu.h"
@@ -146,6 +147,7 @@ static atn_status launch_function(atn_queue *queue, atn_function *function, cons
     }
     int32_t cores = queue->device->info.cores, threads = launch->threads;
     if (threads <= 0 || threads > cores) threads = cores;
+    if (atn_parallel_inside()) threads = 1; /* the other cores are at work on other parts */
     const void *runtime = atn_host_runtime(function);
     if (runtime) threads = atn_threads_ready(runtime, threads);
     atn_host_entry(function)(&(struct atn_call){

@@ -102,6 +102,7 @@ void fitness_look(const fitness *f, const geom_pose *pose, fitness_seen *out);
 
 /* Gauss-Newton steps of a rigid change of the pose towards the planes; kept where the value grows. */
 void fitness_refine(const fitness *f, int steps, geom_pose *pose, fitness_seen *out);
-void fitness_refine_all(const fitness *f, int steps, size_t count, geom_pose *pose, fitness_seen *out); /* of each */
+/* Of each; what surely ends far below a value of `worth` (0: nothing does) is not refined, and seen as zeros. */
+void fitness_refine_all(const fitness *f, int steps, double worth, size_t count, geom_pose *pose, fitness_seen *out);
 
 #endif

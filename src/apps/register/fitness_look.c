@@ -78,6 +78,7 @@ static void meet(const fitness *f, int from, const geom_pose *pose, double scale
 /* What some samples of a side come to; sums are about the target's origin. */
 enum { STRETCH = 50, STRETCHES = FITNESS_SAMPLES / STRETCH };
 typedef struct tally {
+    size_t looked_at; /* samples */
     size_t near, same, met, around, over, at, detail, missing, on;
     double misfit;
     double centre[3], size, information[36]; /* of those on the surface */
@@ -90,6 +91,7 @@ typedef struct looking {
     const fitness *f;
     geom_pose ways[2]; /* from the source, from the target */
     double scale[2];
+    size_t every[2]; /* one in so many samples is looked at */
     tally of[2][STRETCHES];
 } looking;
 
@@ -154,8 +156,9 @@ static void look_some(void *user, int64_t from, int64_t to, int32_t worker) {
         size_t first = (size_t)(piece % STRETCHES) * STRETCH, samples = l->f->side[side].samples;
         tally *t = &l->of[side][piece % STRETCHES];
         *t = (tally){.near = 0};
-        for (size_t k = first; k < first + STRETCH && k < samples; ++k) {
+        for (size_t k = first; k < first + STRETCH && k < samples; k += l->every[side]) {
             meeting m;
+            ++t->looked_at;
             meet(l->f, side, &l->ways[side], l->scale[side], k, &m);
             add_meeting(&m, l, side, t);
         }
@@ -195,13 +198,14 @@ typedef struct pull {
 } pull;
 
 /* All stretches together, in their order; `normal` as far as they lie on the target. */
-static void sum_up(const looking *l, tally *all, size_t on[2], pull *by, fitness_normals *normal) {
+static void sum_up(const looking *l, tally *all, size_t on[2], size_t of[2], pull *by, fitness_normals *normal) {
     *all = (tally){.near = 0};
     *by = (pull){.g = {0}};
-    normal->count = on[0] = on[1] = 0;
+    normal->count = on[0] = on[1] = of[0] = of[1] = 0;
     for (int k = 0; k < 2 * STRETCHES; ++k) {
         const tally *t = &l->of[k / STRETCHES][k % STRETCHES];
         on[k / STRETCHES] += t->on;
+        of[k / STRETCHES] += t->looked_at;
         all->near += t->near, all->same += t->same, all->met += t->met, all->around += t->around;
         all->over += t->over, all->at += t->at, all->detail += t->detail, all->missing += t->missing;
         all->misfit += t->misfit;
@@ -213,19 +217,20 @@ static void sum_up(const looking *l, tally *all, size_t on[2], pull *by, fitness
     }
 }
 
-static void look(const fitness *f, const geom_pose *pose, fitness_seen *out, pull *by) {
+/* every: of the source's, the target's samples one in so many. */
+static void look_at(const fitness *f, const size_t every[2], const geom_pose *pose, fitness_seen *out, pull *by) {
     enum { EACH = 2 }; /* stretches that are worth a thread */
-    looking l = {.f = f, .ways = {*pose}};
+    looking l = {.f = f, .ways = {*pose}, .every = {every[0], every[1]}};
     tally all;
     fitness_normals normal;
-    size_t on[2];
+    size_t on[2], of[2];
     *out = (fitness_seen){0};
     *by = (pull){.g = {0}};
     if (!geom_pose_invert(pose, &l.ways[1])) return;
     for (int k = 0; k < 2; ++k) l.scale[k] = geom_pose_scale(&l.ways[k]);
     atn_parallel(2 * STRETCHES, EACH, look_some, &l);
-    sum_up(&l, &all, on, by, &normal);
-    for (int k = 0; k < 2; ++k) out->overlap[k] = (double)on[k] / fmax(1, (double)f->side[k].samples);
+    sum_up(&l, &all, on, of, by, &normal);
+    for (int k = 0; k < 2; ++k) out->overlap[k] = (double)on[k] / fmax(1, (double)of[k]);
     out->fits = on[0] + on[1];
     out->near = all.near;
     out->detail = all.detail;
@@ -243,6 +248,10 @@ static void look(const fitness *f, const geom_pose *pose, fitness_seen *out, pul
     memcpy(out->centre, all.centre, sizeof out->centre);
     out->size = all.size;
     centre_information(out, all.information);
+}
+
+static void look(const fitness *f, const geom_pose *pose, fitness_seen *out, pull *by) {
+    look_at(f, (const size_t[2]){1, 1}, pose, out, by);
 }
 
 void fitness_look(const fitness *f, const geom_pose *pose, fitness_seen *out) {
@@ -281,10 +290,30 @@ void fitness_refine(const fitness *f, int steps, geom_pose *pose, fitness_seen *
     }
 }
 
+/* Does one in four of the samples say that refining brings a pose nowhere near `worth`? */
+static bool is_hopeless(const fitness *f, int steps, double worth, const geom_pose *pose) {
+    enum { ENOUGH = 200 };
+    static const double NEAR = 0.5;  /* values of so few samples scatter by a fifth or so */
+    static const double GAINS = 0.1; /* of `worth`, in a step that leads somewhere */
+    size_t every[2];
+    geom_pose at = *pose, next;
+    fitness_seen seen;
+    pull by;
+    for (int k = 0; k < 2; ++k) every[k] = f->side[k].samples < ENOUGH ? 1 : f->side[k].samples / ENOUGH;
+    look_at(f, every, &at, &seen, &by);
+    for (int k = 0; k < steps && seen.value < NEAR * worth && step(&by, &at, &next); ++k) {
+        if (seen.value < k * GAINS * worth) return true;
+        at = next;
+        look_at(f, every, &at, &seen, &by);
+    }
+    return seen.value < NEAR * worth;
+}
+
 /* Poses by all cores, each by one, where there are many; else one after the other, each by all. */
 typedef struct refining {
     const fitness *f;
     int steps;
+    double worth;
     geom_pose *pose;
     fitness_seen *seen;
 } refining;
@@ -292,11 +321,15 @@ typedef struct refining {
 static void refine_some(void *user, int64_t from, int64_t to, int32_t worker) {
     const refining *t = user;
     (void)worker;
-    for (int64_t k = from; k < to; ++k) fitness_refine(t->f, t->steps, &t->pose[k], &t->seen[k]);
+    for (int64_t k = from; k < to; ++k)
+        if (t->worth > 0 && !t->f->solid && is_hopeless(t->f, t->steps, t->worth, &t->pose[k]))
+            t->seen[k] = (fitness_seen){0};
+        else
+            fitness_refine(t->f, t->steps, &t->pose[k], &t->seen[k]);
 }
 
-void fitness_refine_all(const fitness *f, int steps, size_t count, geom_pose *pose, fitness_seen *out) {
-    refining t = {f, steps, pose, out};
+void fitness_refine_all(const fitness *f, int steps, double worth, size_t count, geom_pose *pose, fitness_seen *out) {
+    refining t = {f, steps, worth, pose, out};
     if (2 * (int64_t)count >= atn_parallel_workers())
         atn_parallel_pieces((int64_t)count, refine_some, &t);
     else

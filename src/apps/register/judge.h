@@ -26,8 +26,8 @@ atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_r
 atn_status judge_rivals_by_points(reg_problem *p, const fitness_scores *scores, atn_register_result *r, double *ahead);
 
 /* ---- judge_mirror.c ---- */
-/* The value that the mirrored source reaches, over the answer's. */
-atn_status judge_mirror(reg_problem *p, const fitness_seen *seen, double *as_well);
+/* The value that the mirrored source reaches, over the answer's; what is below `least` tells nothing. */
+atn_status judge_mirror(reg_problem *p, const fitness_seen *seen, double least, double *as_well);
 /* The same where planes tell nothing; ahead: deviations that the answer's mean score is above the mirrored source's. */
 atn_status judge_mirror_by_points(reg_problem *p, const fitness_seen *seen, const fitness_scores *scores,
                                   double *as_well, double *ahead);

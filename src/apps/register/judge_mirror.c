@@ -48,14 +48,14 @@ static atn_status find_mirrored(reg_problem *p, geom_pose *out, size_t *count) {
     return status;
 }
 
-atn_status judge_mirror(reg_problem *p, const fitness_seen *seen, double *as_well) {
+atn_status judge_mirror(reg_problem *p, const fitness_seen *seen, double least, double *as_well) {
     geom_pose pose[MOST];
     fitness_seen there[MOST];
     size_t count = 0;
     atn_status status = find_mirrored(p, pose, &count);
     *as_well = 0;
     if (status != ATN_OK) return status;
-    fitness_refine_all(p->fitness, STEPS, count, pose, there);
+    fitness_refine_all(p->fitness, STEPS, least * seen->value, count, pose, there);
     for (size_t k = 0; k < count; ++k) *as_well = fmax(*as_well, judge_value(&there[k], seen) / seen->value);
     return ATN_OK;
 }

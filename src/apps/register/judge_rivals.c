@@ -160,7 +160,7 @@ atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_r
     p->beaten = false;
     if (status != ATN_OK) return status;
     for (size_t k = 0; k < count; ++k) reg_to_inside(p, found[k], &pose[k]);
-    fitness_refine_all(p->fitness, STEPS, count, pose, there);
+    fitness_refine_all(p->fitness, STEPS, 0, count, pose, there);
     for (size_t k = 0; k < count; ++k) {
         if (!other(&known, &pose[k], &p->pose)) continue;
         double value = judge_value(&there[k], seen);

@@ -2,7 +2,7 @@
 #include "apps/register/beside.h"
 #include "apps/register/rescue.h"
 #include "apps/register/search.h"
-#include "apps/register/where.h"
+#include "apps/register/workplace.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -349,45 +349,38 @@ static atn_status take(const atn_ctx *ctx, const atn_register_settings *given, c
     return status == ATN_OK ? ATN_TAKE(ctx, atn_register_settings, given, settings) : status;
 }
 
-/* An engine where the work is done: on the device that was asked for, its host, or the one that it has taken where that
- * was lost. */
-typedef struct workplace {
-    reg_where where;
-    reg_engine engine;
-    atn_device *own; /* NULL: nothing was lost */
-} workplace;
-
-/* `most`: points of the larger cloud. */
-static atn_status enter(atn_device *device, const atn_register_settings *settings, size_t most, workplace *w) {
-    *w = (workplace){.where = reg_where_begin(device, settings, most)};
+atn_status reg_workplace_enter(atn_device *device, const atn_register_settings *settings, size_t most,
+                               reg_workplace *w) {
+    *w = (reg_workplace){.where = reg_where_begin(device, settings, most)};
     return open_engine(w->where.device, settings, &w->engine);
 }
 
-static void leave(workplace *w) {
+void reg_workplace_leave(reg_workplace *w) {
     reg_engine_close(&w->engine);
     atn_device_close(w->own);
     reg_where_end(&w->where);
 }
 
-static atn_status register_clouds(workplace *w, const given_pair *pair, const atn_register_settings *settings,
-                                  atn_register_result *out) {
-    atn_status status = register_pair(&w->engine, pair, settings, out);
+atn_status reg_workplace_register(reg_workplace *w, const atn_cloud *source, const atn_cloud *target,
+                                  const atn_register_settings *settings, atn_register_result *out) {
+    const given_pair pair = {source, target, NULL, NULL};
+    atn_status status = register_pair(&w->engine, &pair, settings, out);
     if (status != ATN_ERR_LOST || w->own) return status;
     status = reg_open_host(w->engine.device, &w->own);
     reg_engine_close(&w->engine);
     w->engine = (reg_engine){0};
     if (status == ATN_OK) status = open_engine(w->own, settings, &w->engine);
-    return status == ATN_OK ? register_pair(&w->engine, pair, settings, out) : status;
+    return status == ATN_OK ? register_pair(&w->engine, &pair, settings, out) : status;
 }
 
 static atn_status register_two(atn_device *device, const atn_cloud *source, const atn_cloud *target,
                                const atn_register_settings *settings, atn_register_result *out) {
     size_t most = cloud_count(source) > cloud_count(target) ? cloud_count(source) : cloud_count(target);
-    workplace here;
-    atn_status status = enter(device, settings, most, &here);
+    reg_workplace here;
+    atn_status status = reg_workplace_enter(device, settings, most, &here);
     here.engine.tells = true;
-    if (status == ATN_OK) status = register_clouds(&here, &(given_pair){source, target, NULL, NULL}, settings, out);
-    leave(&here);
+    if (status == ATN_OK) status = reg_workplace_register(&here, source, target, settings, out);
+    reg_workplace_leave(&here);
     return status;
 }
 
@@ -464,66 +457,5 @@ atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array 
     reg_engine_close(&engine);
     if (!there) status = register_copies(device, source, target, &settings, &all);
     ATN_GIVE(ctx, atn_register_result, &all, out);
-    return status;
-}
-
-/* Pairs lie as far from each other as the caller's header has it. */
-static atn_register_pair *pair_at(atn_register_pair *pairs, size_t bytes, size_t k) {
-    return (atn_register_pair *)((char *)pairs + k * bytes);
-}
-
-static atn_status check_pairs(const atn_ctx *ctx, atn_register_pair *pairs, size_t bytes, size_t count) {
-    atn_status status = ATN_CHECK_OUT(ctx, atn_register_pair, pairs);
-    if (status == ATN_OK && bytes < offsetof(atn_register_pair, result) + sizeof(size_t))
-        return atn_fail(ctx, ATN_ERR_INPUT, "atn_register_pair: %zu bytes have no room for a result", bytes);
-    for (size_t k = 1; k < count && status == ATN_OK; ++k)
-        if (pair_at(pairs, bytes, k)->size != pairs->size)
-            return atn_fail(ctx, ATN_ERR_INPUT, "atn_register_pair: number %zu has a size of %zu bytes, the first %zu",
-                            k, pair_at(pairs, bytes, k)->size, pairs->size);
-    return status;
-}
-
-/* Points of the largest cloud. */
-static size_t most_points(atn_register_pair *pairs, size_t bytes, size_t count) {
-    size_t most = 0;
-    for (size_t k = 0; k < count; ++k) {
-        size_t source = cloud_count(pair_at(pairs, bytes, k)->source),
-               target = cloud_count(pair_at(pairs, bytes, k)->target);
-        most = source > most ? source : most;
-        most = target > most ? target : most;
-    }
-    return most;
-}
-
-atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
-                              const atn_register_settings *given) {
-    const atn_ctx *ctx = atn_device_ctx(device);
-    size_t bytes = count && pairs->size ? pairs->size : sizeof *pairs;
-    atn_register_settings settings;
-    workplace here = {.own = NULL};
-    atn_status status = ATN_TAKE(ctx, atn_register_settings, given, &settings);
-    if (status == ATN_OK && count) status = check_pairs(ctx, pairs, bytes, count);
-    if (status != ATN_OK) return status;
-    status = enter(device, &settings, most_points(pairs, bytes, count), &here);
-    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
-        atn_register_pair *pair = pair_at(pairs, bytes, k);
-        atn_register_result result = {0};
-        atn_register_settings own = settings;
-        if (pair->init != ATN_START_DEFAULT) own.init = pair->init;
-        if (pair->start) {
-            own.init = ATN_START_GIVEN;
-            memcpy(own.start, pair->start, sizeof own.start);
-        }
-        pair->message[0] = '\0';
-        pair->status = reg_check(ctx, &own);
-        if (pair->status == ATN_OK)
-            pair->status = register_clouds(&here, &(given_pair){pair->source, pair->target, NULL, NULL}, &own, &result);
-        result.size = bytes - offsetof(atn_register_pair, result);
-        memcpy(&pair->result, &result, result.size);
-        if (pair->status != ATN_OK) snprintf(pair->message, sizeof pair->message, "%s", atn_ctx_message(ctx));
-        if (settings.done) settings.done(settings.done_user, k);
-        if (pair->status == ATN_ERR_CANCELLED || pair->status == ATN_ERR_LOST) status = pair->status;
-    }
-    leave(&here);
     return status;
 }

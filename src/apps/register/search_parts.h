@@ -100,9 +100,10 @@ void search_refine(const search_raster *raster, const search_surface *source, bo
 enum { SEARCH_MOST_PAIRED = 100, SEARCH_TURNS = 60 };
 atn_status search_paired(const search_surface *source, const search_surface *target, bool scaled, search_pose *out,
                          size_t *count);
-/* From even turns of the pose `from` about the place `about` of the source; NULL: of none, about the centres. */
+/* From even turns of the pose `from` about the place `about` of the source; NULL: of none, about the centres. best:
+ * those alone that fit about best on the way. */
 atn_status search_turned(const search_surface *source, const search_surface *target, const search_pose *from,
-                         const double about[3], search_pose *out, size_t *count);
+                         const double about[3], bool best, search_pose *out, size_t *count);
 
 /* ---- search.c: what the search and the look for rivals share ---- */
 enum { SEARCH_REFINED = 16 }; /* poses that are refined */

@@ -273,8 +273,8 @@ static void turn_about(const search_pose *from, const double about[3], search_po
 }
 
 atn_status search_turned(const search_surface *source, const search_surface *target, const search_pose *from,
-                         const double about[3], search_pose *out, size_t *count) {
-    em e = {.surface = {source, target}, .part = from ? 3 : 2, .rivals = from, .pose = out};
+                         const double about[3], bool best, search_pose *out, size_t *count) {
+    em e = {.surface = {source, target}, .part = best ? 3 : 2, .rivals = best, .pose = out};
     size_t starts = even_turns(out);
     for (size_t s = 0; s < starts; ++s) {
         out[s].scale = 1;
@@ -282,7 +282,7 @@ atn_status search_turned(const search_surface *source, const search_surface *tar
         if (from) turn_about(from, about, &out[s]);
     }
     atn_parallel_pieces(2, choose_some, &e);
-    if (from) { /* what fits clearly worse than others while steps are coarse is no rival */
+    if (best) { /* what fits clearly worse than others while steps are coarse is none of these */
         int coarse = 0;
         while (sigma_of(coarse) > COARSE) ++coarse;
         starts = advance(&e, starts, coarse, KEPT_FIRST);

@@ -134,9 +134,12 @@ static atn_status hold_against_chance(reg_problem *p, const fitness_seen *seen, 
     bool walls = seen->planar >= MOSTLY_PLANAR, weak = seen->precision < SURELY;
     bool many = fitness_planes(p->fitness, seen->fits) >= FEW;
     if (r->verdict != ATN_VERDICT_TRUSTED || seen->identical || (!weak && !walls && many)) return ATN_OK;
-    atn_status status = judge_mirror(p, seen, &as_well);
-    bool over = walls && seen->free < FREE && (as_well > MIRRORED_OVER || as_well + r->runner_up > BOTH);
-    if (status != ATN_OK || (as_well < (weak ? MIRRORED_WEAK : MIRRORED) && !over)) return status;
+    double least = weak ? MIRRORED_WEAK : MIRRORED;
+    bool open = walls && seen->free < FREE;
+    double told = open ? fmin(least, fmin(MIRRORED_OVER, BOTH - r->runner_up)) : least;
+    atn_status status = judge_mirror(p, seen, told, &as_well);
+    bool over = open && (as_well > MIRRORED_OVER || as_well + r->runner_up > BOTH);
+    if (status != ATN_OK || (as_well < least && !over)) return status;
     r->verdict = ATN_VERDICT_DOUBTFUL;
     snprintf(r->reason, sizeof r->reason, "the mirrored source, which is another thing, fits %.0f %% as well",
              100 * as_well);

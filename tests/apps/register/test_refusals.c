@@ -380,7 +380,8 @@ static void goes_on_without_its_device(void **state) {
         kit_ok(ctx, atn_devices_find(ctx, &devices));
         kit_ok(ctx, atn_devices_pick(devices, "host", &index));
         kit_ok(ctx, atn_device_open(devices, index, &l.device));
-        const atn_register_settings settings = {.watch = lose_it, .watch_user = &l};
+        const atn_register_settings settings = {
+            .watch = lose_it, .watch_user = &l, .profile = true}; /* pairs one after the other, on this device */
         atn_register_pair pairs[3] = {
             {.source = from, .target = target}, {.source = from, .target = target}, {.source = target, .target = from}};
         int before = log.warnings;

@@ -1,0 +1,224 @@
+/* Many pairs. Large ones go one after the other, each by all that the device has. Of small ones a core is faster with
+ * a pair of its own than all cores with one: they go side by side, each worker with an engine for the host, and one
+ * thread for all that a pair asks for. Results are handed over in order, by the thread that called. */
+#include "apps/register/problem.h"
+#include "apps/register/workplace.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/sized.h"
+#include "cloud/points.h"
+#include "device/backend.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SMALL = 20000, FEWEST = 3 }; /* points of the largest cloud of pairs that go side by side, and how many pairs */
+
+typedef struct batch {
+    atn_device *device;
+    const atn_ctx *ctx;
+    const atn_register_settings *settings;
+    atn_register_pair *pairs;
+    size_t bytes, count; /* pairs lie as far from each other as the caller's header has it */
+    size_t most;         /* points of the largest cloud */
+    size_t told;         /* pairs that were handed over */
+    atn_status status;   /* what ends all of it: cancelled, or the device lost and no host */
+} batch;
+
+static atn_register_pair *pair_at(const batch *b, size_t k) {
+    return (atn_register_pair *)((char *)b->pairs + k * b->bytes);
+}
+
+static atn_status check(const batch *b) {
+    atn_status status = ATN_CHECK_OUT(b->ctx, atn_register_pair, b->pairs);
+    if (status == ATN_OK && b->bytes < offsetof(atn_register_pair, result) + sizeof(size_t))
+        return atn_fail(b->ctx, ATN_ERR_INPUT, "atn_register_pair: %zu bytes have no room for a result", b->bytes);
+    for (size_t k = 1; k < b->count && status == ATN_OK; ++k)
+        if (pair_at(b, k)->size != b->pairs->size)
+            return atn_fail(b->ctx, ATN_ERR_INPUT,
+                            "atn_register_pair: number %zu has a size of %zu bytes, the first %zu", k,
+                            pair_at(b, k)->size, b->pairs->size);
+    return status;
+}
+
+static size_t most_points(const batch *b) {
+    size_t most = 0;
+    for (size_t k = 0; k < b->count; ++k) {
+        size_t source = cloud_count(pair_at(b, k)->source), target = cloud_count(pair_at(b, k)->target);
+        most = source > most ? source : most;
+        most = target > most ? target : most;
+    }
+    return most;
+}
+
+/* watched: by the thread that called, which alone may be asked. */
+static void register_pair(const batch *b, reg_workplace *here, size_t k, bool watched) {
+    atn_register_pair *pair = pair_at(b, k);
+    atn_register_result result = {0};
+    atn_register_settings own = *b->settings;
+    if (!watched) own.watch = NULL;
+    if (pair->init != ATN_START_DEFAULT) own.init = pair->init;
+    if (pair->start) {
+        own.init = ATN_START_GIVEN;
+        memcpy(own.start, pair->start, sizeof own.start);
+    }
+    pair->message[0] = '\0';
+    pair->status = reg_check(b->ctx, &own);
+    if (pair->status == ATN_OK) pair->status = reg_workplace_register(here, pair->source, pair->target, &own, &result);
+    result.size = b->bytes - offsetof(atn_register_pair, result);
+    memcpy(&pair->result, &result, result.size);
+    if (pair->status != ATN_OK) snprintf(pair->message, sizeof pair->message, "%s", atn_ctx_message(b->ctx));
+}
+
+static void tell(batch *b) {
+    size_t k = b->told++;
+    atn_status status = pair_at(b, k)->status;
+    if (b->settings->done) b->settings->done(b->settings->done_user, k);
+    if (status == ATN_ERR_CANCELLED || status == ATN_ERR_LOST) b->status = status;
+}
+
+/* Up to pair `end`, one after the other. */
+static atn_status register_until(batch *b, size_t end) {
+    reg_workplace here;
+    atn_status status = reg_workplace_enter(b->device, b->settings, b->most, &here);
+    while (status == ATN_OK && b->told < end && b->status == ATN_OK) {
+        register_pair(b, &here, b->told, true);
+        tell(b);
+    }
+    reg_workplace_leave(&here);
+    return status;
+}
+
+/* ---- side by side ---- */
+
+/* Hosts of the workers, kept with the device from one batch to the next: opening them takes longer than a small pair.
+ */
+typedef struct pool {
+    atn_left left;
+    const atn_ctx *ctx;
+    atn_device *host[ATN_PARALLEL_MOST]; /* NULL: not opened yet */
+} pool;
+
+static const char OWNER;
+
+static void drop(atn_left *left) {
+    pool *c = (pool *)left;
+    for (int32_t k = 0; k < ATN_PARALLEL_MOST; ++k) atn_device_close(c->host[k]);
+    atn_free(c->ctx, c);
+}
+
+static pool *take_pool(atn_device *device) {
+    pool *c = (pool *)atn_device_take(device, &OWNER);
+    if (c || !(c = atn_zalloc(atn_device_ctx(device), sizeof *c))) return c;
+    c->left = (atn_left){.owner = &OWNER, .drop = drop};
+    c->ctx = atn_device_ctx(device);
+    return c;
+}
+
+typedef struct side_by_side {
+    batch *batch;
+    pool *pool;
+    atomic_size_t next;  /* pair that nobody has taken, */
+    size_t end;          /* and up to which they are taken */
+    atomic_bool stopped; /* none is begun any more */
+    atomic_bool *done;   /* by pair */
+} side_by_side;
+
+/* By the thread that called. */
+static void tell_those_that_are_done(side_by_side *t) {
+    batch *b = t->batch;
+    while (b->told < b->count && b->status == ATN_OK && atomic_load(&t->done[b->told])) tell(b);
+    if (b->status != ATN_OK) atomic_store(&t->stopped, true);
+}
+
+static void work(void *user, int64_t from, int64_t to, int32_t worker) {
+    side_by_side *t = user;
+    batch *b = t->batch;
+    atn_device **host = &t->pool->host[worker];
+    reg_workplace here = {.own = NULL};
+    atn_status status = *host ? ATN_OK : atn_device_open_host(atn_device_ctx(b->device), host);
+    (void)from, (void)to;
+    if (status == ATN_OK) status = reg_workplace_enter(*host, b->settings, b->most, &here);
+    atn_ctx_watch_thread(true);
+    while (status == ATN_OK && !atomic_load(&t->stopped)) {
+        size_t k = atomic_fetch_add(&t->next, 1);
+        if (k >= t->end) break;
+        register_pair(b, &here, k, worker == 0);
+        if (pair_at(b, k)->status == ATN_ERR_CANCELLED) atomic_store(&t->stopped, true);
+        atomic_store(&t->done[k], true);
+        if (worker == 0) tell_those_that_are_done(t);
+    }
+    atn_ctx_watch_thread(false);
+    reg_workplace_leave(&here);
+}
+
+/* As many workers as there are cores, pairs, and memory for. */
+static int32_t workers_for(const batch *b) {
+    const atn_device_info *info = atn_device_get_info(b->device);
+    const atn_register_settings *s = b->settings;
+    int32_t workers = atn_parallel_workers();
+    bool on_host = !reg_is_remote(b->device) || reg_sooner_on_host(info, s, b->most, workers);
+    if (!on_host || b->most > SMALL || b->count < FEWEST || s->profile) return 1;
+    if ((size_t)workers > b->count) workers = (int32_t)b->count;
+    size_t each = atn_register_bytes(NULL, s, b->most, b->most);
+    if (s->most_bytes && each && s->most_bytes / each < (size_t)workers) workers = (int32_t)(s->most_bytes / each);
+    return workers < 1 ? 1 : workers;
+}
+
+static void work_until(side_by_side *t, size_t end, int32_t workers) {
+    t->end = end;
+    atomic_store(&t->next, t->batch->told);
+    atn_parallel(workers, 1, work, t);
+    tell_those_that_are_done(t);
+}
+
+/* What nearly all pairs take, in a first run: by all cores. */
+static atn_status build_kernels(const batch *b) {
+    reg_workplace here;
+    atn_status status = reg_workplace_enter(b->device, b->settings, b->most, &here);
+    if (status == ATN_OK) status = reg_engine_build_ahead(&here.engine, false);
+    reg_workplace_leave(&here);
+    return status;
+}
+
+/* The first pair builds the rest, before others ask for the same. Those that could not be begun are not told. */
+static atn_status register_side_by_side(batch *b, int32_t workers) {
+    const atn_ctx *ctx = b->ctx;
+    side_by_side t = {.batch = b, .pool = take_pool(b->device)};
+    t.done = t.pool ? atn_zalloc(ctx, b->count * sizeof *t.done) : NULL;
+    atn_status status = t.done ? build_kernels(b) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) {
+        work_until(&t, 1, 1);
+        work_until(&t, b->count, workers);
+    }
+    if (t.pool) atn_device_leave(b->device, &t.pool->left);
+    atn_free(ctx, t.done);
+    return status;
+}
+
+/* What no worker could be had for is done as large pairs are. */
+static atn_status register_all(batch *b) {
+    int32_t workers = workers_for(b);
+    atn_status status = workers > 1 ? register_side_by_side(b, workers) : ATN_OK;
+    if (status == ATN_OK && b->status == ATN_OK && (b->told < b->count || !b->count))
+        status = register_until(b, b->count);
+    return status == ATN_OK ? b->status : status;
+}
+
+atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
+                              const atn_register_settings *given) {
+    atn_register_settings settings;
+    batch b = {.device = device,
+               .ctx = atn_device_ctx(device),
+               .settings = &settings,
+               .pairs = pairs,
+               .bytes = count && pairs->size ? pairs->size : sizeof *pairs,
+               .count = count};
+    atn_status status = ATN_TAKE(b.ctx, atn_register_settings, given, &settings);
+    if (status == ATN_OK && count) status = check(&b);
+    if (status != ATN_OK) return status;
+    b.most = most_points(&b);
+    return register_all(&b);
+}
