@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "num/array.h"
-#include "plan/program.h"
+#include "plan/give.h"
 
 #include <math.h>
 
@@ -21,14 +21,11 @@ void needle_arcs_free(needle_arcs *a) {
 }
 
 static atn_status make_room(needle_arcs *a, size_t room) {
-    static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_settings options = {.defines = DEFINES};
     if (a->program && room == a->room) return ATN_OK;
     needle_arcs_free(a);
     a->arc = atn_alloc(a->ctx, room * sizeof *a->arc);
     atn_status status = a->arc ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = atn_program_create(a->device, "needle_arcs", &options, &a->program);
-    if (status == ATN_OK) atn_program_trust(a->program);
+    if (status == ATN_OK) status = atn_program_make(a->device, "needle_arcs", ATN_SP, ATN_TRUSTED, &a->program);
     if (status == ATN_OK) status = atn_array_create_matrix(a->device, ATN_SP, NUMBERS, (int64_t)room, 0, &a->arcs);
     if (status == ATN_OK) atn_array_pin(a->arcs);
     if (status == ATN_OK) status = atn_program_bind(a->program, "arcs", a->arcs);
@@ -57,17 +54,13 @@ static void take(needle_arcs *a, const float *number, double between_scans) {
 atn_status needle_arcs_find(needle_arcs *a, const needle_surface *s, const double spacing[3], double radius,
                             int64_t least) {
     int64_t fewest = least > 1 ? least : 1, most = s->width / fewest + 1; /* of a scan */
-    const struct {
-        const char *name;
-        double value;
-    } number[] = {{"dx", spacing[0]},        {"dy", spacing[1]},
-                  {"radius", radius},        {"jump", fmax(JUMP * radius / spacing[1], LEAST_JUMP)},
-                  {"least", (double)fewest}, {"most", (double)most}};
     const void *arcs = NULL;
     atn_status status = make_room(a, (size_t)s->frames * (size_t)most);
-    for (size_t k = 0; k < sizeof number / sizeof *number && status == ATN_OK; ++k)
-        status = atn_program_param(a->program, number[k].name, number[k].value, 0);
-    if (status == ATN_OK) status = atn_program_bind(a->program, "row", s->row);
+    if (status == ATN_OK)
+        status = atn_program_give(a->program, ATN_ARRAYS({"row", s->row}),
+                                  ATN_NUMBERS({"dx", spacing[0]}, {"dy", spacing[1]}, {"radius", radius},
+                                              {"jump", fmax(JUMP * radius / spacing[1], LEAST_JUMP)},
+                                              {"least", (double)fewest}, {"most", (double)most}));
     if (status == ATN_OK) status = atn_program_run(a->program);
     if (status == ATN_OK) status = atn_array_map_read(a->arcs, &arcs);
     if (status == ATN_OK) take(a, arcs, spacing[2]);

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "device/facts.h"
 #include "image/volume.h"
+#include "kernel/give.h"
 #include "num/array.h"
 
 #include <stdlib.h>
@@ -123,13 +124,12 @@ int32_t needle_bright_level(const atn_volume *volume) {
 /* ---- the kernels ---- */
 
 static atn_status make_kernels(needle_bright *b) {
-    atn_status status = atn_kernel_create(b->device, b->bits == 8 ? "above" : "above16", NULL, &b->above_kernel);
-    if (status == ATN_OK) status = atn_kernel_bind(b->above_kernel, "bits", b->above);
-    if (status == ATN_OK) status = atn_kernel_create(b->device, "median_bits", NULL, &b->median_kernel);
-    if (status == ATN_OK) status = atn_kernel_bind(b->median_kernel, "bits", b->above);
-    if (status == ATN_OK) status = atn_kernel_bind(b->median_kernel, "median", b->median);
-    if (status == ATN_OK) status = atn_kernel_param(b->median_kernel, "high", (double)b->high, 0);
-    return status;
+    atn_status status = atn_kernel_make(b->device, b->bits == 8 ? "above" : "above16", ATN_SP, 0, &b->above_kernel);
+    if (status == ATN_OK) status = atn_kernel_make(b->device, "median_bits", ATN_SP, 0, &b->median_kernel);
+    if (status == ATN_OK) status = atn_kernel_give(b->above_kernel, ATN_ARRAYS({"bits", b->above}), ATN_NOTHING);
+    if (status != ATN_OK) return status;
+    return atn_kernel_give(b->median_kernel, ATN_ARRAYS({"bits", b->above}, {"median", b->median}),
+                           ATN_NUMBERS({"high", (double)b->high}));
 }
 
 /* The host's own cores are done with a batch when it was queued: more than one would only leave the cache. */

@@ -3,7 +3,7 @@
 #include "apps/needle/needle.h"
 
 #include "base/memory.h"
-#include "kernel/kernel.h"
+#include "kernel/give.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -161,25 +161,14 @@ atn_status needle_engine_scan(atn_needle *n, const cloud_points *scan, double fa
     return status == ATN_OK ? put_counted(n, scan, NEEDLE_SOME, needle_engine_stride(n), far) : status;
 }
 
-static atn_status make_kernel(atn_needle *n, const char *name, bool trusted, atn_kernel **out) {
-    const char *const defines[] = {"USED_FLOAT=SP", NULL};
-    atn_kernel_settings options = {.defines = defines}; /* counts are whole: any order is as good */
-    atn_status status = atn_kernel_create(n->device, name, &options, out);
-    if (status == ATN_OK && trusted) atn_kernel_trust(*out);
-    return status;
-}
-
+/* What is looked up where a point lies; nothing of it where all pairs are counted. */
 static atn_status set_volume(atn_needle *n, atn_kernel *kernel) {
-    static const char *const LOW[3] = {"low_x", "low_y", "low_z"}, *const LAST[3] = {"last_x", "last_y", "last_z"};
     const needle_volume *v = &n->volume;
-    atn_status status = atn_kernel_param(kernel, "per_length", 1 / v->edge, 0);
-    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
-        status = atn_kernel_param(kernel, LOW[axis], v->low[axis], 0);
-        if (status == ATN_OK) status = atn_kernel_param(kernel, LAST[axis], v->size[axis] - 1, 0);
-    }
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "nx", v->size[0], 0);
-    if (status == ATN_OK) status = atn_kernel_param(kernel, "ny", v->size[1], 0);
-    return status;
+    if (n->options.brute) return ATN_OK;
+    return atn_kernel_give(kernel, ATN_ARRAYS({"list", n->list_array}, {"start", n->start_array}),
+                           ATN_NUMBERS({"per_length", 1 / v->edge}, {"low_x", v->low[0]}, {"low_y", v->low[1]},
+                                       {"low_z", v->low[2]}, {"last_x", v->size[0] - 1}, {"last_y", v->size[1] - 1},
+                                       {"last_z", v->size[2] - 1}, {"nx", v->size[0]}, {"ny", v->size[1]}));
 }
 
 static atn_status slot_make(atn_needle *n, int64_t combinations, needle_choice points, needle_slot *slot) {
@@ -189,24 +178,25 @@ static atn_status slot_make(atn_needle *n, int64_t combinations, needle_choice p
     if (status == ATN_OK) status = atn_array_create_vector(n->device, ATN_INT32, combinations, &slot->count);
     if (status == ATN_OK) atn_array_pin(slot->pose);
     if (status == ATN_OK) atn_array_pin(slot->count);
-    if (status == ATN_OK) status = make_kernel(n, kernel_name(n), !n->options.brute, &slot->kernel);
-    if (status == ATN_OK) status = atn_kernel_param(slot->kernel, "threshold2", threshold * threshold, 0);
-    if (status == ATN_OK) status = atn_kernel_bind(slot->kernel, "pose", slot->pose);
-    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
-        status = atn_kernel_bind(slot->kernel, SCAN[axis], n->counted[points].position[axis]);
-        if (status == ATN_OK) status = atn_kernel_bind(slot->kernel, MODEL[axis], n->model_array[axis]);
-    }
-    if (status == ATN_OK && !n->options.brute) status = atn_kernel_bind(slot->kernel, "list", n->list_array);
-    if (status == ATN_OK && !n->options.brute) status = atn_kernel_bind(slot->kernel, "start", n->start_array);
-    if (status == ATN_OK && !n->options.brute) status = set_volume(n, slot->kernel);
-    if (!marks && status == ATN_OK) status = atn_kernel_bind(slot->kernel, "count", slot->count);
+    if (status == ATN_OK) /* counts are whole: any order is as good */
+        status = atn_kernel_make(n->device, kernel_name(n), ATN_SP, n->options.brute ? 0 : ATN_TRUSTED, &slot->kernel);
+    atn_array *const *at = n->counted[points].position, *const *model = n->model_array;
+    if (status == ATN_OK)
+        status = atn_kernel_give(slot->kernel,
+                                 ATN_ARRAYS({"pose", slot->pose}, {SCAN[0], at[0]}, {SCAN[1], at[1]}, {SCAN[2], at[2]},
+                                            {MODEL[0], model[0]}, {MODEL[1], model[1]}, {MODEL[2], model[2]}),
+                                 ATN_NUMBERS({"threshold2", threshold * threshold}));
+    if (status == ATN_OK) status = set_volume(n, slot->kernel);
+    if (!marks && status == ATN_OK)
+        status = atn_kernel_give(slot->kernel, ATN_ARRAYS({"count", slot->count}), ATN_NOTHING);
     if (!marks || status != ATN_OK) return status;
     status = atn_array_create_matrix(n->device, ATN_INT32, combinations, (int64_t)n->model.count, 0, &slot->found);
-    if (status == ATN_OK) status = atn_kernel_bind(slot->kernel, "index", n->index_array);
-    if (status == ATN_OK) status = atn_kernel_bind(slot->kernel, "found", slot->found);
-    if (status == ATN_OK) status = make_kernel(n, "shift_sum", false, &slot->sum);
-    if (status == ATN_OK) status = atn_kernel_bind(slot->sum, "found", slot->found);
-    if (status == ATN_OK) status = atn_kernel_bind(slot->sum, "count", slot->count);
+    if (status == ATN_OK)
+        status =
+            atn_kernel_give(slot->kernel, ATN_ARRAYS({"index", n->index_array}, {"found", slot->found}), ATN_NOTHING);
+    if (status == ATN_OK) status = atn_kernel_make(n->device, "shift_sum", ATN_SP, 0, &slot->sum);
+    if (status == ATN_OK)
+        status = atn_kernel_give(slot->sum, ATN_ARRAYS({"found", slot->found}, {"count", slot->count}), ATN_NOTHING);
     return status;
 }
 

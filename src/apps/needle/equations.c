@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "num/array.h"
-#include "plan/program.h"
+#include "plan/give.h"
 
 /* Of the model: positions, normals; of a pair: what a twist changes, residual, 1; sums of products of two of them. */
 enum { ROWS = 6, OF_PAIR = 8, SUMS = OF_PAIR * (OF_PAIR + 1) / 2 };
@@ -43,41 +43,26 @@ static atn_status put_lists(atn_needle *n, const needle_volume *v) {
     return status == ATN_OK ? atn_array_put(e->start, v->start, 0) : status;
 }
 
-static atn_status set_volume(const atn_needle *n, const needle_volume *v) {
-    const struct {
-        const char *name;
-        double value;
-    } number[] = {{"low_x", v->low[0]},
-                  {"low_y", v->low[1]},
-                  {"low_z", v->low[2]},
-                  {"last_x", v->size[0] - 1},
-                  {"last_y", v->size[1] - 1},
-                  {"last_z", v->size[2] - 1},
-                  {"nx", v->size[0]},
-                  {"ny", v->size[1]},
-                  {"per_length", 1 / v->edge},
-                  {"reach", REACH * n->options.threshold},
-                  {"least", LEAST * n->options.threshold}};
-    atn_status status = ATN_OK;
-    for (size_t k = 0; k < sizeof number / sizeof *number && status == ATN_OK; ++k)
-        status = atn_program_param(n->equations.program, number[k].name, number[k].value, 0);
-    return status;
-}
-
-static atn_status bind_own(needle_equations *e) {
-    const struct {
-        const char *name;
-        atn_array *array;
-    } own[] = {{"list", e->list}, {"start", e->start}, {"model", e->model}, {"pose", e->pose}, {"sums", e->sums}};
-    atn_status status = ATN_OK;
-    for (size_t k = 0; k < sizeof own / sizeof *own && status == ATN_OK; ++k)
-        status = atn_program_bind(e->program, own[k].name, own[k].array);
-    return status;
+static atn_status set_up(const atn_needle *n, const needle_volume *v) {
+    const needle_equations *e = &n->equations;
+    const atn_named_number number[] = {{"low_x", v->low[0]},
+                                       {"low_y", v->low[1]},
+                                       {"low_z", v->low[2]},
+                                       {"last_x", v->size[0] - 1},
+                                       {"last_y", v->size[1] - 1},
+                                       {"last_z", v->size[2] - 1},
+                                       {"nx", v->size[0]},
+                                       {"ny", v->size[1]},
+                                       {"per_length", 1 / v->edge},
+                                       {"reach", REACH * n->options.threshold},
+                                       {"least", LEAST * n->options.threshold}};
+    return atn_program_give(
+        e->program,
+        ATN_ARRAYS({"list", e->list}, {"start", e->start}, {"model", e->model}, {"pose", e->pose}, {"sums", e->sums}),
+        number, sizeof number / sizeof *number);
 }
 
 static atn_status fill(atn_needle *n, const float *const position[3]) {
-    static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_settings options = {.defines = DEFINES};
     needle_equations *e = &n->equations;
     needle_volume v;
     atn_status status = needle_volume_make(n->ctx, n->model.count, position, REACH * n->options.threshold,
@@ -89,10 +74,8 @@ static atn_status fill(atn_needle *n, const float *const position[3]) {
     if (status == ATN_OK) status = atn_array_create_vector(n->device, ATN_SP, SUMS, &e->sums);
     if (status == ATN_OK) atn_array_pin(e->pose);
     if (status == ATN_OK) atn_array_pin(e->sums);
-    if (status == ATN_OK) status = atn_program_create(n->device, "needle_refine", &options, &e->program);
-    if (status == ATN_OK) atn_program_trust(e->program);
-    if (status == ATN_OK) status = set_volume(n, &v);
-    if (status == ATN_OK) status = bind_own(e);
+    if (status == ATN_OK) status = atn_program_make(n->device, "needle_refine", ATN_SP, ATN_TRUSTED, &e->program);
+    if (status == ATN_OK) status = set_up(n, &v);
     needle_volume_free(&v);
     return status;
 }
@@ -112,11 +95,10 @@ static atn_status open_equations(atn_needle *n) {
 }
 
 static atn_status bind_points(atn_needle *n) {
-    static const char *const POSITION[3] = {"px", "py", "pz"};
     needle_equations *e = &n->equations;
-    atn_status status = ATN_OK;
-    for (int axis = 0; axis < 3 && status == ATN_OK && !e->bound; ++axis)
-        status = atn_program_bind(e->program, POSITION[axis], n->counted[NEEDLE_ALL].position[axis]);
+    atn_array *const *p = n->counted[NEEDLE_ALL].position;
+    if (e->bound) return ATN_OK;
+    atn_status status = atn_program_give(e->program, ATN_ARRAYS({"px", p[0]}, {"py", p[1]}, {"pz", p[2]}), ATN_NOTHING);
     e->bound = status == ATN_OK;
     return status;
 }

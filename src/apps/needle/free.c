@@ -4,7 +4,7 @@
 #include "apps/needle/needle.h"
 
 #include "num/array.h"
-#include "plan/program.h"
+#include "plan/give.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,8 +54,6 @@ void needle_free_take(atn_needle *n, const double spacing[3]) {
 }
 
 static atn_status open_views(atn_needle *n, int k) {
-    static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_settings options = {.defines = DEFINES};
     needle_free *f = &n->empty_space;
     if (f->program[k]) return ATN_OK;
     atn_status status =
@@ -65,11 +63,10 @@ static atn_status open_views(atn_needle *n, int k) {
     if (status != ATN_OK) return status;
     atn_array_pin(f->pose[k]);
     atn_array_pin(f->view[k]);
-    status = atn_program_create(n->device, "needle_view", &options, &f->program[k]);
-    if (status == ATN_OK) atn_program_trust(f->program[k]);
-    if (status == ATN_OK) status = atn_program_bind(f->program[k], "pose", f->pose[k]);
-    if (status == ATN_OK) status = atn_program_bind(f->program[k], "sample", f->sample);
-    if (status == ATN_OK) status = atn_program_bind(f->program[k], "view", f->view[k]);
+    status = atn_program_make(n->device, "needle_view", ATN_SP, ATN_TRUSTED, &f->program[k]);
+    if (status == ATN_OK)
+        status = atn_program_give(
+            f->program[k], ATN_ARRAYS({"pose", f->pose[k]}, {"sample", f->sample}, {"view", f->view[k]}), ATN_NOTHING);
     if (status != ATN_OK) {
         atn_program_free(f->program[k]);
         f->program[k] = NULL;
@@ -93,10 +90,9 @@ static atn_status view_some(atn_needle *n, int k, int64_t count, const geom_pose
     void *to = NULL;
     const void *from = NULL;
     atn_status status = open_views(n, k);
-    if (status == ATN_OK) status = atn_program_bind(f->program[k], "row", n->surface.row);
-    if (status == ATN_OK) status = atn_program_bind(f->program[k], "seen", n->surface.seen);
     if (status == ATN_OK)
-        status = atn_program_param(f->program[k], "deeper", DEEPER * n->options.threshold / f->spacing[1], 0);
+        status = atn_program_give(f->program[k], ATN_ARRAYS({"row", n->surface.row}, {"seen", n->surface.seen}),
+                                  ATN_NUMBERS({"deeper", DEEPER * n->options.threshold / f->spacing[1]}));
     if (status == ATN_OK) status = atn_array_map_write(f->pose[k], &to);
     if (status != ATN_OK) return status;
     for (int64_t p = 0; p < POSES[k]; ++p) { /* filled up with the last one, which is not counted again */

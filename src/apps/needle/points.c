@@ -3,7 +3,7 @@
 #include "apps/needle/needle.h"
 
 #include "num/array.h"
-#include "plan/program.h"
+#include "plan/give.h"
 
 #include <math.h>
 
@@ -19,8 +19,6 @@ void needle_points_free(needle_points *p) {
 }
 
 static atn_status open_points(atn_needle *n) {
-    static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_settings options = {.defines = DEFINES};
     needle_points *p = &n->points;
     if (p->program) return ATN_OK;
     atn_status status = atn_array_create_vector(n->device, ATN_SP, ABOUT, &p->about);
@@ -30,28 +28,23 @@ static atn_status open_points(atn_needle *n) {
         atn_array_pin(p->about);
         atn_array_pin(p->told);
         atn_array_pin(p->of);
-        status = atn_program_create(n->device, "needle_points", &options, &p->program);
+        status = atn_program_make(n->device, "needle_points", ATN_SP, ATN_TRUSTED, &p->program);
     }
-    if (status == ATN_OK) status = atn_program_create(n->device, "needle_some", &options, &p->some);
-    if (status == ATN_OK) {
-        atn_program_trust(p->program);
-        atn_program_trust(p->some);
-        status = atn_program_bind(p->program, "about", p->about);
-    }
-    if (status == ATN_OK) status = atn_program_bind(p->program, "told", p->told);
-    if (status == ATN_OK) status = atn_program_bind(p->some, "of", p->of);
+    if (status == ATN_OK) status = atn_program_make(n->device, "needle_some", ATN_SP, ATN_TRUSTED, &p->some);
+    if (status == ATN_OK)
+        status = atn_program_give(p->program, ATN_ARRAYS({"about", p->about}, {"told", p->told}), ATN_NOTHING);
+    if (status == ATN_OK) status = atn_program_give(p->some, ATN_ARRAYS({"of", p->of}), ATN_NOTHING);
     if (status != ATN_OK) needle_points_free(p);
     return status;
 }
 
 static atn_status bind_points(atn_needle *n) {
-    static const char *const POSITION[3] = {"px", "py", "pz"};
     needle_points *p = &n->points;
-    atn_status status = ATN_OK;
-    for (int axis = 0; axis < 3 && status == ATN_OK && !p->bound; ++axis) {
-        status = atn_program_bind(p->program, POSITION[axis], n->counted[NEEDLE_ALL].position[axis]);
-        if (status == ATN_OK) status = atn_program_bind(p->some, POSITION[axis], n->counted[NEEDLE_ALL].position[axis]);
-    }
+    atn_array *const *at = n->counted[NEEDLE_ALL].position;
+    const atn_named_array positions[] = {{"px", at[0]}, {"py", at[1]}, {"pz", at[2]}};
+    if (p->bound) return ATN_OK;
+    atn_status status = atn_program_give(p->program, positions, 3, ATN_NOTHING);
+    if (status == ATN_OK) status = atn_program_give(p->some, positions, 3, ATN_NOTHING);
     p->bound = status == ATN_OK;
     return status;
 }
@@ -67,25 +60,22 @@ static double nowhere(const atn_needle *n, const double spacing[3]) {
 
 static atn_status set_numbers(atn_needle *n, const double spacing[3], double reach) {
     double edge = n->options.edge > 0 ? n->options.edge : -1;
-    const struct {
-        const char *name;
-        double value;
-    } number[] = {{"dx", spacing[0]},
-                  {"dy", spacing[1]},
-                  {"dz", spacing[2]},
-                  {"reach", reach},
-                  {"edge", edge},
-                  {"far", nowhere(n, spacing)},
-                  {"over_c", edge > 0 ? fmin(ceil(edge / spacing[0]), (double)n->surface.width) : 0},
-                  {"tile_f", fmin(fmax(floor(TILE * n->options.threshold / spacing[2]), 1), (double)n->surface.frames)},
-                  {"tile_c", fmin(fmax(floor(TILE * n->options.threshold / spacing[0]), 1), (double)n->surface.width)},
-                  {"over_f", edge > 0 ? fmin(ceil(edge / spacing[2]), (double)n->surface.frames) : 0}};
-    atn_status status = ATN_OK;
-    for (size_t k = 0; k < sizeof number / sizeof *number && status == ATN_OK; ++k)
-        status = atn_program_param(n->points.program, number[k].name, number[k].value, 0);
-    if (status == ATN_OK) status = atn_program_param(n->points.some, "far", nowhere(n, spacing), 0);
-    if (status == ATN_OK) status = atn_program_bind(n->points.program, "row", n->surface.row);
-    return status == ATN_OK ? atn_program_bind(n->points.program, "seen", n->surface.seen) : status;
+    const atn_named_number number[] = {
+        {"dx", spacing[0]},
+        {"dy", spacing[1]},
+        {"dz", spacing[2]},
+        {"reach", reach},
+        {"edge", edge},
+        {"far", nowhere(n, spacing)},
+        {"over_c", edge > 0 ? fmin(ceil(edge / spacing[0]), (double)n->surface.width) : 0},
+        {"tile_f", fmin(fmax(floor(TILE * n->options.threshold / spacing[2]), 1), (double)n->surface.frames)},
+        {"tile_c", fmin(fmax(floor(TILE * n->options.threshold / spacing[0]), 1), (double)n->surface.width)},
+        {"over_f", edge > 0 ? fmin(ceil(edge / spacing[2]), (double)n->surface.frames) : 0}};
+    atn_status status =
+        atn_program_give(n->points.program, ATN_ARRAYS({"row", n->surface.row}, {"seen", n->surface.seen}), number,
+                         sizeof number / sizeof *number);
+    if (status != ATN_OK) return status;
+    return atn_program_give(n->points.some, ATN_NOTHING, ATN_NUMBERS({"far", nowhere(n, spacing)}));
 }
 
 /* The line as the program takes it, and the middle of its certain part. */

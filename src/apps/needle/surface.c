@@ -3,7 +3,7 @@
 #include "apps/needle/segment.h"
 
 #include "base/memory.h"
-#include "plan/program.h"
+#include "plan/give.h"
 
 void needle_surface_free(needle_surface *s) {
     for (int k = 0; k < NEEDLE_BATCHES; ++k) {
@@ -34,25 +34,15 @@ atn_status needle_surface_begin(needle_surface *s, const atn_volume_info *scans)
 }
 
 static atn_status make_program(needle_surface *s, int32_t slot) {
-    static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    const atn_kernel_settings options = {.defines = DEFINES};
     atn_program **program = &s->program[slot];
     if (*program) return ATN_OK;
-    const struct {
-        const char *name;
-        int64_t value;
-    } number[] = {{"high", (s->height + NEEDLE_ROWS - 1) / NEEDLE_ROWS},
-                  {"height", s->height},
-                  {"width", s->width},
-                  {"per", 32 / s->bits}};
-    atn_status status = atn_program_create(s->device, "needle_surface", &options, program);
-    if (status == ATN_OK) atn_program_trust(*program);
-    for (size_t k = 0; k < sizeof number / sizeof *number && status == ATN_OK; ++k)
-        status = atn_program_param(*program, number[k].name, (double)number[k].value, 0);
+    int64_t high = (s->height + NEEDLE_ROWS - 1) / NEEDLE_ROWS;
+    atn_status status = atn_program_make(s->device, "needle_surface", ATN_SP, ATN_TRUSTED, program);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, 1, &s->begin[slot]);
-    if (status == ATN_OK) status = atn_program_bind(*program, "begin", s->begin[slot]);
-    if (status == ATN_OK) status = atn_program_bind(*program, "row", s->row);
-    if (status == ATN_OK) status = atn_program_bind(*program, "seen", s->seen);
+    if (status == ATN_OK)
+        status = atn_program_give(*program, ATN_ARRAYS({"begin", s->begin[slot]}, {"row", s->row}, {"seen", s->seen}),
+                                  ATN_NUMBERS({"high", (double)high}, {"height", (double)s->height},
+                                              {"width", (double)s->width}, {"per", 32 / s->bits}));
     if (status != ATN_OK) {
         atn_program_free(*program);
         atn_array_free(s->begin[slot]);
@@ -65,9 +55,9 @@ static atn_status make_program(needle_surface *s, int32_t slot) {
 atn_status needle_surface_find(needle_surface *s, const needle_batch *batch, int32_t least) {
     atn_status status = make_program(s, batch->slot);
     atn_program *program = s->program[batch->slot];
-    if (status == ATN_OK) status = atn_program_bind(program, "pixels", batch->pixels);
-    if (status == ATN_OK) status = atn_program_bind(program, "median", batch->median);
-    if (status == ATN_OK) status = atn_program_param(program, "least", least, 0);
+    if (status == ATN_OK)
+        status = atn_program_give(program, ATN_ARRAYS({"pixels", batch->pixels}, {"median", batch->median}),
+                                  ATN_NUMBERS({"least", least}));
     if (status == ATN_OK && s->first[batch->slot] != batch->first + 1) {
         int32_t begin = (int32_t)batch->first;
         status = atn_array_put(s->begin[batch->slot], &begin, 0);
