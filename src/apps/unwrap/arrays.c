@@ -139,10 +139,11 @@ static atn_status join_quality(atn_unwrap *u) {
     const void *wrong;
     atn_status status = unwrap_array(u, ATN_U8, u->width, u->height, &u->state);
     if (status == ATN_OK)
-        status = UNWRAP_OP(u, &u->ops.validity, "unwrap_valid", "mask", u->mask, "quality", u->quality, "state",
-                           u->state, "wrong", u->rows[0]);
-    if (status == ATN_OK) status = atn_kernel_bind(u->ops.validity.kernel, "mask", u->mask);
-    if (status == ATN_OK) status = atn_kernel_bind(u->ops.validity.kernel, "quality", u->quality);
+        status = UNWRAP_OP(u, &u->ops.validity, "unwrap_valid", {"mask", u->mask}, {"quality", u->quality},
+                           {"state", u->state}, {"wrong", u->rows[0]});
+    if (status == ATN_OK)
+        status = atn_kernel_give(u->ops.validity.kernel, ATN_ARRAYS({"mask", u->mask}, {"quality", u->quality}),
+                                 ATN_NOTHING);
     if (status == ATN_OK) status = atn_kernel_run(u->ops.validity.kernel);
     if (status == ATN_OK) status = atn_array_map_read(u->rows[0], &wrong);
     if (status == ATN_OK && unwrap_row_sum(wrong, ATN_INT32, u->height) > 0) status = refuse_quality(u);

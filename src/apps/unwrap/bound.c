@@ -3,22 +3,10 @@
 
 #include "num/array.h"
 
-atn_kernel_settings unwrap_described(atn_type type) {
-    static const char *const NAMES[2][2] = {{"USED_FLOAT=SP", NULL}, {"USED_FLOAT=DP", NULL}};
-    return (atn_kernel_settings){.defines = NAMES[type == ATN_DP]};
-}
-
 atn_status unwrap_op_make(atn_device *device, atn_type type, unwrap_op *op, const char *kernel,
-                          const void *const *pairs) {
-    atn_kernel_settings options = unwrap_described(type);
-    atn_status status = atn_kernel_create(device, kernel, &options, &op->kernel);
-    for (; status == ATN_OK && *pairs; pairs += 2) {
-        union {
-            const void *in;
-            atn_array *array;
-        } bound = {.in = pairs[1]};
-        status = atn_kernel_bind(op->kernel, pairs[0], bound.array);
-    }
+                          const atn_named_array *arrays, size_t n) {
+    atn_status status = atn_kernel_make(device, kernel, type, 0, &op->kernel);
+    if (status == ATN_OK) status = atn_kernel_give(op->kernel, arrays, n, ATN_NOTHING);
     if (status != ATN_OK) unwrap_op_free(op);
     return status;
 }

@@ -2,19 +2,16 @@
 #ifndef ATN_APPS_UNWRAP_BOUND_H
 #define ATN_APPS_UNWRAP_BOUND_H
 
-#include <attune/kernel.h>
+#include "kernel/give.h"
 
 typedef struct unwrap_op {
     atn_kernel *kernel; /* NULL until it is needed */
 } unwrap_op;
 
-/* Names and arrays in pairs, ended by NULL. `type` is that of the phase. */
+/* `type` is that of the phase. */
 atn_status unwrap_op_make(atn_device *device, atn_type type, unwrap_op *op, const char *kernel,
-                          const void *const *pairs);
+                          const atn_named_array *arrays, size_t n);
 void unwrap_op_free(unwrap_op *op);
-
-/* What the description of a kernel or program is told of the phase's type. */
-atn_kernel_settings unwrap_described(atn_type type);
 
 /* A vector where there are no rows; nothing happens where *out is there. */
 atn_status unwrap_array_make(atn_device *device, atn_type type, int64_t columns, int64_t rows, atn_array **out);

@@ -24,8 +24,8 @@ static atn_status row_sum(const atn_unwrap *u, int which, double *out) {
 static atn_status find_angle(atn_unwrap *u, double *off) {
     unwrap_op *op = &u->ops.phasor[u->place];
     double x = 0, y = 0;
-    atn_status status = UNWRAP_OP(u, op, "unwrap_phasor", "psi", u->psi, "u", unwrap_answer(u), "mask", u->mask,
-                                  "sum_cos", u->rows[1], "sum_sin", u->rows[2]);
+    atn_status status = UNWRAP_OP(u, op, "unwrap_phasor", {"psi", u->psi}, {"u", unwrap_answer(u)}, {"mask", u->mask},
+                                  {"sum_cos", u->rows[1]}, {"sum_sin", u->rows[2]});
     if (status == ATN_OK) status = atn_kernel_run(op->kernel);
     if (status == ATN_OK) status = row_sum(u, 1, &x);
     if (status == ATN_OK) status = row_sum(u, 2, &y);
@@ -34,13 +34,13 @@ static atn_status find_angle(atn_unwrap *u, double *off) {
 }
 
 static atn_status write_out(atn_unwrap *u, double off, bool congruent, const double plane[3]) {
-    static const char *const NAME[3] = {"piston", "tilt_x", "tilt_y"};
     unwrap_op *op = &u->ops.finish[u->place];
     atn_status status =
-        UNWRAP_OP(u, op, "unwrap_finish", "psi", u->psi, "u", unwrap_answer(u), "mask", u->mask, "v", u->out);
-    if (status == ATN_OK) status = atn_kernel_param(op->kernel, "off", off, 0);
-    if (status == ATN_OK) status = atn_kernel_param(op->kernel, "congruent", congruent, 0);
-    for (int k = 0; k < 3 && status == ATN_OK; ++k) status = atn_kernel_param(op->kernel, NAME[k], plane[k], 0);
+        UNWRAP_OP(u, op, "unwrap_finish", {"psi", u->psi}, {"u", unwrap_answer(u)}, {"mask", u->mask}, {"v", u->out});
+    if (status == ATN_OK)
+        status = atn_kernel_give(op->kernel, ATN_NOTHING,
+                                 ATN_NUMBERS({"off", off}, {"congruent", congruent}, {"piston", plane[0]},
+                                             {"tilt_x", plane[1]}, {"tilt_y", plane[2]}));
     return status == ATN_OK ? atn_kernel_run(op->kernel) : status;
 }
 
@@ -48,8 +48,9 @@ atn_status unwrap_report(atn_unwrap *u, bool congruent, atn_unwrap_result *resul
     unwrap_op *op = &u->ops.report;
     const void *farthest;
     double squares = 0, cuts = 0, pairs = 0, most = 0;
-    atn_status status = UNWRAP_OP(u, op, "unwrap_report", "psi", u->psi, "v", u->out, "mask", u->mask, "squares",
-                                  u->rows[3], "cuts", u->rows[4], "farthest", u->rows[5], "pairs", u->rows[6]);
+    atn_status status =
+        UNWRAP_OP(u, op, "unwrap_report", {"psi", u->psi}, {"v", u->out}, {"mask", u->mask}, {"squares", u->rows[3]},
+                  {"cuts", u->rows[4]}, {"farthest", u->rows[5]}, {"pairs", u->rows[6]});
     if (status == ATN_OK) status = atn_kernel_run(op->kernel);
     if (status == ATN_OK) status = row_sum(u, 3, &squares);
     if (status == ATN_OK) status = row_sum(u, 4, &cuts);
@@ -82,8 +83,9 @@ atn_status unwrap_plane_of(atn_unwrap *u, bool tilt, double plane[3]) {
     unwrap_op *op = &u->ops.moments;
     const void *row[5];
     double m[MOMENTS] = {0};
-    atn_status status = UNWRAP_OP(u, op, "unwrap_moments", "v", u->out, NAMES[0], u->rows[1], NAMES[1], u->rows[2],
-                                  NAMES[2], u->rows[3], NAMES[3], u->rows[4], NAMES[4], u->rows[5]);
+    atn_status status =
+        UNWRAP_OP(u, op, "unwrap_moments", {"v", u->out}, {NAMES[0], u->rows[1]}, {NAMES[1], u->rows[2]},
+                  {NAMES[2], u->rows[3]}, {NAMES[3], u->rows[4]}, {NAMES[4], u->rows[5]});
     if (status == ATN_OK) status = atn_kernel_run(op->kernel);
     for (int k = 0; k < 5 && status == ATN_OK; ++k) status = atn_array_map_read(u->rows[1 + k], &row[k]);
     if (status != ATN_OK) return status;

@@ -12,7 +12,6 @@ static atn_status open_follow(unwrap_follow *f, const unwrap_image *image) {
 }
 
 atn_status unwrap_follow_turns(unwrap_follow *f, const unwrap_image *image, const double plane[3]) {
-    static const char *const NAME[3] = {"piston", "tilt_x", "tilt_y"};
     int32_t count[COUNTS] = {0};
     union {
         float narrow[MISFITS];
@@ -20,10 +19,11 @@ atn_status unwrap_follow_turns(unwrap_follow *f, const unwrap_image *image, cons
     } misfit = {{0}};
     atn_status status = open_follow(f, image);
     if (status == ATN_OK)
-        status = UNWRAP_BIND(&f->program, image, "unwrap_follow", "psi", image->psi, "mask", image->mask, "v",
-                             image->out, "count", f->counts, "misfit", f->misfits);
-    for (int k = 0; k < 3 && status == ATN_OK; ++k)
-        status = atn_program_param(f->program.program, NAME[k], plane[k], 0);
+        status = UNWRAP_BIND(&f->program, image, "unwrap_follow", {"psi", image->psi}, {"mask", image->mask},
+                             {"v", image->out}, {"count", f->counts}, {"misfit", f->misfits});
+    if (status == ATN_OK)
+        status = atn_program_give(f->program.program, ATN_NOTHING,
+                                  ATN_NUMBERS({"piston", plane[0]}, {"tilt_x", plane[1]}, {"tilt_y", plane[2]}));
     if (status == ATN_OK) status = atn_program_run(f->program.program);
     if (status == ATN_OK) status = atn_array_get(f->counts, count, 0);
     if (status == ATN_OK) status = atn_array_get(f->misfits, &misfit, 0);

@@ -1,26 +1,17 @@
 /* Programs over the arrays of a frame. */
 #include "apps/unwrap/image.h"
 
-#include "plan/program.h"
-
 #include <assert.h>
 
 atn_status unwrap_program_bind(unwrap_program *p, const unwrap_image *image, const char *name,
-                               const void *const *pairs) {
-    static const char *const DEFINES[2][2] = {{"USED_FLOAT=SP", NULL}, {"USED_FLOAT=DP", NULL}};
-    atn_kernel_settings options = {.defines = DEFINES[image->type == ATN_DP]};
-    atn_status status = p->program ? ATN_OK : atn_program_create(image->device, name, &options, &p->program);
-    if (status == ATN_OK) atn_program_trust(p->program);
-    for (int k = 0; status == ATN_OK && pairs[2 * k]; ++k) {
-        union {
-            const void *in;
-            atn_array *array;
-        } wanted = {.in = pairs[2 * k + 1]};
-        assert(k < UNWRAP_BOUND);
-        if (p->bound[k] == wanted.array) continue;
-        status = atn_program_bind(p->program, pairs[2 * k], wanted.array);
-        p->bound[k] = status == ATN_OK ? wanted.array : NULL;
-        p->name[k] = pairs[2 * k];
+                               const atn_named_array *arrays, size_t n) {
+    atn_status status = atn_program_make(image->device, name, image->type, ATN_TRUSTED, &p->program);
+    assert(n <= UNWRAP_BOUND);
+    for (size_t k = 0; k < n && status == ATN_OK; ++k) {
+        if (p->bound[k] == arrays[k].array) continue;
+        status = atn_program_bind(p->program, arrays[k].name, arrays[k].array);
+        p->bound[k] = status == ATN_OK ? arrays[k].array : NULL;
+        p->name[k] = arrays[k].name;
     }
     return status;
 }

@@ -2,7 +2,7 @@
 #ifndef ATN_APPS_UNWRAP_IMAGE_H
 #define ATN_APPS_UNWRAP_IMAGE_H
 
-#include <attune/program.h>
+#include "plan/give.h"
 
 typedef struct unwrap_image {
     atn_device *device;
@@ -22,10 +22,10 @@ typedef struct unwrap_program {
     atn_array *bound[UNWRAP_BOUND];
 } unwrap_program;
 
-/* Binds arrays that are not bound yet: names and arrays in pairs, ended by NULL. Its indices are attune's own. */
+/* Binds arrays that are not bound yet. Its indices are attune's own. */
 atn_status unwrap_program_bind(unwrap_program *p, const unwrap_image *image, const char *name,
-                               const void *const *pairs);
-#define UNWRAP_BIND(p, image, name, ...) unwrap_program_bind(p, image, name, (const void *const[]){__VA_ARGS__, NULL})
+                               const atn_named_array *arrays, size_t n);
+#define UNWRAP_BIND(p, image, name, ...) unwrap_program_bind(p, image, name, ATN_ARRAYS(__VA_ARGS__))
 /* Another array wherever one is bound, which may then go. */
 void unwrap_program_replace(unwrap_program *p, const atn_array *from, atn_array *to);
 void unwrap_program_free(unwrap_program *p);

@@ -16,21 +16,18 @@ atn_status unwrap_islands_write(unwrap_islands *islands, const unwrap_image *ima
     unwrap_program *p = &islands->program[shape->known][shape->level];
     double unit, fine;
     find_units(image, &unit, &fine);
-    const struct {
-        const char *name;
-        double value;
-    } PARAMETERS[] = {{"stride", (double)labels->stride},
-                      {"known", shape->known},
-                      {"level", shape->level},
-                      {"congruent", shape->congruent},
-                      {"tilt_x", shape->tilt[0]},
-                      {"tilt_y", shape->tilt[1]},
-                      {"unit", unit},
-                      {"fine", fine}};
-    atn_status status = UNWRAP_BIND(p, image, "unwrap_islands", "psi", image->psi, "u", shape->u, "of", labels->of,
-                                    "root", labels->root, "runs", labels->runs, "v", image->out);
-    for (size_t k = 0; k < sizeof PARAMETERS / sizeof *PARAMETERS && status == ATN_OK; ++k)
-        status = atn_program_param(p->program, PARAMETERS[k].name, PARAMETERS[k].value, 0);
+    const atn_named_number numbers[] = {{"stride", (double)labels->stride},
+                                        {"known", shape->known},
+                                        {"level", shape->level},
+                                        {"congruent", shape->congruent},
+                                        {"tilt_x", shape->tilt[0]},
+                                        {"tilt_y", shape->tilt[1]},
+                                        {"unit", unit},
+                                        {"fine", fine}};
+    atn_status status =
+        UNWRAP_BIND(p, image, "unwrap_islands", {"psi", image->psi}, {"u", shape->u}, {"of", labels->of},
+                    {"root", labels->root}, {"runs", labels->runs}, {"v", image->out});
+    if (status == ATN_OK) status = atn_program_give(p->program, ATN_NOTHING, numbers, sizeof numbers / sizeof *numbers);
     return status == ATN_OK ? atn_program_run(p->program) : status;
 }
 

@@ -24,11 +24,13 @@ atn_status unwrap_labels_find(unwrap_labels *l, const unwrap_image *image, atn_a
     } misfit = {0};
     atn_status status = open_labels(l, image);
     if (status == ATN_OK)
-        status = UNWRAP_BIND(&l->program, image, "unwrap_labels", "psi", image->psi, "mask", image->mask, "of", l->of,
-                             "u", surface, "root", l->root, "runs", l->runs, "count", l->counts, "misfit", l->misfit);
-    if (status == ATN_OK) status = atn_program_param(l->program.program, "least", image->least, 0);
-    if (status == ATN_OK) status = atn_program_param(l->program.program, "stride", (double)l->stride, 0);
-    if (status == ATN_OK) status = atn_program_param(l->program.program, "pieces", pieces, 0);
+        status = UNWRAP_BIND(&l->program, image, "unwrap_labels", {"psi", image->psi}, {"mask", image->mask},
+                             {"of", l->of}, {"u", surface}, {"root", l->root}, {"runs", l->runs}, {"count", l->counts},
+                             {"misfit", l->misfit});
+    if (status == ATN_OK)
+        status =
+            atn_program_give(l->program.program, ATN_NOTHING,
+                             ATN_NUMBERS({"least", image->least}, {"stride", (double)l->stride}, {"pieces", pieces}));
     if (status == ATN_OK) status = atn_program_run(l->program.program);
     if (status == ATN_OK) status = atn_array_get(l->counts, count, 0);
     if (status == ATN_OK) status = atn_array_get(l->misfit, &misfit, 0);

@@ -6,9 +6,8 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "base/sized.h"
+#include "kernel/give.h"
 #include "num/array.h"
-
-#include <attune/kernel.h>
 
 #include <float.h>
 #include <math.h>
@@ -126,22 +125,12 @@ static atn_status make_arrays(atn_phase *p, atn_device *device, int64_t width, i
 }
 
 static atn_status make_kernel(atn_phase *p, atn_device *device) {
-    const char *const defines[] = {p->options.bits == 64 ? "USED_FLOAT=DP" : "USED_FLOAT=SP", NULL};
-    const atn_kernel_settings options = {.defines = defines};
-    const struct {
-        const char *name;
-        atn_array *array;
-    } objects[] = {{"frames", p->frames},
-                   {"sine", p->sine},
-                   {"cosine", p->cosine},
-                   {"phase", p->phase},
-                   {"modulation", p->modulation}};
-    atn_status status = atn_kernel_create(device, "phase_steps", &options, &p->kernel);
-    for (size_t k = 0; k < sizeof objects / sizeof *objects && status == ATN_OK; ++k)
-        status = atn_kernel_bind(p->kernel, objects[k].name, objects[k].array);
-    if (status == ATN_OK) status = atn_kernel_param(p->kernel, "least", p->options.least, 0);
-    if (status == ATN_OK) status = atn_kernel_param(p->kernel, "most", p->options.most, 0);
-    return status;
+    atn_status status = atn_kernel_make(device, "phase_steps", p->options.bits == 64 ? ATN_DP : ATN_SP, 0, &p->kernel);
+    if (status != ATN_OK) return status;
+    return atn_kernel_give(p->kernel,
+                           ATN_ARRAYS({"frames", p->frames}, {"sine", p->sine}, {"cosine", p->cosine},
+                                      {"phase", p->phase}, {"modulation", p->modulation}),
+                           ATN_NUMBERS({"least", p->options.least}, {"most", p->options.most}));
 }
 
 atn_status atn_phase_create(atn_device *device, int64_t width, int64_t height, const atn_phase_settings *given,

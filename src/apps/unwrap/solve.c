@@ -5,7 +5,8 @@
 #include "apps/unwrap/direct.h"
 #include "apps/unwrap/smooth.h"
 #include "base/memory.h"
-#include "plan/program.h"
+#include "device/device.h"
+#include "plan/give.h"
 
 #include <math.h>
 #include <string.h>
@@ -93,29 +94,13 @@ atn_array *unwrap_solver_answer(const unwrap_solver *s) { return s->grid.answer;
 
 /* ---- running ---- */
 
-typedef struct named_array {
-    const char *name;
-    atn_array *array;
-} named_array;
+#define COUNT(a) (sizeof(a) / sizeof *(a))
 
-typedef struct named_number {
-    const char *name;
-    double value;
-} named_number;
-
-/* The first time it is made; arrays and numbers may be others each time. Lists end with a name that is NULL. */
-static atn_status run(const unwrap_solver *s, const char *name, const named_array *arrays, const named_number *numbers,
-                      atn_program **program) {
-    const atn_kernel_settings options = unwrap_described(s->how.type);
-    atn_status status = ATN_OK;
-    if (!*program) {
-        status = atn_program_create(s->device, name, &options, program);
-        if (status != ATN_OK) return status;
-        atn_program_any_size(*program);
-    }
-    for (; arrays->name && status == ATN_OK; ++arrays) status = atn_program_bind(*program, arrays->name, arrays->array);
-    for (; numbers->name && status == ATN_OK; ++numbers)
-        status = atn_program_param(*program, numbers->name, numbers->value, 0);
+/* The first time it is made; arrays and numbers may be others each time. */
+static atn_status run(const unwrap_solver *s, const char *name, const atn_named_array *arrays, size_t n_arrays,
+                      const atn_named_number *numbers, size_t n_numbers, atn_program **program) {
+    atn_status status = atn_program_make(s->device, name, s->how.type, ATN_ANY_SIZE, program);
+    if (status == ATN_OK) status = atn_program_give(*program, arrays, n_arrays, numbers, n_numbers);
     return status == ATN_OK ? atn_program_run(*program) : status;
 }
 
@@ -134,30 +119,30 @@ static atn_status run_plain(unwrap_solver *s, atn_array *psi, bool warm, double 
     const unwrap_solver_options *o = &s->how;
     bool fine = o->type == ATN_DP, jacobi = !o->colours;
     double low_b = unwrap_low(false, false, o->before[0]), low_a = unwrap_low(false, true, o->after[0]);
-    const named_array arrays[] = {
-        {"psi", psi},          {"X", s->grid.x},   {"Y", s->grid.y}, {"inverse", s->inverse[0]},
-        {"u", s->grid.framed}, {"now", s->now[0]}, {NULL, NULL}};
-    const named_number numbers[] = {{"warm", warm},
-                                    {"most", most},
-                                    {"within", p->within},
-                                    {"far", warm ? FAR * p->within : INFINITY},
-                                    {"small", SMALL[fine]},
-                                    {"tolerance", tolerance},
-                                    {"rounding", ROUNDING[fine]},
-                                    {"before", o->before[0]},
-                                    {"after", o->after[0]},
-                                    {"b1", unwrap_relax(low_b, false, 0, o->before[0])},
-                                    {"b2", unwrap_relax(low_b, false, 1, o->before[0])},
-                                    {"a1", unwrap_relax(low_a, true, 0, o->after[0])},
-                                    {"a2", unwrap_relax(low_a, true, 1, o->after[0])},
-                                    {"low_b", low_b},
-                                    {"low_a", low_a},
-                                    {"coarsest", o->coarsest},
-                                    {"pairs", o->pairs && jacobi},
-                                    {"colours", o->colours},
-                                    {"wide", o->wide},
-                                    {NULL, 0}};
-    atn_status status = run(s, "unwrap_plain", arrays, numbers, &s->plain[!(p->within > 0)][warm]);
+    const atn_named_array arrays[] = {{"psi", psi},          {"X", s->grid.x},
+                                      {"Y", s->grid.y},      {"inverse", s->inverse[0]},
+                                      {"u", s->grid.framed}, {"now", s->now[0]}};
+    const atn_named_number numbers[] = {{"warm", warm},
+                                        {"most", most},
+                                        {"within", p->within},
+                                        {"far", warm ? FAR * p->within : INFINITY},
+                                        {"small", SMALL[fine]},
+                                        {"tolerance", tolerance},
+                                        {"rounding", ROUNDING[fine]},
+                                        {"before", o->before[0]},
+                                        {"after", o->after[0]},
+                                        {"b1", unwrap_relax(low_b, false, 0, o->before[0])},
+                                        {"b2", unwrap_relax(low_b, false, 1, o->before[0])},
+                                        {"a1", unwrap_relax(low_a, true, 0, o->after[0])},
+                                        {"a2", unwrap_relax(low_a, true, 1, o->after[0])},
+                                        {"low_b", low_b},
+                                        {"low_a", low_a},
+                                        {"coarsest", o->coarsest},
+                                        {"pairs", o->pairs && jacobi},
+                                        {"colours", o->colours},
+                                        {"wide", o->wide}};
+    atn_status status =
+        run(s, "unwrap_plain", arrays, COUNT(arrays), numbers, COUNT(numbers), &s->plain[!(p->within > 0)][warm]);
     return status == ATN_OK ? look(s, false, now) : status;
 }
 
@@ -206,9 +191,10 @@ atn_status unwrap_solver_weights(unwrap_solver *s, const unwrap_system *system) 
     atn_status status = unwrap_array_make(s->device, s->how.type, c->width, c->height, &s->cx);
     if (status == ATN_OK) status = unwrap_array_make(s->device, s->how.type, c->width, c->height, &s->cy);
     if (status != ATN_OK) return status;
-    const named_array arrays[] = {{"wx", system->wx}, {"wy", system->wy}, {"cx", s->cx}, {"cy", s->cy}, {NULL, NULL}};
-    const named_number numbers[] = {{"coarsest", s->how.coarsest}, {NULL, 0}};
-    if (several) status = run(s, "unwrap_coarsest", arrays, numbers, &s->down);
+    if (several)
+        status =
+            run(s, "unwrap_coarsest", ATN_ARRAYS({"wx", system->wx}, {"wy", system->wy}, {"cx", s->cx}, {"cy", s->cy}),
+                ATN_NUMBERS({"coarsest", s->how.coarsest}), &s->down);
     if (status == ATN_OK) status = atn_array_map_read(several ? s->cx : system->wx, &edges.x);
     if (status == ATN_OK) status = atn_array_map_read(several ? s->cy : system->wy, &edges.y);
     return status == ATN_OK ? unwrap_inverse(s->device, c->width, c->height, &edges, &s->inverse[1]) : status;
@@ -220,24 +206,23 @@ atn_status unwrap_solver_weighted(unwrap_solver *s, const unwrap_system *system,
     bool fine = o->type == ATN_DP;
     int32_t n = o->before[1];
     double low = unwrap_low(true, false, n), now[NUMBERS] = {0};
-    const named_array arrays[] = {
-        {"psi", system->psi},       {"inv", system->inv}, {"wx", system->wx}, {"wy", system->wy},
-        {"inverse", s->inverse[1]}, {"u", system->u},     {"now", s->now[1]}, {NULL, NULL}};
-    const named_number numbers[] = {{"warm", warm},
-                                    {"gradients", o->gradients},
-                                    {"most", most},
-                                    {"tolerance", tolerance},
-                                    {"floor", FLOOR[fine]},
-                                    {"rounding", ROUNDING[fine]},
-                                    {"n", n},
-                                    {"o1", unwrap_relax(low, false, 0, n)},
-                                    {"o2", unwrap_relax(low, false, 1, n)},
-                                    {"oa", unwrap_relax(low, true, 0, n)},
-                                    {"low", low},
-                                    {"coarsest", o->coarsest},
-                                    {"wide", o->wide},
-                                    {NULL, 0}};
-    atn_status status = run(s, "unwrap_weighted", arrays, numbers, &s->weighted[warm]);
+    const atn_named_array arrays[] = {{"psi", system->psi}, {"inv", system->inv},       {"wx", system->wx},
+                                      {"wy", system->wy},   {"inverse", s->inverse[1]}, {"u", system->u},
+                                      {"now", s->now[1]}};
+    const atn_named_number numbers[] = {{"warm", warm},
+                                        {"gradients", o->gradients},
+                                        {"most", most},
+                                        {"tolerance", tolerance},
+                                        {"floor", FLOOR[fine]},
+                                        {"rounding", ROUNDING[fine]},
+                                        {"n", n},
+                                        {"o1", unwrap_relax(low, false, 0, n)},
+                                        {"o2", unwrap_relax(low, false, 1, n)},
+                                        {"oa", unwrap_relax(low, true, 0, n)},
+                                        {"low", low},
+                                        {"coarsest", o->coarsest},
+                                        {"wide", o->wide}};
+    atn_status status = run(s, "unwrap_weighted", arrays, COUNT(arrays), numbers, COUNT(numbers), &s->weighted[warm]);
     if (status == ATN_OK) status = look(s, true, now);
     if (status == ATN_OK) judge(s, true, now, tolerance, p);
     return status;

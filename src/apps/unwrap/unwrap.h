@@ -54,7 +54,7 @@ struct atn_unwrap {
 };
 
 #define UNWRAP_OP(u, op, name, ...)                                                                                    \
-    ((op)->kernel ? ATN_OK : unwrap_op_make((u)->device, (u)->type, op, name, (const void *const[]){__VA_ARGS__, NULL}))
+    ((op)->kernel ? ATN_OK : unwrap_op_make((u)->device, (u)->type, op, name, ATN_ARRAYS(__VA_ARGS__)))
 #define unwrap_array(u, type, columns, rows, out) unwrap_array_make((u)->device, type, columns, rows, out)
 
 /* unwrap.c: as atn_unwrap_create; knobs for what the options leave open, NULL: as they are known. */

@@ -26,19 +26,19 @@ atn_status unwrap_grade(atn_unwrap *u, const atn_unwrap_solve_settings *s) {
     atn_status status = open_arrays(u);
     if (status == ATN_OK) status = unwrap_arrays_quality(u);
     if (status == ATN_OK)
-        status = UNWRAP_OP(u, op, "unwrap_grade", "psi", u->psi, "mask", u->mask, "quality", u->quality, "grade",
-                           u->grade, "clean", u->clean);
-    if (status == ATN_OK) status = atn_kernel_bind(op->kernel, "quality", u->quality);
-    if (status == ATN_OK) status = atn_kernel_param(op->kernel, "low", residues ? LOW : 1, 0);
-    if (status == ATN_OK) status = atn_kernel_param(op->kernel, "rough", variance ? ROUGH : 0, 0);
+        status = UNWRAP_OP(u, op, "unwrap_grade", {"psi", u->psi}, {"mask", u->mask}, {"quality", u->quality},
+                           {"grade", u->grade}, {"clean", u->clean});
+    if (status == ATN_OK)
+        status = atn_kernel_give(op->kernel, ATN_ARRAYS({"quality", u->quality}),
+                                 ATN_NUMBERS({"low", residues ? LOW : 1}, {"rough", variance ? ROUGH : 0}));
     return status == ATN_OK ? atn_kernel_run(op->kernel) : status;
 }
 
 atn_status unwrap_edges(atn_unwrap *u, double bend) {
     unwrap_op *op = &u->ops.edges;
     const unwrap_system system = unwrap_weights_system(u);
-    atn_status status = UNWRAP_OP(u, op, "unwrap_edges", "grade", u->grade, "psi", u->clean, "u", u->u[u->now], "wx",
-                                  u->wx, "wy", u->wy, "inv", u->inv);
+    atn_status status = UNWRAP_OP(u, op, "unwrap_edges", {"grade", u->grade}, {"psi", u->clean}, {"u", u->u[u->now]},
+                                  {"wx", u->wx}, {"wy", u->wy}, {"inv", u->inv});
     if (status == ATN_OK) status = atn_kernel_param(op->kernel, "bend", bend, 0);
     if (status == ATN_OK) status = atn_kernel_run(op->kernel);
     return status == ATN_OK ? unwrap_solver_weights(u->solver, &system) : status;
