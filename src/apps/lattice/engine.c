@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "kernel/kernel.h"
+#include "kernel/give.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -115,27 +115,20 @@ static atn_status put_turns(atn_lattice *l, lattice_slot *s) {
 /* ---- kernels ---- */
 
 static atn_status kernel(atn_lattice *l, const char *name, atn_kernel **out) {
-    const char *const defines[] = {"USED_FLOAT=SP", NULL};
-    atn_kernel_settings options = {.defines = defines};
-    atn_status status = atn_kernel_create(l->device, name, &options, out);
-    if (status == ATN_OK) atn_kernel_trust(*out);
-    return status;
+    return atn_kernel_make(l->device, name, ATN_SP, ATN_TRUSTED, out);
 }
 
 static atn_status set_box(atn_kernel *k, const lattice_box *box) {
-    static const char *const OFFSET[3] = {"o_x", "o_y", "o_z"};
-    atn_status status = atn_kernel_param(k, "nx", box->size[0], 0);
-    if (status == ATN_OK) status = atn_kernel_param(k, "ny", box->size[1], 0);
-    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
-        status = atn_kernel_param(k, OFFSET[axis], box->offset[axis], 0);
-    return status;
+    return atn_kernel_give(k, ATN_NOTHING,
+                           ATN_NUMBERS({"nx", box->size[0]}, {"ny", box->size[1]}, {"o_x", box->offset[0]},
+                                       {"o_y", box->offset[1]}, {"o_z", box->offset[2]}));
 }
 
 static atn_status bind_near(atn_lattice *l, atn_kernel *k, const char *end, atn_array *last) {
-    atn_status status = atn_kernel_bind(k, "start", l->start);
-    if (status == ATN_OK) status = atn_kernel_bind(k, end, last);
-    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) status = atn_kernel_bind(k, AXES[axis], l->axis[axis]);
-    return status;
+    return atn_kernel_give(k,
+                           ATN_ARRAYS({"start", l->start}, {end, last}, {AXES[0], l->axis[0]}, {AXES[1], l->axis[1]},
+                                      {AXES[2], l->axis[2]}),
+                           ATN_NOTHING);
 }
 
 static atn_status make_score(atn_lattice *l, lattice_slot *s) {
@@ -149,10 +142,9 @@ static atn_status make_score(atn_lattice *l, lattice_slot *s) {
     if (status == ATN_OK) status = kernel(l, "lattice_score", &s->score_kernel);
     if (status == ATN_OK) status = bind_near(l, s->score_kernel, "last", l->last);
     if (status == ATN_OK) status = set_box(s->score_kernel, &s->coarse);
-    if (status == ATN_OK) status = atn_kernel_bind(s->score_kernel, "turn", s->turn);
-    if (status == ATN_OK) status = atn_kernel_bind(s->score_kernel, "table", s->table);
-    if (status == ATN_OK) status = atn_kernel_bind(s->score_kernel, "score", s->score);
-    return status;
+    if (status != ATN_OK) return status;
+    return atn_kernel_give(s->score_kernel, ATN_ARRAYS({"turn", s->turn}, {"table", s->table}, {"score", s->score}),
+                           ATN_NOTHING);
 }
 
 static atn_status make_pick(atn_lattice *l, lattice_slot *s) {
@@ -160,12 +152,10 @@ static atn_status make_pick(atn_lattice *l, lattice_slot *s) {
     atn_status status = vector(l, ATN_INT32, rows, NULL, &s->best);
     if (status == ATN_OK) status = vector(l, ATN_SP, rows, NULL, &s->sum);
     if (status == ATN_OK) status = kernel(l, "lattice_pick", &s->pick_kernel);
-    if (status == ATN_OK) status = atn_kernel_bind(s->pick_kernel, "score", s->rows);
-    if (status == ATN_OK) status = atn_kernel_bind(s->pick_kernel, "grid", s->grid);
-    if (status == ATN_OK) status = atn_kernel_bind(s->pick_kernel, "best", s->best);
-    if (status == ATN_OK) status = atn_kernel_bind(s->pick_kernel, "sum", s->sum);
-    if (status == ATN_OK) status = atn_kernel_param(s->pick_kernel, "unit", s->unit * LOG2E, 0);
-    if (status == ATN_OK) status = atn_kernel_param(s->pick_kernel, "groups", LATTICE_GROUPS, 0);
+    if (status == ATN_OK)
+        status = atn_kernel_give(s->pick_kernel,
+                                 ATN_ARRAYS({"score", s->rows}, {"grid", s->grid}, {"best", s->best}, {"sum", s->sum}),
+                                 ATN_NUMBERS({"unit", s->unit * LOG2E}, {"groups", LATTICE_GROUPS}));
     for (int k = 0; k < 4 && status == ATN_OK; ++k) {
         status = vector(l, ATN_SP, rows, NULL, &s->q[k]);
         if (status == ATN_OK) status = atn_array_view_matrix(s->q[k], l->batch, LATTICE_GROUPS, &s->q_rows[k]);
@@ -174,28 +164,20 @@ static atn_status make_pick(atn_lattice *l, lattice_slot *s) {
     return status;
 }
 
-static atn_status set_packing(atn_kernel *k, const lattice_packing *p) {
-    atn_status status = atn_kernel_param(k, "unit", p->unit, 0);
-    if (status == ATN_OK) status = atn_kernel_param(k, "log_low", p->log_low, 0);
-    return status == ATN_OK ? atn_kernel_param(k, "log_step", p->log_step, 0) : status;
-}
-
 /* A kernel of EM steps, but for the turns. */
 static atn_status make_steps(atn_lattice *l, lattice_slot *s, bool sharp, bool keep, atn_array *end, atn_kernel **out) {
-    static const char *const FOLD[3] = {"fold_x", "fold_y", "fold_z"};
+    const lattice_packing *p = &s->packing[sharp];
+    const bool *mirror = s->box.mirror;
     atn_status status = kernel(l, "lattice_refine", out);
     atn_kernel *k = *out;
     if (status == ATN_OK) status = bind_near(l, k, "end", end);
     if (status == ATN_OK) status = set_box(k, &s->box);
-    if (status == ATN_OK) status = atn_kernel_bind(k, "pull", s->pull[sharp]);
-    if (status == ATN_OK) status = atn_kernel_param(k, "keep", keep, 0);
-    if (status == ATN_OK) status = set_packing(k, &s->packing[sharp]);
-    if (status == ATN_OK) status = atn_kernel_param(k, "per_length", 1 / s->box.edge, 0);
-    if (status == ATN_OK) status = atn_kernel_param(k, "damp", DAMP, 0);
-    if (status == ATN_OK) status = atn_kernel_param(k, "most", MOST_SHIFT * l->sharp, 0);
-    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
-        status = atn_kernel_param(k, FOLD[axis], s->box.mirror[axis], 0);
-    return status;
+    if (status != ATN_OK) return status;
+    return atn_kernel_give(k, ATN_ARRAYS({"pull", s->pull[sharp]}),
+                           ATN_NUMBERS({"keep", keep}, {"unit", p->unit}, {"log_low", p->log_low},
+                                       {"log_step", p->log_step}, {"per_length", 1 / s->box.edge}, {"damp", DAMP},
+                                       {"most", MOST_SHIFT * l->sharp}, {"fold_x", mirror[0]}, {"fold_y", mirror[1]},
+                                       {"fold_z", mirror[2]}));
 }
 
 static atn_status bind_turns(atn_kernel *k, atn_array *const q[4], atn_array *const shift[3], atn_array *const fit[4]) {
