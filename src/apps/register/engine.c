@@ -196,16 +196,11 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
     atn_status status = ATN_OK;
     if (!e->kernel[which]) {
         double since = atn_clock_seconds();
-        char define[32];
         atn_type type = TABLE[which].exact ? reg_sum_type(e->type) : e->type;
-        snprintf(define, sizeof define, "USED_FLOAT=%s", type == ATN_DP ? "DP" : type == ATN_HP ? "HP" : "SP");
-        atn_kernel_settings options = {.defines = (const char *const[]){define, NULL},
-                                       .reproducible = e->settings->reproducible};
-        status = atn_kernel_create(e->device, TABLE[which].name, &options, &e->kernel[which]);
-        if (status == ATN_OK && TABLE[which].trusted) atn_kernel_trust(e->kernel[which]);
-        if (status == ATN_OK && TABLE[which].modest) atn_kernel_modest(e->kernel[which]);
-        if (status == ATN_OK && (TABLE[which].exact || TABLE[which].trusted || TABLE[which].modest))
-            atn_kernel_any_size(e->kernel[which]);
+        int how = (TABLE[which].trusted ? ATN_TRUSTED : 0) | (TABLE[which].modest ? ATN_MODEST : 0);
+        if (how || TABLE[which].exact) how |= ATN_ANY_SIZE;
+        if (e->settings->reproducible) how |= ATN_REPRODUCIBLE;
+        status = atn_kernel_make(e->device, TABLE[which].name, type, how, &e->kernel[which]);
         reg_timed(e, REG_BUILD, since);
     }
     *out = e->kernel[which];
@@ -239,8 +234,7 @@ atn_status reg_engine_run(reg_engine *e, reg_kernel which, const reg_binding *bo
     atn_kernel *kernel;
     atn_status status = atn_check_cancel(e->ctx);
     if (status == ATN_OK) status = reg_engine_kernel(e, which, &kernel);
-    for (size_t k = 0; k < count && status == ATN_OK; ++k)
-        status = atn_kernel_bind(kernel, bound[k].name, bound[k].array);
+    if (status == ATN_OK) status = atn_kernel_give(kernel, bound, count, ATN_NOTHING);
     if (status == ATN_OK) status = reg_engine_plan(e, kernel); /* building is no time of the kernel's */
     double since = atn_clock_seconds();
     if (status == ATN_OK) status = atn_kernel_run(kernel);
@@ -251,12 +245,11 @@ atn_status reg_engine_run(reg_engine *e, reg_kernel which, const reg_binding *bo
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static atn_status give_pose(atn_kernel *kernel, const geom_pose *pose) {
-    static const char *const A[9] = {"a00", "a01", "a02", "a10", "a11", "a12", "a20", "a21", "a22"};
-    static const char *const B[3] = {"b0", "b1", "b2"};
-    atn_status status = ATN_OK;
-    for (int k = 0; k < 9 && status == ATN_OK; ++k) status = atn_kernel_param(kernel, A[k], pose->a[k], 0);
-    for (int k = 0; k < 3 && status == ATN_OK; ++k) status = atn_kernel_param(kernel, B[k], pose->b[k], 0);
-    return status;
+    const double *a = pose->a, *b = pose->b;
+    return atn_kernel_give(kernel, ATN_NOTHING,
+                           ATN_NUMBERS({"a00", a[0]}, {"a01", a[1]}, {"a02", a[2]}, {"a10", a[3]}, {"a11", a[4]},
+                                       {"a12", a[5]}, {"a20", a[6]}, {"a21", a[7]}, {"a22", a[8]}, {"b0", b[0]},
+                                       {"b1", b[1]}, {"b2", b[2]}));
 }
 
 atn_status reg_engine_run_given(reg_engine *e, reg_kernel which, const geom_pose *pose, const reg_given *given,
@@ -264,8 +257,7 @@ atn_status reg_engine_run_given(reg_engine *e, reg_kernel which, const geom_pose
     atn_kernel *kernel;
     atn_status status = reg_engine_kernel(e, which, &kernel);
     if (status == ATN_OK && pose) status = give_pose(kernel, pose);
-    for (size_t k = 0; k < n && status == ATN_OK; ++k)
-        status = atn_kernel_param(kernel, given[k].name, given[k].value, 0);
+    if (status == ATN_OK) status = atn_kernel_give(kernel, ATN_NOTHING, given, n);
     return status == ATN_OK ? reg_engine_run(e, which, bound, count) : status;
 }
 

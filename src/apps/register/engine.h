@@ -5,8 +5,7 @@
 
 #include "apps/register/near.h"
 #include "geom/fit.h"
-
-#include <attune/kernel.h>
+#include "kernel/give.h"
 
 typedef enum reg_kernel {
     REG_MOVE,
@@ -117,16 +116,8 @@ size_t reg_engine_block(const reg_engine *engine, size_t points); /* points of a
 atn_status reg_engine_kernel(reg_engine *engine, reg_kernel which, atn_kernel **out);
 atn_status reg_engine_plan(reg_engine *engine, atn_kernel *kernel);
 
-/* An array for a name of a kernel. */
-typedef struct reg_binding {
-    const char *name;
-    atn_array *array;
-} reg_binding;
-/* A number for a parameter of a kernel. */
-typedef struct reg_given {
-    const char *name;
-    double value;
-} reg_given;
+typedef atn_named_array reg_binding; /* an array for a name of a kernel */
+typedef atn_named_number reg_given;  /* a number for a parameter */
 /* Binds and runs a kernel, which is made where it is not there; it has no parameters, or keeps those of the last run.
  */
 atn_status reg_engine_run(reg_engine *engine, reg_kernel which, const reg_binding *bound, size_t count);
