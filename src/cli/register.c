@@ -86,6 +86,26 @@ static atn_status open_device(atn_cli_call *call, atn_device **device) {
     return status;
 }
 
+static atn_status open_devices(atn_cli_call *call, atn_device *out[ATN_MOST_DEVICES], int32_t *count) {
+    atn_devices *devices = NULL;
+    int32_t index[ATN_MOST_DEVICES], wanted = 0;
+    atn_status status = atn_devices_find(call->ctx, &devices);
+    if (!status) status = atn_devices_pick_several(devices, atn_cli_value(call, "device"), index, &wanted);
+    for (*count = 0; *count < wanted && !status; *count += !status)
+        status = atn_device_open(devices, index[*count], &out[*count]);
+    atn_devices_free(devices);
+    return status;
+}
+
+static atn_status run_batch(atn_cli_register *r, const char *list) {
+    atn_device *devices[ATN_MOST_DEVICES];
+    int32_t count = 0;
+    atn_status status = open_devices(r->call, devices, &count);
+    if (!status) status = atn_cli_register_batch(r, devices, count, list);
+    for (int32_t k = 0; k < count; ++k) atn_device_close(devices[k]);
+    return status;
+}
+
 /* Both clouds thinned, with the edge that suits the target unless one was given; then registered. */
 static atn_status thin_and_register(atn_cli_register *r, atn_device *device, atn_cli_registered *done,
                                     const double *truth) {
@@ -150,14 +170,17 @@ static atn_status run(atn_cli_call *call) {
     r.settings.watch = watch;
     r.settings.watch_user = &r;
     bool many = !list && atn_cli_align_wanted(call);
+    if (!status && !list && atn_cli_has(call, "resume")) status = atn_cli_misuse(call, "--resume is for --batch");
+    if (!status && !list && call->ranks->rank) return ATN_OK; /* one pair is the first rank's */
     if (!status && (list || many) && atn_cli_has(call, "serve"))
         status = atn_cli_misuse(call, "--serve is for one pair");
     if (!status) status = atn_serve_open(call, "register", call->n_operands ? call->operands[0] : "", &r.serve);
     if (!status && !list && !many) status = run_one(&r);
-    if (!status && (list || many)) {
+    if (!status && list) status = run_batch(&r, list);
+    if (!status && many) {
         atn_device *device = NULL;
         status = open_device(call, &device);
-        if (!status) status = many ? atn_cli_align_run(&r, device) : atn_cli_register_batch(&r, device, list);
+        if (!status) status = atn_cli_align_run(&r, device);
         atn_device_close(device);
     }
     atn_cli_progress_end(call);
@@ -198,7 +221,11 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "searched, iterations, spread, seconds, peak_bytes, method, device.",
             "--batch: rows of a CSV file, source,target[,init[,aligned[,matrix]]], header row optional, paths relative "
             "to the list; init is a file, identity or auto. Each cloud is read once. Results are printed as they are "
-            "ready. A pair that fails does not stop the others; the exit status is 1 if any failed.",
+            "ready. A pair that fails does not stop the others; the exit status is 1 if any failed. Several devices "
+            "share "
+            "them: --device cuda,host, or all; so do ranks: mpirun -n N attune register --batch FILE. With --resume "
+            "FILE "
+            "what is done is kept there, and a run that was ended goes on when it is called again.",
             "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (fraction of "
             "source points that have one), iterations, pairs, evaluated_pairs, seconds, building_seconds, gpts, "
             "peak_bytes, "
@@ -222,5 +249,6 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             {0}},
     .min_operands = 0,
     .max_operands = 100000,
+    .ranks = true,
     .run = run,
 };

@@ -69,7 +69,7 @@ void atn_cli_register_profile(atn_text *rows, const atn_register_result *result)
 atn_status atn_cli_register_report(const atn_cli_register *r, const atn_cli_registered *done, const char *path);
 
 /* ---- register_batch.c ---- */
-/* The rows of a file, on a device. */
-atn_status atn_cli_register_batch(atn_cli_register *r, atn_device *device, const char *list);
+/* The rows of a file, on devices. */
+atn_status atn_cli_register_batch(atn_cli_register *r, atn_device *const *devices, int32_t n_devices, const char *list);
 
 #endif

@@ -2,17 +2,22 @@
  * each is told as soon as it is done. */
 #include "cli/register.h"
 #include "cli/register_list.h"
+#include "cli/rows.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "plot/page.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct batch {
     atn_cli_register *r;
-    atn_device *device;
+    atn_device *const *devices;
+    int32_t n_devices;
     atn_cli_list list;
+    size_t limit;             /* rows before it are this piece */
     size_t first, end;        /* rows that are at work */
     atn_register_pair *pairs; /* those of them that can be worked on */
     size_t *pair_of;          /* by row, from `first` on; SIZE_MAX: none */
@@ -143,7 +148,8 @@ static bool fill_row(const batch *b, size_t k, json_t *object) {
                                    .voxel = b->voxel,
                                    .used = {b->voxel > 0 ? used[0] : 0, b->voxel > 0 ? used[1] : 0},
                                    .result = x,
-                                   .foreseen_bytes = atn_register_bytes(b->device, &b->r->settings, used[0], used[1])};
+                                   .foreseen_bytes =
+                                       atn_register_bytes(b->devices[0], &b->r->settings, used[0], used[1])};
         good = atn_cli_register_json(b->r, &done, object);
     } else {
         json_t *source = json_object(), *target = json_object();
@@ -250,11 +256,13 @@ static atn_status check_all(const batch *b) {
 static atn_status work_some(batch *b) {
     atn_cli_register *r = b->r;
     bool thinned = atn_cli_has(r->call, "voxel");
+    b->end = b->limit;
     atn_status status =
         atn_cli_list_take(r->call, &r->reading, thinned ? &b->voxel : NULL, &b->list, b->first, &b->end);
     if (!status) status = choose_pairs(b);
     r->pair = b->first + 1;
-    if (!status && b->n_pairs) status = atn_register_batch(b->device, b->n_pairs, b->pairs, &r->settings);
+    if (!status && b->n_pairs)
+        status = atn_register_batch_several(b->devices, b->n_devices, b->n_pairs, b->pairs, &r->settings);
     atn_cli_progress_end(r->call);
     if (!status) status = atn_check_cancel(r->call->ctx);
     if (!status) tell_until(b, b->end);
@@ -264,35 +272,136 @@ static atn_status work_some(batch *b) {
     return status ? status : b->status;
 }
 
+/* ---- in pieces, on several ranks or with a journal ---- */
+
+/* What the first rank has told. */
+typedef struct telling {
+    FILE *out;
+    batch *b;
+    size_t failed;
+    atn_text first_failed, rows;
+} telling;
+
+/* What is printed goes into the answer. */
+static atn_status work_rows(void *user, atn_cli_rows_answer *a) {
+    batch *b = ((telling *)user)->b;
+    atn_cli_call *call = b->r->call;
+    FILE *before = call->out;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory) return atn_fail_memory(call->ctx, 0, "what is printed");
+    call->out = memory;
+    b->first = b->told = a->from;
+    b->limit = a->to;
+    b->failed = 0;
+    atn_status status = ATN_OK;
+    while (!status && b->first < b->limit) status = work_some(b);
+    call->out = before;
+    if (fclose(memory) != 0 && !status) status = atn_fail_memory(call->ctx, length, "what is printed");
+    if (!status) atn_text_add_bytes(&a->printed, text, length);
+    free(text);
+    if (call->ranks->count > 1) atn_cli_list_drop_all(&b->list); /* who has the next rows nobody knows */
+    a->failed = b->failed;
+    a->first_failed = b->first_failed;
+    a->report = b->rows;
+    b->first_failed = b->rows = (atn_text){.ctx = call->ctx};
+    return status ? status : a->printed.failed ? ATN_ERR_MEMORY : ATN_OK;
+}
+
+static atn_status tell_rows(void *user, const atn_cli_rows_answer *a) {
+    telling *t = user;
+    if (a->failed && !t->failed) atn_text_add(&t->first_failed, atn_text_str(&a->first_failed));
+    t->failed += a->failed;
+    atn_text_add_bytes(&t->rows, atn_text_str(&a->report), a->report.length);
+    fwrite(atn_text_str(&a->printed), 1, a->printed.length, t->out);
+    fflush(t->out); /* a full disk is said at the end, as always */
+    return t->rows.failed || t->first_failed.failed ? ATN_ERR_MEMORY : ATN_OK;
+}
+
+/* The list and what is asked of it; not where it is done. */
+static atn_status make_key(const batch *b, const char *path, char *key, size_t room) {
+    enum { LONGEST = 1 << 28 };
+    static const char *const ELSEWHERE[] = {"resume", "device", "verbose"};
+    atn_cli_call *call = b->r->call;
+    char *data, text[ATN_HASH_TEXT];
+    size_t length;
+    atn_status status = atn_file_read(call->ctx, path, LONGEST, &data, &length);
+    if (status) return status;
+    atn_hash hash = atn_hash_add_text((atn_hash){0}, atn_version());
+    hash = atn_hash_add(hash, data, length);
+    for (size_t k = 0; k < call->n_given; ++k) {
+        bool counts = true;
+        for (size_t m = 0; m < sizeof ELSEWHERE / sizeof *ELSEWHERE; ++m)
+            counts = counts && strcmp(call->given[k].option->name, ELSEWHERE[m]) != 0;
+        if (counts)
+            hash = atn_hash_add_text(atn_hash_add_text(hash, call->given[k].option->name), call->given[k].value);
+    }
+    atn_hash_print(hash, text);
+    snprintf(key, room, "%s", text);
+    atn_free(call->ctx, data);
+    return ATN_OK;
+}
+
+/* By all ranks; the first one knows all of it then. */
+static atn_status work_in_pieces(batch *b, const char *path) {
+    enum { MOST = 256 };
+    atn_cli_call *call = b->r->call;
+    telling t = {.out = call->out, .b = b, .first_failed = {.ctx = call->ctx}, .rows = b->rows};
+    atn_cli_rows rows = {.call = call, .count = b->list.n_rows, .most = MOST, .work = work_rows, .tell = tell_rows};
+    rows.user = &t;
+    rows.journal = atn_cli_value(call, "resume");
+    b->rows = (atn_text){.ctx = call->ctx};
+    atn_status status = rows.journal ? make_key(b, path, rows.key, sizeof rows.key) : ATN_OK;
+    if (!status && atn_cli_has(call, "voxel") && b->voxel == 0 && b->list.n_rows) { /* that of the first cloud */
+        size_t end = 1;
+        status = atn_cli_list_take(call, &b->r->reading, &b->voxel, &b->list, 0, &end);
+        atn_cli_list_drop_all(&b->list);
+    }
+    if (!status) status = atn_cli_rows_run(&rows);
+    atn_text_free(&b->rows);
+    atn_text_free(&b->first_failed);
+    b->rows = t.rows;
+    b->first_failed = t.first_failed;
+    b->failed = t.failed;
+    return status;
+}
+
 /* The list is read; what was told stays whole if the work ends before its end. */
-static atn_status work(batch *b) {
+static atn_status work(batch *b, const char *path) {
     atn_cli_register *r = b->r;
     atn_status status = ATN_OK;
-    r->n_pairs = b->list.n_rows;
+    r->n_pairs = b->limit = b->list.n_rows;
     r->settings.done = pair_done;
     r->settings.done_user = b;
     begin(b);
-    while (!status && b->first < b->list.n_rows) status = work_some(b);
+    if (r->call->ranks->count > 1 || atn_cli_has(r->call, "resume"))
+        status = work_in_pieces(b, path);
+    else
+        while (!status && b->first < b->list.n_rows) status = work_some(b);
     if (r->call->json) fputs("]}\n", r->call->out);
     return status;
 }
 
-atn_status atn_cli_register_batch(atn_cli_register *r, atn_device *device, const char *list) {
+atn_status atn_cli_register_batch(atn_cli_register *r, atn_device *const *devices, int32_t n_devices,
+                                  const char *list) {
     atn_cli_call *call = r->call;
     const char *report = atn_cli_value(call, "report");
     batch b = {.r = r,
-               .device = device,
+               .devices = devices,
+               .n_devices = n_devices,
                .voxel = r->voxel,
                .reported = report != NULL,
                .rows = {.ctx = call->ctx},
                .first_failed = {.ctx = call->ctx}};
-    if (report) atn_text_add(&b.rows, "source\ttarget\trotation, °\trmse\toverlap\titerations\tseconds\tverdict\t\n");
+    if (report && call->ranks->rank == 0)
+        atn_text_add(&b.rows, "source\ttarget\trotation, °\trmse\toverlap\titerations\tseconds\tverdict\t\n");
     atn_status status = atn_cli_register_check_files(call);
     if (!status) status = atn_cli_list_read(call, list, &b.list);
     for (size_t k = 0; k < b.list.n_rows && !status; ++k)
         status = atn_cli_register_check_output(call, b.list.rows[k].aligned);
-    if (!status) status = work(&b);
-    if (!status && report) status = write_report(&b, list, report);
+    if (!status) status = work(&b, list);
+    if (!status && report && call->ranks->rank == 0) status = write_report(&b, list, report);
     if (!status) status = check_all(&b);
     atn_text_free(&b.rows);
     atn_text_free(&b.first_failed);

@@ -211,8 +211,8 @@ static atn_status thin_cloud(atn_cli_call *call, double *edge, atn_cli_list_clou
 atn_status atn_cli_list_take(atn_cli_call *call, const atn_cloud_settings *reading, double *edge, atn_cli_list *list,
                              size_t first, size_t *end) {
     enum { MOST_ROWS = 256, MOST_POINTS = 2000000 };
-    size_t points = 0;
-    for (*end = first; *end < list->n_rows && *end < first + MOST_ROWS && points < MOST_POINTS; ++*end)
+    size_t points = 0, limit = *end < list->n_rows ? *end : list->n_rows;
+    for (*end = first; *end < limit && *end < first + MOST_ROWS && points < MOST_POINTS; ++*end)
         for (int k = 0; k < 2; ++k) {
             atn_cli_list_cloud *c = &list->clouds[list->rows[*end].clouds[k]];
             if (c->tried) continue;
@@ -227,9 +227,14 @@ atn_status atn_cli_list_take(atn_cli_call *call, const atn_cloud_settings *readi
 }
 
 static void drop_cloud(atn_cli_list_cloud *c) {
+    if (c->cloud) c->tried = false;
     atn_cloud_free(c->cloud);
     atn_cloud_free(c->thin);
     c->cloud = c->thin = NULL;
+}
+
+void atn_cli_list_drop_all(atn_cli_list *list) {
+    for (size_t k = 0; k < list->n_clouds; ++k) drop_cloud(&list->clouds[k]);
 }
 
 void atn_cli_list_drop(atn_cli_list *list, size_t first, size_t end) {

@@ -47,13 +47,14 @@ typedef struct atn_cli_list {
 
 /* Reads the list, without clouds. What is wrong with one row is said there; fails where the list itself is wrong. */
 atn_status atn_cli_list_read(atn_cli_call *call, const char *path, atn_cli_list *out);
-/* Reads the clouds of rows from `first` on, up to *end: as many as are worth it, so that memory is bounded however long
- * the list is. What is wrong with one cloud is said there. edge: all are thinned by it; that of the first cloud of all
- * where it is 0; NULL: they are not. */
+/* Reads the clouds of rows from `first` on, up to *end, or fewer, which it says: as many as are worth it, so that
+ * memory is bounded however long the list is. What is wrong with one cloud is said there. edge: all are thinned by it;
+ * that of the first cloud of all where it is 0; NULL: they are not. */
 atn_status atn_cli_list_take(atn_cli_call *call, const atn_cloud_settings *reading, double *edge, atn_cli_list *list,
                              size_t first, size_t *end);
 /* Frees clouds of rows before `end` that no later row needs. */
 void atn_cli_list_drop(atn_cli_list *list, size_t first, size_t end);
+void atn_cli_list_drop_all(atn_cli_list *list); /* all; rows that need them read them again */
 void atn_cli_list_free(atn_cli_list *list);
 
 /* Why a row cannot be worked on; "" where it can. */
