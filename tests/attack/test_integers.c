@@ -1,6 +1,6 @@
 /* Data that make selectors wrap, overflow and leave the arrays, fully optimized, on every device and with both
  * compilers: what is out of range is reported, nothing beside the arrays is read or written, the rest is right. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include "support/held.h"
 #include "support/kernel.h"
@@ -14,8 +14,7 @@ enum { N = 24 };
 enum { DAILY = 4 }; /* of these */
 static const char *const VARIANTS[] = {
     "", "index=32", "vec_p0=8,seq_p0=2", "lanes_p0=16,regs_p0=2,index=32", "lanes_p0=8", "vec_p0=4,index=32"};
-static atn_ctx *ctx;
-static atn_devices *devices;
+SHARED_DEVICES;
 
 /* All variants on one device; true where any exists. */
 static int hold_device(kernel *k, atn_device *device, int64_t reported) {
@@ -214,20 +213,6 @@ static void ranges_at_the_end(void **state) {
         kernel_vector(&k, "y", ATN_INT32, y, N);
         attack(&k, REPORTED[n]);
     }
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    kit_ok(ctx, atn_devices_find(ctx, &devices));
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    atn_devices_free(devices);
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

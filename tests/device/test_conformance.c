@@ -1,5 +1,5 @@
 /* The conformance test: what every backend must do, the same for all, on every device that is here. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include "base/memory.h"
 #include "device/backend.h"
@@ -50,8 +50,7 @@ static const dialect DIALECTS[] = {
      "extern \"C\" __global__ void broken(int *out) { out[0] = undeclared_thing; }\n"},
 };
 
-static atn_ctx *ctx;
-static atn_devices *devices;
+SHARED_DEVICES;
 
 static const dialect *dialect_of(const atn_device *device) {
     for (size_t k = 0; k < sizeof DIALECTS / sizeof *DIALECTS; ++k)
@@ -335,20 +334,6 @@ static void graphs_all(void **state) {
 static void failures_all(void **state) {
     (void)state;
     on_every_device(failures_leave_it_usable);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    kit_ok(ctx, atn_devices_find(ctx, &devices));
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    atn_devices_free(devices);
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

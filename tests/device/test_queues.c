@@ -1,11 +1,11 @@
 /* Queues, events and tapes of several queues on every device that is here: random work held against a model, and what
  * is refused. What only a driver that works late shows is in test_cuda_queues.c. */
 #include "queuekit.h"
+#include "support/shared.h"
 
 #include <string.h>
 
-static atn_ctx *ctx;
-static atn_devices *devices;
+SHARED_DEVICES;
 
 static void on_every_device(void (*check)(atn_device *device)) {
     bool cuda = false;
@@ -159,20 +159,6 @@ static void refusals_all(void **state) {
 static void few_all(void **state) {
     (void)state;
     on_every_device(queues_are_few);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    kit_ok(ctx, atn_devices_find(ctx, &devices));
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    atn_devices_free(devices);
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

@@ -1,24 +1,13 @@
 /* Halves, the running error bound, and the judgement that rests on it. */
 #include "support/kernel.h"
+#include "support/shared.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static atn_ctx *ctx;
-
-static int begin(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    return 0;
-}
-
-static int end(void **state) {
-    (void)state;
-    kit_free(ctx);
-    return 0;
-}
+SHARED_CTX;
 
 static void halves(void **state) {
     (void)state;
@@ -280,5 +269,5 @@ int main(void) {
         cmocka_unit_test(options_widen), cmocka_unit_test(sums_in_any_order), cmocka_unit_test(agreement),
         cmocka_unit_test(stray_writes),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

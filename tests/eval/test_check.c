@@ -1,22 +1,11 @@
 /* What is refused before a launch, to the letter; sizes that outputs take; indices for launchers; failing allocations.
  */
 #include "support/kernel.h"
+#include "support/shared.h"
 
 #include <string.h>
 
-static atn_ctx *ctx;
-
-static int begin(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    return 0;
-}
-
-static int end(void **state) {
-    (void)state;
-    kit_free(ctx);
-    return 0;
-}
+SHARED_CTX;
 
 static float room[64]; /* elements nobody looks at */
 
@@ -277,5 +266,5 @@ int main(void) {
         cmocka_unit_test(computed_accesses),    cmocka_unit_test(reaches),          cmocka_unit_test(spans),
         cmocka_unit_test(elements_not_at_hand), cmocka_unit_test(allocations_fail),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

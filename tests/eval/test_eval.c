@@ -1,22 +1,11 @@
 /* The oracle on each construct of the language, with results worked out by hand: accesses, writes, functions. */
 #include "support/kernel.h"
+#include "support/shared.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static atn_ctx *ctx;
-
-static int begin(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    return 0;
-}
-
-static int end(void **state) {
-    (void)state;
-    kit_free(ctx);
-    return 0;
-}
+SHARED_CTX;
 
 static void expect_floats(const float *got, const float *wanted, size_t count) {
     for (size_t k = 0; k < count; ++k)
@@ -305,5 +294,5 @@ int main(void) {
         cmocka_unit_test(sampled_points),
         cmocka_unit_test(cancelled),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,23 +1,12 @@
 /* Reductions in the oracle: every way of joining, on iterators and on the algorithm, empty ranges, ties, NaN, ranges
  * from data, iterators within iterators. */
 #include "support/kernel.h"
+#include "support/shared.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static atn_ctx *ctx;
-
-static int begin(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    return 0;
-}
-
-static int end(void **state) {
-    (void)state;
-    kit_free(ctx);
-    return 0;
-}
+SHARED_CTX;
 
 /* One ICF with one input over x, of `count` elements; on an iterator of a single point, or on the algorithm. */
 static double fold(const char *attributes, const double *x, int64_t count, bool algorithm) {
@@ -250,5 +239,5 @@ int main(void) {
         cmocka_unit_test(ranges_from_data),    cmocka_unit_test(nested),
         cmocka_unit_test(other_types),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,22 +1,11 @@
 /* The oracle on each kind of number: complex, integers that wrap, narrow types that round and saturate. */
 #include "support/kernel.h"
+#include "support/shared.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static atn_ctx *ctx;
-
-static int begin(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    return 0;
-}
-
-static int end(void **state) {
-    (void)state;
-    kit_free(ctx);
-    return 0;
-}
+SHARED_CTX;
 
 static void expect_floats(const float *got, const float *wanted, size_t count) {
     for (size_t k = 0; k < count; ++k)
@@ -124,5 +113,5 @@ int main(void) {
         cmocka_unit_test(integers),
         cmocka_unit_test(narrow_types),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,6 +1,6 @@
 /* Gathers and conversions in whole vectors: what is read by a computed place, of every type, and what floor, fabs,
  * copysign and INT32() make of numbers that do not fit, lane for lane as the oracle has it. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include "support/held.h"
 
@@ -50,8 +50,7 @@ static const char CONVERT[] =
                 LINK("convert.i(0)", "keep.v(0)") LINK("sign.out(0)", "hold.in")
                     LINK("convert.i(0)", "hold.v(0)") "</Connections></ParallelAlgorithm>";
 
-static atn_ctx *ctx;
-static atn_devices *devices;
+SHARED_DEVICES;
 
 static atn_view view_of(atn_type type, int rank, int64_t columns, void *data) {
     return (atn_view){
@@ -126,20 +125,6 @@ static void numbers_that_do_not_fit(void **state) {
                         view_of(ATN_DP, 1, LENGTH, signs2)};
     hold("convert", CONVERT, "SP", single);
     hold("convert", CONVERT, "DP", twice);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    kit_ok(ctx, atn_devices_find(ctx, &devices)); /* the host comes first */
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    atn_devices_free(devices);
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

@@ -1,7 +1,7 @@
 /* Halves computed in halves (half=1): a product with sums of halves, and a body that mixes them with what is done in
  * singles, held against the oracle in that arithmetic; and that it is arithmetic of its own, with a bound of its own.
  */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include "graph/shipped.h"
 #include "support/held.h"
@@ -30,8 +30,7 @@ static const char MIXED[] =
             LINK("b.out", "g.in(0)") LINK("f.out(0)", "store.in") LINK("mixed.i(0)", "store.v(0)")
                 LINK("g.out(0)", "keep.in") LINK("mixed.i(0)", "keep.v(0)") "</Connections></ParallelAlgorithm>";
 
-static atn_ctx *ctx;
-static atn_devices *devices;
+SHARED_DEVICES;
 
 static atn_view view_of(atn_type type, int64_t columns, int64_t rows, void *data) {
     return (atn_view){.data = data, .type = type, .rank = rows > 1 ? 2 : 1, .size = {columns, rows}, .pitch = columns};
@@ -132,20 +131,6 @@ static void bounds_tell_them_apart(void **state) {
     atn_eval_free(oracle);
     atn_device_close(device);
     atn_sequence_free(sequence);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    kit_ok(ctx, atn_devices_find(ctx, &devices)); /* the host comes first */
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    atn_devices_free(devices);
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

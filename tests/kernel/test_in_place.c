@@ -1,6 +1,6 @@
 /* Kernels that read what they write: all reads of a point come before its writes, and points that write nothing disturb
  * no other. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include "support/held.h"
 
@@ -33,7 +33,7 @@ static const char SOME[] = "<ParallelAlgorithm name='some' dimensions='1'><DataO
                  LINK("twice.out(0)", "store.in")
                      LINK("wanted.out(0)", "store.enable") "</Connections></ParallelAlgorithm>";
 
-static atn_ctx *ctx;
+SHARED_CTX;
 
 static void hold(const char *name, const char *xml) {
     static const char *const VARIANTS[] = {"", "regs_p0=2", "vec_p0=4", "lanes_p0=8,regs_p0=2",
@@ -82,18 +82,6 @@ static void reads_before_it_writes(void **state) {
 static void writes_where_it_is_wanted(void **state) {
     (void)state;
     hold("some", SOME);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

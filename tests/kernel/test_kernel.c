@@ -1,5 +1,5 @@
 /* Kernel handles through the public interface: binding, planning, running without lookup, explaining. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include "built/built.h"
 #include "graph/shipped.h"
@@ -27,8 +27,7 @@ static const char AXPY[] =
     "destination='wz.in'/></Connections>"
     "</ParallelAlgorithm>";
 
-static atn_ctx *ctx;
-static atn_devices *devices;
+SHARED_DEVICES;
 
 static atn_array *numbers(atn_device *device, int64_t n, float first) {
     atn_array *array;
@@ -378,20 +377,6 @@ static void measuring_is_remembered(void **state) {
     atn_array_free(z), atn_array_free(y), atn_array_free(x);
     atn_device_close(device);
     kit_setenv("ATTUNE_PROGRAM", program);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    kit_ok(ctx, atn_devices_find(ctx, &devices));
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    atn_devices_free(devices);
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

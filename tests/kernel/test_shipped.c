@@ -1,7 +1,7 @@
 /* The shipped kernels: variants of each, on every device that is here, at sizes that straddle the tiles' edges, held
  * against the oracle. ATTUNE_TEST_ALL=1 takes all kernels, sizes and types; else there are few sizes, and on devices
  * other than the host, which share the generator, every kernel has its turn within some days. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include "bench/estimate.h"
 #include "shipped_arrays.h"
@@ -164,8 +164,7 @@ static const char *const ITEMS[] = {
 };
 enum { N_HOST = sizeof HOST / sizeof *HOST, N_ITEMS = sizeof ITEMS / sizeof *ITEMS, USUAL = 2 };
 
-static atn_ctx *ctx;
-static atn_devices *devices;
+SHARED_DEVICES;
 
 static atn_sequence *parse(const atn_shipped *kernel, const char *type) {
     atn_define define = {"USED_FLOAT", type};
@@ -306,20 +305,6 @@ static void all_kernels(void **state) {
     }
     print_message("    %zu cases of kernel, type and size\n", tried);
     assert_true(tried > 0);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    kit_ok(ctx, atn_devices_find(ctx, &devices));
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    atn_devices_free(devices);
-    kit_free(ctx);
-    return 0;
 }
 
 /* For kernel/oclgrind: what a checker must find. ATTUNE_TEST_PLANT=race or uninitialized. */

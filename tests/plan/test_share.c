@@ -1,7 +1,8 @@
 /* The pass that computes nothing twice, alone: equal steps, steps that leave loops, steps that nobody wants. */
 #include "plankit.h"
+#include "support/shared.h"
 
-static atn_ctx *ctx;
+SHARED_CTX;
 
 #define K                                                                                                              \
     "kernel one(x: vector SP, s: SP = 2) -> y: vector SP\n    y[i] = s * x[i]\n"                                       \
@@ -73,18 +74,6 @@ static void answers_are_conditions(void **state) {
              "        u = one(u, 0.5)\n        go = more(u)\n",
            "go = more(u)\nloop, at most 3 times\n    leave unless go\n    u_1 = one(u; s)\n    go_1 = more(u_1)\n"
            "    u takes u_1\n    go takes go_1\n");
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

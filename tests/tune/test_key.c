@@ -3,11 +3,11 @@
 
 #include "graph/shipped.h"
 #include "support/kernel.h"
-#include "testkit.h"
+#include "support/shared.h"
 
 #include <string.h>
 
-static atn_ctx *ctx;
+SHARED_CTX;
 static const atn_device_info HOST = {
     .backend = "host", .name = "a CPU", .arch = "x86_64", .driver = "gcc 12", .cores = 8};
 static const atn_device_info GPU = {.backend = "cuda", .name = "a GPU", .arch = "sm_90", .driver = "550", .cores = 132};
@@ -123,18 +123,6 @@ static void reductions_have_one_point(void **state) {
     kernel_free(&k);
 }
 
-static int open_all(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    return 0;
-}
-
-static int close_all(void **state) {
-    (void)state;
-    kit_free(ctx);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gemm_has_three_sizes),
@@ -143,5 +131,5 @@ int main(void) {
         cmocka_unit_test(ranges_that_points_share_count_once),
         cmocka_unit_test(reductions_have_one_point),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,6 +1,6 @@
 /* Small grains, of one structure and of two phases: atoms at boundaries keep their structure, constants and noise of
  * the frame are found as they are, atoms of the grains next to it are no background. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include "apps/lattice/atoms.h"
 #include "apps/lattice/parts.h"
@@ -9,8 +9,7 @@
 #include <math.h>
 
 enum { ATOMS = 8000, PIECE = 500, SHARES = 400 };
-static atn_ctx *ctx;
-static atn_device *device;
+SHARED_DEVICE(kit_open_host);
 static double axis[3][ATOMS];
 static int32_t label[ATOMS];
 static atn_lattice_atom atom[ATOMS];
@@ -95,20 +94,6 @@ static void other_grains_are_no_background(void **state) {
     }
     double none = lattice_background(alone, 0, 42); /* nobody is sure */
     assert_true(none >= LATTICE_FEWEST && none < 0.5);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    device = kit_open_host(ctx);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    atn_device_close(device);
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* Atoms try the turn of a sure atom nearby: they are told what a search over all rotations tells them. Which turn is
  * tried: that of the nearest sure atom, or of the nearest one with another lattice; never one of the same pass. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include "apps/lattice/atoms.h"
 #include "apps/lattice/learned.h"
@@ -10,8 +10,7 @@
 #include <string.h>
 
 enum { ATOMS = 4000, PIECE = 500 };
-static atn_ctx *ctx;
-static atn_device *device;
+SHARED_DEVICE(kit_open_host);
 static double axis[3][ATOMS];
 static atn_lattice_atom followed[ATOMS], searched[ATOMS];
 
@@ -134,20 +133,6 @@ static void the_nearest_sure_atom(void **state) {
     lattice_around_free(&around);
     lattice_cells_free(&cells);
     atn_lattice_free(l);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    device = kit_open_host(ctx);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    atn_device_close(device);
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

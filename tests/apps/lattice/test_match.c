@@ -1,6 +1,6 @@
 /* Frames of known structure: what atoms are called, how they are turned, how sure that is, what is found of the frame;
  * `other`; the explicit assignment; bad frames and bad settings. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include "apps/lattice/lattice.h"
 #include "base/random.h"
@@ -12,8 +12,7 @@
 
 enum { MOST = 4000 };
 static const double DEGREE = 3.14159265358979323846 / 180;
-static atn_ctx *ctx;
-static atn_device *device;
+SHARED_DEVICE(kit_open_host);
 
 typedef struct frame {
     size_t count;
@@ -291,20 +290,6 @@ static void sets_and_models(void **state) {
     }
     assert_true(fabs(atn_lattice_info_of(lattice).neighbours - 4) < 1e-9); /* the row that repeats is left out */
     atn_lattice_free(lattice);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    device = kit_open_host(ctx);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    atn_device_close(device);
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* Frames that have none of the models, and atoms on no site: both are `other`. Confidences come true. Settings come
  * from each frame; seed 77 was looked at when the range of powers was chosen. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include "apps/lattice/atoms.h"
 
@@ -10,8 +10,7 @@
 #include <stdlib.h>
 
 enum { ATOMS = 2500, PIECE = 500 };
-static atn_ctx *ctx;
-static atn_device *device;
+SHARED_DEVICE(kit_open_host);
 
 typedef struct made {
     double axis[3][ATOMS];
@@ -146,20 +145,6 @@ static void confidences_come_true(void **state) {
     match(NULL);
     for (size_t i = 0; i < ATOMS; ++i) right += f.atom[i].structure == f.label[i];
     if (right < 0.995 * ATOMS) fail_msg("hcp: %.4f right", right / ATOMS);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    device = kit_open_host(ctx);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    atn_device_close(device);
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

@@ -1,14 +1,13 @@
 /* B2 and L1_2 are told from bcc and fcc by the species of neighbours; without species they are refused. One half of
  * each frame is ordered, the other is an alloy of the same composition. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include <attune/lattice.h>
 
 #include <stdio.h>
 
 enum { MOST = 4000 };
-static atn_ctx *ctx;
-static atn_device *device;
+SHARED_DEVICE(kit_open_host);
 static struct {
     double axis[3][MOST];
     int32_t species[MOST];
@@ -111,22 +110,8 @@ static void species_are_needed(void **state) {
     atn_lattice_free(lattice);
 }
 
-static int begin(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    device = kit_open_host(ctx);
-    return 0;
-}
-
-static int end(void **state) {
-    (void)state;
-    atn_device_close(device);
-    kit_free(ctx);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(halves_are_told), cmocka_unit_test(an_alloy_has_no_order),
                                        cmocka_unit_test(species_are_needed)};
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,5 +1,5 @@
 /* Models and their symmetry, rotations that are tried, tables, neighbours, each against what is known of it. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include "apps/lattice/lattice.h"
 #include "base/memory.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static atn_ctx *ctx;
+SHARED_CTX;
 
 static lattice_points points_of(const char *name, double constant, double reach) {
     atn_lattice_model model = {.points = 0};
@@ -243,18 +243,6 @@ static void packed_tables_are_true(void **state) {
         assert_true(fabs(p.log_low + p.log_step * (chance >> 12) - (double)from[4]) < 1e-5);
     }
     assert_true(p.unit < 8.0 / 2000);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

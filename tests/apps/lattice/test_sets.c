@@ -1,6 +1,6 @@
 /* Neighbourhoods that come one by one, with no settings given: noise and efficiency are found from all of them, and
  * they are told at least as well as by the number of their neighbours alone, learned on others made the same way. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include "apps/lattice/lattice.h"
 #include "base/random.h"
@@ -12,8 +12,7 @@
 
 enum { SETS = 900, ROOM = 80, MOST = 64 };
 static const double CUTOFF = 4.5;
-static atn_ctx *ctx;
-static atn_device *device;
+SHARED_DEVICE(kit_open_host);
 
 typedef struct made {
     size_t start[SETS + 1];
@@ -133,20 +132,6 @@ static void numbers_are_chances(void **state) {
     lattice_points_free(ctx, &p); /* 54 sites within 6 of constant 4: 12, 6, 24 and 12 at up to 5.66 */
     assert_true(fabs(sum - 1) < 1e-6 && fabs(mean - 29) < 0.01);
     assert_true(fabs(square - mean * mean - (54 * 0.25 + 2)) < 0.05);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    device = kit_open_host(ctx);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    atn_device_close(device);
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

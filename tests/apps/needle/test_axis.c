@@ -1,9 +1,10 @@
 /* Axis, tip and start from synthetic centres and widths. */
 #include "needlekit.h"
+#include "support/shared.h"
 
 #include <math.h>
 
-static atn_ctx *ctx;
+SHARED_CTX;
 
 static void line_with_outliers(void **state) {
     (void)state;
@@ -86,18 +87,6 @@ static void start_lies_along(void **state) {
     assert_true(fabs(pose.a[4] - 1) < 1e-12 && fabs(pose.a[2] - 0.6) < 1e-12); /* y is up */
     line = (atn_needle_line){.direction = {1, 0, 0}};
     kit_fails(ctx, ATN_ERR_INPUT, "across", atn_needle_start(ctx, &line, 0, 0, start));
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

@@ -1,6 +1,7 @@
 /* The four forms of counting against plain loops in single precision with fused multiply-adds, number for number:
  * random clouds of many sizes, and points that stand within a rounding of the threshold. */
 #include "needlekit.h"
+#include "support/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,8 +10,7 @@
 enum { POSES = 33 }; /* more than vectors have lanes; few other numbers, as each has kernels to compile */
 static const double THRESHOLD = 0.02;
 
-static atn_ctx *ctx;
-static atn_device *device;
+SHARED_DEVICE(needle_device);
 
 static atn_cloud *cloud_of(size_t count, const double *position) {
     atn_cloud *out;
@@ -254,20 +254,6 @@ static void voxels(void **state) {
     needle_volume_free(&v);
     needle_volume_free(&full);
     for (int k = 0; k < 3; ++k) free(axis[k]);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    device = needle_device(ctx);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    atn_device_close(device);
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

@@ -1,13 +1,13 @@
 /* From B-scans to arcs: bright pixels against a plain loop, components and surfaces of scans that are drawn here, and
  * which pieces of a surface are a circle of the needle's radius. */
 #include "needlekit.h"
+#include "support/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static atn_ctx *ctx;
-static atn_device *device;
+SHARED_DEVICE(needle_device);
 
 /* ---- bright pixels ---- */
 
@@ -517,20 +517,6 @@ static void what_is_not_round(void **state) {
     needle_arcs arcs = arcs_of(row);
     assert_int_equal(arcs.count, 0);
     needle_arcs_free(&arcs);
-}
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    device = needle_device(ctx);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    atn_device_close(device);
-    kit_free(ctx);
-    return 0;
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* The search for a start: shapes made here, turned at will, seen in part and with noise; clouds that have no turn; what
  * goes wrong on the way. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include "apps/register/search.h"
 #include "base/memory.h"
@@ -11,19 +11,7 @@
 
 static const double DEGREE = 0.017453292519943295;
 
-static atn_ctx *ctx;
-
-static int setup(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    kit_free(ctx);
-    return 0;
-}
+SHARED_CTX;
 
 /* ---- shapes ---- */
 

@@ -1,6 +1,6 @@
 /* Unwrapping against surfaces that are known: accuracy at awkward sizes, cycles that do not grow with the size, holes
  * and islands, congruence, warm starts, and questions that have no answer. */
-#include "testkit.h"
+#include "support/shared.h"
 
 #include <attune/unwrap.h>
 
@@ -10,8 +10,7 @@
 
 static const double TURN = 6.283185307179586;
 
-static atn_ctx *ctx;
-static atn_device *device;
+SHARED_DEVICE(kit_open_host);
 
 typedef struct scene {
     int64_t width, height;
@@ -429,20 +428,6 @@ static void refuses(void **state) {
     drop(&s);
 }
 
-static int open_all(void **state) {
-    (void)state;
-    ctx = kit_ctx();
-    device = kit_open_host(ctx);
-    return 0;
-}
-
-static int close_all(void **state) {
-    (void)state;
-    atn_device_close(device);
-    kit_free(ctx);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_accurate),
@@ -459,5 +444,5 @@ int main(void) {
         cmocka_unit_test(follows_turns),
         cmocka_unit_test(joins_windings),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }
