@@ -90,7 +90,7 @@ void print_matrix(printer *r, const ir_statement *s) {
  * descriptor, whose other fields count 16 bytes. The left operand has its steps side by side, the right its columns. */
 void print_warpgroup_product(printer *r, int32_t columns) {
     int32_t sums = columns / 2;
-    ADD("INLINE void atn_publish() { asm volatile(\"fence.proxy.async;\" ::: \"memory\"); }\n"
+    ADD("INLINE void atn_publish() { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"
         "INLINE void atn_warpgroup_begin() { asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\"); }\n"
         "INLINE void atn_warpgroup_commit() { asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\"); }\n"
         "template <int LEFT> INLINE void atn_warpgroup_wait() {\n"
