@@ -8,28 +8,38 @@
 #include <stdio.h>
 #include <string.h>
 
-double atn_half_to_double(uint16_t bits) {
-    int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    double size = exponent == 31  ? (fraction ? NAN : INFINITY)
-                  : exponent == 0 ? ldexp(fraction, -24)
-                                  : ldexp(1024 + fraction, exponent - 25);
-    return bits & 0x8000 ? -size : size;
+/* Of a double: 52 bits of fraction, of a half 10; their exponents are biased by 1023 and 15. */
+enum { CUT = 52 - 10, BIAS = 1023 - 15 };
+
+static uint64_t bits_of(double number) {
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+double atn_half_to_double(uint16_t half) {
+    uint64_t size = half & 0x7fff, sign = (uint64_t)(half & 0x8000) << 48, bits;
+    if (size < 1 << 10) /* subnormal */
+        bits = bits_of((double)size * 0x1p-24);
+    else
+        bits = (size + (size < 31 << 10 ? (uint64_t)BIAS << 10 : (uint64_t)(2047 - 31) << 10)) << CUT;
+    bits |= sign;
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
 }
 
 uint16_t atn_half_from_double(double number) {
-    uint16_t sign = signbit(number) ? 0x8000 : 0;
+    uint64_t bits = bits_of(number) & INT64_MAX;
+    uint16_t sign = (uint16_t)(bits_of(number) >> 48 & 0x8000);
     double size = fabs(number);
     if (isnan(number)) return (uint16_t)(sign | 0x7e00);
     if (size >= 65520) return (uint16_t)(sign | 0x7c00); /* halfway beyond the largest, 65504 */
-    if (size == 0) return sign;
-    int exponent = ilogb(size);
-    if (exponent < -14) exponent = -14;
-    /* in units of the last place, to nearest, ties to even; 1024 to 2048, below for denormals; a carry moves the
-     * exponent */
-    double scaled = ldexp(size, 10 - exponent), below = floor(scaled), rest = scaled - below;
-    int32_t units = (int32_t)below;
-    if (rest > 0.5 || (rest == 0.5 && units & 1)) ++units;
-    return (uint16_t)(sign | (uint16_t)((exponent + 14) * 1024 + units));
+    /* in units of the last place, to nearest, ties to even: below 2^-14 by a sum whose last place is that unit, else by
+     * half a unit less one, and one where the unit is odd; a carry moves the exponent */
+    if (size < 0x1p-14) return (uint16_t)(sign | (uint16_t)bits_of(size + 0x1p28));
+    bits += ((uint64_t)1 << (CUT - 1)) - 1 + (bits >> CUT & 1);
+    return (uint16_t)(sign | (uint16_t)((bits >> CUT) - ((uint64_t)BIAS << 10)));
 }
 
 atn_view atn_view_unsized(atn_type type, int32_t rank) {
