@@ -16,7 +16,7 @@ attune_script_test(house/presets sh ${here}/house/presets.sh ${PROJECT_SOURCE_DI
 attune_script_test(house/count sh ${here}/house/count.sh ${PROJECT_SOURCE_DIR}/tools/run-tests)
 attune_script_test(python/package bash ${here}/python.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 set_tests_properties(python/package PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
-attune_script_test(house/picture sh -c "command -v python3 >/dev/null || exit 77; exec python3 tools/draw-architecture --check .")
+attune_script_test(house/picture sh -c "command -v python3 >/dev/null || exit 77; python3 tools/draw-architecture --check . && exec python3 tools/draw-precision --check .")
 set_tests_properties(house/picture PROPERTIES SKIP_RETURN_CODE 77 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 attune_script_test(abi/symbols sh ${here}/abi/symbols.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 set_tests_properties(abi/symbols PROPERTIES SKIP_RETURN_CODE 77)
