@@ -1,6 +1,6 @@
 /* ICP (Besl and McKay 1992; along normals, Chen and Medioni 1992): each source point and the nearest target point, the
  * best map for these pairs, again. Pairs may be as far apart as the target is large to begin with; that distance falls
- * to a few spacings, unless the caller gives one. While it is large fewer source points are used. */
+ * to a few spacings, unless the caller gives one. While it is large fewer points of both clouds are used. */
 #include "apps/register/anderson.h"
 #include "apps/register/pairs.h"
 
@@ -38,12 +38,13 @@ static atn_transform_kind kind_at(const icp *s) {
 }
 
 /* Pairs at p->pose and the step they ask for; lost where there are too few. */
-static atn_status step(icp *s, reg_side *source, reg_pairs_step *out, bool *lost) {
+static atn_status step(icp *s, reg_level *level, reg_pairs_step *out, bool *lost) {
     reg_problem *p = s->p;
+    const reg_side *source = &level->source;
     double reach = s->far;
     if (s->known == source) reach = fmin(reach, 1.001 * (s->most + reg_motion(p, &s->known_at, &p->pose)) + 1e-6);
     s->pairs.plane = s->plane && (!p->open_far || s->far <= PLANES * p->spacing);
-    atn_status status = reg_pairs_find(&s->pairs, source, &p->pose, reach);
+    atn_status status = reg_pairs_find(&s->pairs, level, &p->pose, reach);
     if (status != ATN_OK) return status;
     reg_pairs_fit(&s->pairs, &p->pose, s->far, kind_at(s), out);
     s->known = s->pairs.count == source->count ? source : NULL;
@@ -71,7 +72,7 @@ static atn_status approach(icp *s, double last, bool *lost) {
     while (s->far > last && status == ATN_OK && !*lost && p->iterations < p->settings->most_iterations) {
         reg_pairs_step next;
         reg_level *level = reg_level_for(p, s->far / COARSE);
-        status = step(s, &level->source, &next, lost);
+        status = step(s, level, &next, lost);
         if (status != ATN_OK || *lost) return status;
         double motion = reg_motion(p, &p->pose, &next.next);
         p->pose = next.next;
@@ -87,7 +88,8 @@ static atn_status approach(icp *s, double last, bool *lost) {
 static atn_status settle(icp *s, bool *lost) {
     reg_problem *p = s->p;
     bool bold = false, rigid = p->settings->transform == ATN_TRANSFORM_RIGID && !p->settings->no_acceleration;
-    reg_side *source = &p->level[p->levels - 1].source;
+    reg_level *level = &p->level[p->levels - 1];
+    const reg_side *source = &level->source;
     reg_anderson history;
     reg_anderson_begin(&history, &p->pose);
     geom_pose plain = p->pose, lowest_at = p->pose;
@@ -97,7 +99,7 @@ static atn_status settle(icp *s, bool *lost) {
     p->converged = false;
     while (status == ATN_OK && p->iterations < p->settings->most_iterations) {
         reg_pairs_step next;
-        status = step(s, source, &next, lost);
+        status = step(s, level, &next, lost);
         if (status != ATN_OK || (*lost && !bold)) return status;
         if (bold && (*lost || next.cost > best * (1 + 1e-9))) {
             *lost = false;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "geom/eigen.h"
 
 #include <math.h>
@@ -36,6 +37,30 @@ static const struct {
 };
 static const double DEVIATION = 1.4826; /* standard deviations of a Gaussian for each median of its sizes */
 
+/* ---- stretches of points ---- */
+
+/* What the points of one come to: stretches by all cores, sums of them in order, so that these do not depend on how
+ * many cores there are. */
+enum { STRETCH = 4096 };
+struct reg_pairs_sums {
+    size_t count; /* of pairs */
+    double most;  /* the largest distance */
+    double cost, squares, weight, h[36], g[6];
+    geom_moments moments;
+};
+
+typedef struct stretches {
+    reg_pairs *s;
+    const geom_pose *pose;
+    double limit2, scale; /* of a fit */
+} stretches;
+
+static size_t stretches_of(const reg_pairs *s) { return (s->source->padded + STRETCH - 1) / STRETCH; }
+
+static size_t stretch_end(const reg_pairs *s, size_t stretch) {
+    return (stretch + 1) * STRETCH < s->source->padded ? (stretch + 1) * STRETCH : s->source->padded;
+}
+
 /* ---- finding ---- */
 
 static atn_status find_normals(reg_pairs *s) {
@@ -59,8 +84,10 @@ atn_status reg_pairs_open(reg_problem *p, bool plane, reg_pairs *out) {
                        .distance2 = atn_alloc(ctx, most * sizeof *out->distance2),
                        .size = atn_alloc(ctx, most * sizeof *out->size),
                        .sorted = atn_alloc(ctx, most * sizeof *out->sorted),
+                       .sums = atn_alloc(ctx, (most / STRETCH + 1) * sizeof *out->sums),
                        .scale = p->settings->robust_scale / p->unit};
-    atn_status status = out->index && out->distance2 && out->size && out->sorted ? ATN_OK : ATN_ERR_MEMORY;
+    bool all = out->index && out->distance2 && out->size && out->sorted && out->sums;
+    atn_status status = all ? ATN_OK : ATN_ERR_MEMORY;
     out->plane = plane;
     if (status == ATN_OK && plane) status = find_normals(out);
     if (status != ATN_OK) reg_pairs_close(out);
@@ -74,6 +101,7 @@ void reg_pairs_close(reg_pairs *s) {
     atn_free(ctx, s->distance2);
     atn_free(ctx, s->size);
     atn_free(ctx, s->sorted);
+    atn_free(ctx, s->sums);
     atn_cloud_free(s->made);
     *s = (reg_pairs){0};
 }
@@ -83,33 +111,51 @@ static void look_at(const reg_pairs *s, const geom_pose *pose, size_t r, double 
     size_t at = (size_t)s->index[r];
     double from[3] = {s->source->position[0][r], s->source->position[1][r], s->source->position[2][r]};
     geom_pose_apply(pose, from, y);
-    size_t of = s->p->target_from[s->target->origin[at]];
-    if (s->p->target_kept) of = s->p->target_kept[of];
     for (int i = 0; i < 3; ++i) {
         way[i] = s->target->position[i][at] - y[i];
-        normal[i] = s->plane ? (double)s->normal[i][of] : 0;
+        normal[i] = 0;
     }
+    if (!s->plane) return;
+    size_t of = s->p->target_from[s->target->origin[at]];
+    if (s->p->target_kept) of = s->p->target_kept[of];
+    for (int i = 0; i < 3; ++i) normal[i] = (double)s->normal[i][of];
 }
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /* Distances in double, pairs without a normal dropped. */
+static void measure_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const stretches *t = user;
+    const reg_pairs *s = t->s;
+    (void)worker;
+    for (size_t stretch = (size_t)from; stretch < (size_t)to; ++stretch) {
+        struct reg_pairs_sums *sums = &s->sums[stretch];
+        sums->count = 0;
+        sums->most = 0;
+        for (size_t r = stretch * STRETCH; r < stretch_end(s, stretch); ++r) {
+            double y[3], way[3], normal[3];
+            if (!(s->source->weight[r] > 0)) s->index[r] = -1;
+            if (s->index[r] < 0) continue;
+            look_at(s, t->pose, r, y, way, normal);
+            if (s->plane && !(dot(normal, normal) > 0)) {
+                s->index[r] = -1;
+                continue;
+            }
+            s->distance2[r] = dot(way, way);
+            s->size[r] = s->plane ? fabs(dot(normal, way)) : sqrt(s->distance2[r]);
+            sums->most = fmax(sums->most, sqrt(s->distance2[r]));
+            ++sums->count;
+        }
+    }
+}
+
 static void measure(reg_pairs *s, const geom_pose *pose) {
     s->count = 0;
     s->most = 0;
-    for (size_t r = 0; r < s->source->padded; ++r) {
-        double y[3], way[3], normal[3];
-        if (!(s->source->weight[r] > 0)) s->index[r] = -1;
-        if (s->index[r] < 0) continue;
-        look_at(s, pose, r, y, way, normal);
-        if (s->plane && !(dot(normal, normal) > 0)) {
-            s->index[r] = -1;
-            continue;
-        }
-        s->distance2[r] = dot(way, way);
-        s->size[r] = s->plane ? fabs(dot(normal, way)) : sqrt(s->distance2[r]);
-        s->most = fmax(s->most, sqrt(s->distance2[r]));
-        ++s->count;
+    atn_parallel((int64_t)stretches_of(s), 1, measure_some, &(stretches){.s = s, .pose = pose});
+    for (size_t k = 0; k < stretches_of(s); ++k) {
+        s->count += s->sums[k].count;
+        s->most = fmax(s->most, s->sums[k].most);
     }
 }
 
@@ -120,10 +166,11 @@ static size_t copy(const reg_pairs *s, const double *from, double limit2) {
     return n;
 }
 
-atn_status reg_pairs_find(reg_pairs *s, reg_side *source, const geom_pose *pose, double reach) {
+atn_status reg_pairs_find(reg_pairs *s, reg_level *level, const geom_pose *pose, double reach) {
     reg_engine *e = &s->p->engine;
     const atn_register_settings *settings = s->p->settings;
-    s->source = source;
+    reg_side *source = s->source = &level->source;
+    s->target = s->plane ? &s->p->level[s->p->levels - 1].target : &level->target;
     atn_status status = reg_place(e, source, pose);
     if (status == ATN_OK) status = reg_place(e, s->target, &GEOM_IDENTITY);
     if (status == ATN_OK) status = reg_nearest(e, source, s->target, reach, s->distance2, s->index);
@@ -186,31 +233,54 @@ static bool solve(const double h[36], const double g[6], double twist[6]) {
     return true;
 }
 
-void reg_pairs_fit(const reg_pairs *s, const geom_pose *pose, double far, atn_transform_kind kind,
-                   reg_pairs_step *out) {
-    double since = atn_clock_seconds();
-    atn_robust robust = s->p->settings->robust;
-    double scale = robust == ATN_ROBUST_NONE ? 1 : s->scale, h[36] = {0}, g[6] = {0}, squares = 0, weight = 0;
-    double limit2 = fmin(s->limit2, far * far); /* what a pair that does not count is taken for */
+/* Pairs that do not count are taken for such of the limit. */
+static void fit_some(void *user, int64_t from, int64_t to, int32_t worker) {
+    const stretches *t = user;
+    const reg_pairs *s = t->s;
+    const atn_robust robust = s->p->settings->robust;
+    const double scale2 = t->scale * t->scale;
+    (void)worker;
+    for (size_t stretch = (size_t)from; stretch < (size_t)to; ++stretch) {
+        struct reg_pairs_sums *sums = &s->sums[stretch];
+        *sums = (struct reg_pairs_sums){.count = 0};
+        for (size_t r = stretch * STRETCH; r < stretch_end(s, stretch); ++r) {
+            double y[3], way[3], normal[3], j[6], w = (double)s->source->weight[r];
+            bool counts = s->index[r] >= 0 && s->distance2[r] <= t->limit2;
+            double r2 = counts ? s->size[r] * s->size[r] / scale2 : t->limit2 / scale2;
+            if (w > 0 && r2 < INFINITY) sums->cost += w * ROBUST[robust].cost(r2);
+            if (!counts) continue;
+            w *= ROBUST[robust].weight(r2);
+            look_at(s, t->pose, r, y, way, normal);
+            sums->weight += w;
+            sums->squares += w * s->size[r] * s->size[r];
+            if (!s->plane) {
+                add_pair(&sums->moments, w, y, way);
+                continue;
+            }
+            lever(y, normal, j);
+            add_square(sums->h, w, j);
+            for (int i = 0; i < 6; ++i) sums->g[i] += w * dot(normal, way) * j[i];
+        }
+    }
+}
+
+void reg_pairs_fit(reg_pairs *s, const geom_pose *pose, double far, atn_transform_kind kind, reg_pairs_step *out) {
+    double since = atn_clock_seconds(), h[36] = {0}, g[6] = {0}, squares = 0, weight = 0;
+    stretches t = {.s = s,
+                   .pose = pose,
+                   .limit2 = fmin(s->limit2, far * far),
+                   .scale = s->p->settings->robust == ATN_ROBUST_NONE ? 1 : s->scale};
     geom_moments m = {0};
     *out = (reg_pairs_step){.next = *pose};
-    for (size_t r = 0; r < s->source->padded; ++r) {
-        double y[3], way[3], normal[3], j[6], w = (double)s->source->weight[r];
-        bool counts = s->index[r] >= 0 && s->distance2[r] <= limit2;
-        double r2 = counts ? s->size[r] * s->size[r] / (scale * scale) : limit2 / (scale * scale);
-        if (w > 0 && r2 < INFINITY) out->cost += w * ROBUST[robust].cost(r2);
-        if (!counts) continue;
-        w *= ROBUST[robust].weight(r2);
-        look_at(s, pose, r, y, way, normal);
-        weight += w;
-        squares += w * s->size[r] * s->size[r];
-        if (!s->plane) {
-            add_pair(&m, w, y, way);
-            continue;
-        }
-        lever(y, normal, j);
-        add_square(h, w, j);
-        for (int i = 0; i < 6; ++i) g[i] += w * dot(normal, way) * j[i];
+    atn_parallel((int64_t)stretches_of(s), 1, fit_some, &t);
+    for (size_t k = 0; k < stretches_of(s); ++k) {
+        const struct reg_pairs_sums *sums = &s->sums[k];
+        out->cost += sums->cost;
+        squares += sums->squares;
+        weight += sums->weight;
+        for (int i = 0; i < 36; ++i) h[i] += sums->h[i];
+        for (int i = 0; i < 6; ++i) g[i] += sums->g[i];
+        geom_moments_add(&m, &sums->moments);
     }
     geom_pose by = GEOM_IDENTITY;
     double twist[6];

@@ -9,18 +9,19 @@
 typedef struct reg_pairs {
     reg_problem *p;
     reg_side *source;       /* of the last search */
-    reg_side *target;       /* all points of it */
+    reg_side *target;       /* likewise; all points of it where planes count */
     const float *normal[3]; /* by point of the target cloud; NULL: none */
     bool plane;             /* distances along the normals count, else whole ones; may be changed */
     atn_cloud *made;        /* owned: the target with normals, where it came without; or NULL */
     int32_t *index;         /* per source point: its partner among the target's places, -1 for none */
     double *distance2;
-    double *size;   /* per pair: what is to become small, along the normal or the whole distance */
-    double *sorted; /* room for medians */
-    size_t count;   /* of pairs */
-    double most;    /* the largest distance of a pair */
-    double limit2;  /* pairs farther apart are trimmed */
-    double scale;   /* of the robust kernel, in units; 0: to be taken from the next pairs */
+    double *size;                /* per pair: what is to become small, along the normal or the whole distance */
+    double *sorted;              /* room for medians */
+    struct reg_pairs_sums *sums; /* of stretches of the source's points */
+    size_t count;                /* of pairs */
+    double most;                 /* the largest distance of a pair */
+    double limit2;               /* pairs farther apart are trimmed */
+    double scale;                /* of the robust kernel, in units; 0: to be taken from the next pairs */
 } reg_pairs;
 
 /* What the pairs ask for. */
@@ -35,12 +36,12 @@ typedef struct reg_pairs_step {
 atn_status reg_pairs_open(reg_problem *p, bool plane, reg_pairs *out);
 void reg_pairs_close(reg_pairs *pairs); /* zeroed ones are fine */
 
-/* The nearest target point within `reach` of each source point at `pose`. */
-atn_status reg_pairs_find(reg_pairs *pairs, reg_side *source, const geom_pose *pose, double reach);
+/* The nearest target point of a level within `reach` of each of its source points at `pose`; the finest where planes
+ * count. */
+atn_status reg_pairs_find(reg_pairs *pairs, reg_level *level, const geom_pose *pose, double reach);
 
 /* The best map for the pairs found at `pose`; planes: one Gauss-Newton step. Points without a partner cost what pairs
  * `far` apart do. */
-void reg_pairs_fit(const reg_pairs *pairs, const geom_pose *pose, double far, atn_transform_kind kind,
-                   reg_pairs_step *out);
+void reg_pairs_fit(reg_pairs *pairs, const geom_pose *pose, double far, atn_transform_kind kind, reg_pairs_step *out);
 
 #endif
