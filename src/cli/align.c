@@ -53,7 +53,7 @@ static atn_status thin_all(atn_cli_align *a) {
     a->voxel = a->r->voxel;
     a->thin = atn_zalloc(a->r->call->ctx, (a->count + 1) * sizeof *a->thin);
     atn_status status = a->thin ? ATN_OK : ATN_ERR_MEMORY;
-    for (size_t k = 0; k < a->count && !status; ++k) status = atn_cli_voxel(a->clouds[k], &a->voxel, &a->thin[k]);
+    for (size_t k = 0; k < a->count && !status; ++k) status = atn_cli_voxel_solid(a->clouds[k], &a->voxel, &a->thin[k]);
     return status;
 }
 

@@ -112,8 +112,8 @@ static atn_status thin_and_register(atn_cli_register *r, atn_device *device, atn
     atn_cloud *thin[2] = {NULL, NULL};
     done->voxel = r->voxel;
     atn_cli_show_progress(r->call, &(atn_progress){.doing = "thinning"});
-    atn_status status = atn_cli_voxel(done->target, &done->voxel, &thin[1]);
-    if (!status) status = atn_cli_voxel(done->source, &done->voxel, &thin[0]);
+    atn_status status = atn_cli_voxel_solid(done->target, &done->voxel, &thin[1]);
+    if (!status) status = atn_cli_voxel_solid(done->source, &done->voxel, &thin[0]);
     for (int k = 0; k < 2 && !status; ++k) done->used[k] = atn_cloud_info_of(thin[k]).points;
     if (!status) status = register_pair(r, device, (const atn_cloud *const[]){thin[0], thin[1]}, done, truth);
     atn_cloud_free(thin[0]);

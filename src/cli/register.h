@@ -54,6 +54,8 @@ atn_status atn_cli_register_check_files(atn_cli_call *call);
 atn_status atn_cli_voxel_read(atn_cli_call *call, double *edge); /* 0: not given, or auto */
 /* One point for each cube, all weights 1 where the cloud has none; edge 0 becomes that of the data. */
 atn_status atn_cli_voxel(const atn_cloud *cloud, double *edge, atn_cloud **out);
+/* The same for registration: without voxels of hardly any points where others have many. */
+atn_status atn_cli_voxel_solid(const atn_cloud *cloud, double *edge, atn_cloud **out);
 
 /* Writes points, and names on standard error what the format does not hold of them. */
 atn_status atn_cli_register_write(atn_cli_call *call, const atn_cloud *cloud, const char *path);

@@ -200,7 +200,7 @@ static atn_status read_cloud(atn_cli_call *call, const atn_cloud_settings *readi
 }
 
 static atn_status thin_cloud(atn_cli_call *call, double *edge, atn_cli_list_cloud *c) {
-    atn_status status = c->cloud ? atn_cli_voxel(c->cloud, edge, &c->thin) : ATN_OK;
+    atn_status status = c->cloud ? atn_cli_voxel_solid(c->cloud, edge, &c->thin) : ATN_OK;
     if (!status || status == ATN_ERR_MEMORY || status == ATN_ERR_CANCELLED) return status;
     snprintf(c->message, sizeof c->message, "%s", atn_ctx_message(call->ctx));
     atn_cloud_free(c->cloud);

@@ -1,7 +1,9 @@
 /* --voxel SIZE|auto, of all verbs that take it. */
+#include "base/memory.h"
 #include "base/number.h"
 #include "cli/register.h"
 #include "cloud/cloud.h"
+#include "geom/nth.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,6 +23,37 @@ atn_status atn_cli_voxel(const atn_cloud *cloud, double *edge, atn_cloud **out) 
     *out = NULL;
     atn_status status = *edge > 0 ? ATN_OK : atn_cloud_voxel_edge(cloud, edge);
     if (!status) status = atn_cloud_voxels(cloud, *edge, out);
+    if (!status && !(cloud->roles & ROLE_BIT(ROLE_WEIGHT))) cloud_drop_role(*out, ROLE_WEIGHT);
+    return status;
+}
+
+/* Voxels with at least so many points, a tenth of what the voxels have that half of all points are in: fewer belong to
+ * nothing, and would weigh as much as the others. */
+static atn_status keep_solid(const atn_cloud *voxels, atn_cloud **out) {
+    const atn_ctx *ctx = voxels->ctx;
+    const float *weight = atn_cloud_weights(voxels);
+    geom_weighed *list = atn_alloc(ctx, voxels->count * sizeof *list);
+    uint32_t *kept = atn_alloc(ctx, voxels->count * sizeof *kept);
+    atn_status status = list && kept ? ATN_OK : ATN_ERR_MEMORY;
+    size_t count = 0;
+    for (size_t k = 0; k < voxels->count && !status; ++k)
+        list[k] = (geom_weighed){.number = (double)weight[k], .weight = (double)weight[k]};
+    double least = status ? 0 : GEOM_SPARSE * geom_weighed_median(list, voxels->count);
+    for (size_t k = 0; k < voxels->count && !status; ++k)
+        if (!((double)weight[k] < least)) kept[count++] = (uint32_t)k;
+    if (!status) status = cloud_select(voxels, kept, count, out);
+    atn_free(ctx, list);
+    atn_free(ctx, kept);
+    return status;
+}
+
+atn_status atn_cli_voxel_solid(const atn_cloud *cloud, double *edge, atn_cloud **out) {
+    atn_cloud *all = NULL;
+    *out = NULL;
+    atn_status status = *edge > 0 ? ATN_OK : atn_cloud_voxel_edge(cloud, edge);
+    if (!status) status = atn_cloud_voxels(cloud, *edge, &all);
+    if (!status) status = keep_solid(all, out);
+    atn_cloud_free(all);
     if (!status && !(cloud->roles & ROLE_BIT(ROLE_WEIGHT))) cloud_drop_role(*out, ROLE_WEIGHT);
     return status;
 }

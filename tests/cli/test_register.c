@@ -239,6 +239,15 @@ static void what_is_doubtful_is_a_warning(void **state) {
     cli_drop(&r);
 }
 
+/* Of 50,000 points two in a hundred belong to nothing, and are alone in their voxels, a third of all: without them a
+ * source of few points finds its place. */
+static void voxels_of_nothing_are_left_out(void **state) {
+    (void)state;
+    cli_does("sample scans -o @/few --size 600 --seed 6", "source.ply");
+    cli_does("sample scans -o @/dense --size 50000 --seed 6", "target.ply");
+    cli_does("register @/few/source.ply @/dense/target.ply --voxel 0.05 --device host", "trusted: ");
+}
+
 static void many_pairs(void **state) {
     (void)state;
     put("list.csv", "source,target,init,aligned\r\n"
@@ -330,6 +339,7 @@ int main(void) {
         cmocka_unit_test(invalid_points_are_refused_or_dropped),
         cmocka_unit_test(what_does_not_fit_is_told),
         cmocka_unit_test(what_is_doubtful_is_a_warning),
+        cmocka_unit_test(voxels_of_nothing_are_left_out),
         cmocka_unit_test(many_pairs),
         cmocka_unit_test(the_report_is_whole),
         cmocka_unit_test(stopping_is_1),
