@@ -113,18 +113,33 @@ static size_t number_of(const sets *s, size_t k) {
     return n < MOST_POINTS ? n : MOST_POINTS;
 }
 
-/* Share of the sets that the number of neighbours tells, as others of the same making have it. */
-static double right_by_number(const sets *s, const sets *others) {
+/* What the number of neighbours tells of each set, as others of the same making have it: 0 to 2. */
+static void tell_by_number(const sets *s, const sets *others, int32_t *model) {
     double times[3][MOST_POINTS + 1] = {{0}};
-    size_t right = 0, each = s->count / 3;
     for (size_t k = 0; k < others->count; ++k) times[k / (others->count / 3)][number_of(others, k)] += 1;
     for (size_t k = 0; k < s->count; ++k) {
-        size_t n = number_of(s, k), best = 0;
-        for (size_t m = 1; m < 3; ++m)
-            if (times[m][n] > times[best][n]) best = m;
-        right += best == k / each;
+        size_t n = number_of(s, k);
+        model[k] = 0;
+        for (int32_t m = 1; m < 3; ++m)
+            if (times[m][n] > times[model[k]][n]) model[k] = m;
     }
-    return (double)right / (double)s->count;
+}
+
+/* Both were asked of the same sets: what scatters is where only one of them is right. */
+static void compare(const sets *s, const atn_lattice_atom *atom, const int32_t *by_number, atn_bench_row *row) {
+    double n = (double)s->count, right = 0, number = 0, differ = 0;
+    for (size_t k = 0; k < s->count; ++k) {
+        int32_t is = (int32_t)(k / (s->count / 3));
+        bool ours = atom[k].structure == is + 1, theirs = by_number[k] == is;
+        right += ours, number += theirs, differ += ours != theirs;
+    }
+    double ahead = (right - number) / n, error = sqrt(fmax(0, differ / n - ahead * ahead) / n);
+    row->ours = 100 * right / n;
+    row->reference = 100 * number / n;
+    row->ratio = number > 0 ? right / number : 0;
+    snprintf(row->reference_name, sizeof row->reference_name, "number of neighbours, learned");
+    snprintf(row->note, sizeof row->note, "no settings given; %+.2f ± %.2f %% (one standard error)%s", 100 * ahead,
+             100 * error, fabs(ahead) < 2 * error ? ", no difference to be told" : "");
 }
 
 /* Neighbourhoods of which nothing is known, the centre displaced as all are: told by what is found from all of them,
@@ -134,7 +149,8 @@ static atn_status measure_plain(const atn_ctx *ctx, atn_device *device, size_t c
     sets s = {0}, others = {0};
     atn_lattice *lattice = NULL;
     atn_lattice_atom *atom = atn_alloc(ctx, count * sizeof *atom);
-    atn_status status = atom ? make(ctx, count, noise, noise, missing, seed, &s) : ATN_ERR_MEMORY;
+    int32_t *by_number = atn_alloc(ctx, count * sizeof *by_number);
+    atn_status status = atom && by_number ? make(ctx, count, noise, noise, missing, seed, &s) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = make(ctx, count, noise, noise, missing, seed + 1, &others);
     const double *const position[3] = {s.axis[0], s.axis[1], s.axis[2]};
     if (status == ATN_OK) status = atn_lattice_create(device, NULL, &lattice);
@@ -142,18 +158,13 @@ static atn_status measure_plain(const atn_ctx *ctx, atn_device *device, size_t c
     if (status == ATN_OK) status = atn_lattice_match_sets(lattice, s.count, s.start, position, 1, atom);
     row->seconds = atn_clock_seconds() - from;
     if (status == ATN_OK) {
-        size_t right = 0;
-        for (size_t k = 0; k < s.count; ++k) right += atom[k].structure == (int32_t)(k / (s.count / 3)) + 1;
-        row->ours = 100 * (double)right / (double)s.count;
-        row->reference = 100 * right_by_number(&s, &others);
-        row->ratio = row->reference > 0 ? row->ours / row->reference : 0;
-        snprintf(row->reference_name, sizeof row->reference_name, "number of neighbours, learned");
-        snprintf(row->note, sizeof row->note, "no settings given; one standard error is %.1f %%",
-                 100 * sqrt(0.25 / (double)s.count));
+        tell_by_number(&s, &others, by_number);
+        compare(&s, atom, by_number, row);
     }
     atn_lattice_free(lattice);
     sets_free(ctx, &s);
     sets_free(ctx, &others);
+    atn_free(ctx, by_number);
     atn_free(ctx, atom);
     return status;
 }

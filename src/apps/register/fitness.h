@@ -99,6 +99,8 @@ atn_status fitness_find_walls(fitness_side *side, const atn_ctx *ctx); /* fills 
 atn_status fitness_dense(const fitness_side *side, cloud_points *out); /* points but those far from others; none: 0 */
 
 void fitness_look(const fitness *f, const geom_pose *pose, fitness_seen *out);
+/* Samples that lie over the other's surface in one of two poses alone: in the first, in the second. */
+void fitness_over(const fitness *f, const geom_pose *here, const geom_pose *there, size_t only[2]);
 
 /* Gauss-Newton steps of a rigid change of the pose towards the planes; kept where the value grows. */
 void fitness_refine(const fitness *f, int steps, geom_pose *pose, fitness_seen *out);

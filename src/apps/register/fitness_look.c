@@ -259,6 +259,25 @@ void fitness_look(const fitness *f, const geom_pose *pose, fitness_seen *out) {
     look(f, pose, out, &by);
 }
 
+void fitness_over(const fitness *f, const geom_pose *here, const geom_pose *there, size_t only[2]) {
+    const geom_pose *forward[2] = {here, there};
+    geom_pose ways[2][2];
+    double scale[2][2];
+    only[0] = only[1] = 0;
+    for (int p = 0; p < 2; ++p) {
+        ways[p][0] = *forward[p];
+        if (!geom_pose_invert(forward[p], &ways[p][1])) return;
+        for (int side = 0; side < 2; ++side) scale[p][side] = geom_pose_scale(&ways[p][side]);
+    }
+    for (int side = 0; side < 2; ++side)
+        for (size_t k = 0; k < f->side[side].samples; ++k) {
+            meeting m[2];
+            for (int p = 0; p < 2; ++p) meet(f, side, &ways[p][side], scale[p][side], k, &m[p]);
+            only[0] += m[0].over && !m[1].over;
+            only[1] += m[1].over && !m[0].over;
+        }
+}
+
 /* One step from where the source's samples pull; false: they do not tell. */
 static bool step(const pull *by, const geom_pose *pose, geom_pose *out) {
     double h[36], inverse[36], twist[6], trace = 0;

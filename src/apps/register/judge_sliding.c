@@ -14,7 +14,7 @@ static const double BY_SIZE = 0.08; /* or that part of the size of what overlaps
 static const double STAYS = 0.85;   /* of the agreement */
 static const double GROWS = 1.3;    /* times the misfit */
 static const double REMAINS = 0.5;  /* of the samples beside the surface */
-static const double HINDERED = 4;   /* deviations by which more samples come to be over the surface */
+static const double HINDERED = 3;   /* deviations by which more samples come to be over the surface than leave it */
 
 /* Moved about the centre by a twist in units of the size. */
 static geom_pose shifted(const geom_pose *pose, const fitness_seen *seen, const double *e, double by) {
@@ -29,10 +29,13 @@ static geom_pose shifted(const geom_pose *pose, const fitness_seen *seen, const 
     return geom_pose_compose(&turn, pose);
 }
 
-/* What stands on a floor does not slide along it, though the floor does. */
-static bool hindered(const fitness_seen *here, const fitness_seen *there) {
-    double more = (double)there->over - (double)here->over;
-    return there->free < here->free && more > HINDERED * sqrt((double)there->over + (double)here->over);
+/* What stands on a floor does not slide along it, though the floor does. Outliers are over it in both poses, and say
+ * nothing. */
+static bool hindered(const reg_problem *p, const geom_pose *slid) {
+    size_t only[2];
+    fitness_over(p->fitness, &p->pose, slid, only);
+    double here = (double)only[0], there = (double)only[1];
+    return there - here > HINDERED * sqrt(there + here);
 }
 
 static bool slides(const reg_problem *p, const fitness_seen *seen, const double *e) {
@@ -42,7 +45,7 @@ static bool slides(const reg_problem *p, const fitness_seen *seen, const double 
         geom_pose pose = shifted(&p->pose, seen, e, way * by);
         fitness_look(p->fitness, &pose, &there);
         if (there.precision < STAYS * seen->precision || there.misfit > GROWS * seen->misfit + 0.02 ||
-            (double)there.near < REMAINS * (double)seen->near || hindered(seen, &there))
+            (double)there.near < REMAINS * (double)seen->near || hindered(p, &pose))
             return false;
     }
     return true;

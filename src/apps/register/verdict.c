@@ -26,14 +26,13 @@ static const double BOTH = 1;              /* and value of it and of the runner-
 static const double MIRRORED_BLIND = 1;    /* where there is no surface */
 static const double LEAST = 0.03;          /* overlap that tells anything */
 static const double RIVALLED = 0.5;        /* value of the runner-up from which on the answer does not stand out, */
-static const double RIVALLED_CLEAR = 0.75; /* where what meets agrees nearly everywhere */
-static const double NEARLY_CLEAR = 0.96;
+static const double RIVALLED_CLEAR = 0.75; /* where what meets agrees everywhere; in between from here on: */
+static const double NEARLY_CLEAR = 0.92;
 static const double CLOSE = 0.8; /* value of the runner-up that makes a doubt of its own a refusal */
 static const double LARGER = 20, FAR_LARGER = 200,
                     SMALLER = 1e-3;   /* the source beside the target: hardly the same unit */
-static const double AHEAD = 5;        /* deviations that scores of nearest points are above all others, mirrored too, */
-static const double AHEAD_ALONE = 7;  /* where no planes tell anything, */
-static const double NEARLY_AHEAD = 3; /* where those few that there are agree surely; else only a doubt remains */
+static const double AHEAD_ALONE = 7;  /* deviations that scores of nearest points are above all others, mirrored too, */
+static const double NEARLY_AHEAD = 3; /* where those few planes that there are agree; else only a doubt remains */
 static const double LEAST_SCORE = 0.15; /* mean score that tells anything */
 static const double BLIND = 0.01;       /* what a score counts beside the value that planes give */
 enum { FEWEST = 12, FEW = 100 };        /* planes on a surface that say something; fewer may be there by chance */
@@ -93,9 +92,14 @@ static bool forgiven(const fitness *f, const fitness_seen *seen, const atn_regis
            seen->misfit <= (most < MISFIT ? MISFIT : MISFIT_ALONE) && r->runner_up <= NONE_NEAR;
 }
 
+/* The surer what meets agrees, the nearer another pose may come. */
+static double most_rivalled(const reg_problem *p, const fitness_seen *seen) {
+    double clear = p->fitness->solid ? 0 : fmax(0, (seen->clear - NEARLY_CLEAR) / (1 - NEARLY_CLEAR));
+    return RIVALLED + (RIVALLED_CLEAR - RIVALLED) * clear;
+}
+
 /* Other poses and sliding directions take trust away. */
 static void weigh(const reg_problem *p, const fitness_seen *seen, const char *like, atn_register_result *r) {
-    double rivalled = seen->clear > NEARLY_CLEAR && !p->fitness->solid ? RIVALLED_CLEAR : RIVALLED;
     bool weak = !p->fitness->solid && (seen->precision < AGREES || seen->misfit > most_misfit(p->fitness));
     if (weak && r->verdict == ATN_VERDICT_DOUBTFUL && r->runner_up > CLOSE) {
         r->verdict = ATN_VERDICT_REFUSED;
@@ -110,7 +114,7 @@ static void weigh(const reg_problem *p, const fitness_seen *seen, const char *li
         snprintf(r->reason, sizeof r->reason, "%d poses fit equally", (int)r->n_alternatives + 1);
     else if (p->beaten)
         snprintf(r->reason, sizeof r->reason, "another pose fits %.2g times as well", r->runner_up);
-    else if (r->runner_up > rivalled)
+    else if (r->runner_up > most_rivalled(p, seen))
         snprintf(r->reason, sizeof r->reason, "another pose fits %.0f %% as well", 100 * r->runner_up);
     else {
         if (!forgiven(p->fitness, seen, r)) return;
@@ -127,13 +131,14 @@ static bool is_blind(const reg_problem *p, const fitness_seen *seen) {
            (p->fitness->solid || seen->fits < FEWEST || fmax(seen->overlap[0], seen->overlap[1]) < LEAST);
 }
 
-/* Walls and floors meet in other rooms too, and in mirrored ones; what agrees less than surely, or in few places, may
- * do so by chance. */
+/* Walls and floors meet in other rooms too, and in mirrored ones, but not all that stands there; what agrees less than
+ * surely, in few places, or beside another pose that comes near, may do so by chance. */
 static atn_status hold_against_chance(reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
     double as_well;
-    bool walls = seen->planar >= MOSTLY_PLANAR, weak = seen->precision < SURELY;
-    bool many = fitness_planes(p->fitness, seen->fits) >= FEW;
-    if (r->verdict != ATN_VERDICT_TRUSTED || seen->identical || (!weak && !walls && many)) return ATN_OK;
+    bool furnished = seen->free >= FREE && judge_detail(seen) >= FURNISHED;
+    bool walls = seen->planar >= MOSTLY_PLANAR && !furnished, weak = seen->precision < SURELY;
+    bool many = fitness_planes(p->fitness, seen->fits) >= FEW, near = r->runner_up > RIVALLED;
+    if (r->verdict != ATN_VERDICT_TRUSTED || seen->identical || (!weak && !walls && many && !near)) return ATN_OK;
     double least = weak ? MIRRORED_WEAK : MIRRORED;
     bool open = walls && seen->free < FREE;
     double told = open ? fmin(least, fmin(MIRRORED_OVER, BOTH - r->runner_up)) : least;
@@ -146,10 +151,9 @@ static atn_status hold_against_chance(reg_problem *p, const fitness_seen *seen, 
     return ATN_OK;
 }
 
-/* How far ahead nearest points must be: the less, the more surely the few planes agree that meet. */
+/* How far ahead nearest points must be: less where the few planes agree that meet. */
 static double least_ahead(const fitness *f, const fitness_seen *seen) {
-    if (f->solid || seen->near < FEWEST || seen->precision < AGREES) return AHEAD_ALONE;
-    return seen->precision < SURELY ? AHEAD : NEARLY_AHEAD;
+    return f->solid || seen->near < FEWEST || seen->precision < AGREES ? AHEAD_ALONE : NEARLY_AHEAD;
 }
 
 /* Nearest points tell whether the answer stands out from other poses. */

@@ -128,6 +128,10 @@ static void hard_pairs(void **state) {
         {{THING_TERRAIN, THING_SAME, 1524, 1000, 0.72, 0.64, 0, 909462}, true, 2},
         {{THING_LUMPY, THING_SAME, 3366, 1552, 0.9674086, 0.84305955, 0.41281949, 3902531}, true, 4},
         {{THING_TERRAIN, THING_SAME, 2370, 1419, 0.61832188, 0.73480023, 0, 14270702}, true, 2},
+        {{THING_ROOM, THING_SAME, 1515, 1000, 0.989745955, 0.202042802, 0.533094164, 8805440}, true, 2},
+        {{THING_ROOM, THING_SAME, 1960, 1000, 0.744826693, 0.523960345, 0.0686998084, 3673718}, true, 2},
+        {{THING_BLOCKS, THING_SAME, 3857, 1423, 0.562162765, 0.760781355, 0.10430177, 322389}, true, 2},
+        {{THING_ROOM, THING_SAME, 2599, 1000, 0.578712941, 0, 0, 10586938}, true, 1},
     };
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
         double off;
