@@ -135,7 +135,7 @@ static void draw_frame(atn_text *page, const lattice_outcome *o, double wide, do
                     "<text class=\"axis\" x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"15\">x (%s)</text>\n",
                     (SIDE + EDGE) / 2, SIDE - EDGE + 38, nano ? "nm" : "Å");
     atn_text_printf(page,
-                    "<text class=\"axis\" text-anchor=\"middle\" font-size=\"15\" transform=\"translate(12 %d) "
+                    "<text class=\"axis\" text-anchor=\"middle\" font-size=\"15\" transform=\"translate(17 %d) "
                     "rotate(-90)\">y (%s)</text>\n",
                     (SIDE - EDGE) / 2, nano ? "nm" : "Å");
 }

@@ -180,7 +180,7 @@ static void draw_legend(atn_text *page, const atn_chart *c) {
         draw_label(page, x + 90, 355, "start", c->series[k].name);
         int32_t length = 0; /* of characters, not of bytes */
         for (const char *at = c->series[k].name; *at; ++at) length += (*at & 0xc0) != 0x80;
-        x += 90 + 75 * length + 200;
+        x += 90 + 95 * length + 200;
     }
 }
 

@@ -187,9 +187,17 @@ static void draw_glossary(atn_text *page, const atn_report *r) {
 static atn_status draw_search(atn_text *page, const atn_report *r) {
     atn_status status = ATN_OK;
     bool any = false;
-    for (int32_t k = 0; k < r->n_rows; ++k) any = any || r->rows[k].n_ratios;
+    int32_t timed = 0;
+    for (int32_t k = 0; k < r->n_rows; ++k) {
+        any = any || r->rows[k].n_ratios;
+        for (int32_t c = 0; c < r->rows[k].n_ratios; ++c) timed += r->rows[k].ratio[c] > 0;
+    }
     if (!any) return ATN_OK;
     atn_page_heading(page, "The search");
+    if (timed < 2) { /* a chart of one point says nothing */
+        atn_page_paragraph(page, "All candidates were known from earlier runs; --again measures them again.");
+        return ATN_OK;
+    }
     atn_page_paragraph(page,
                        "Every candidate is timed in turn with the best so far, so that a machine that changes its "
                        "speed changes both. Ratios of one best to the next give that to the estimate: 1 is the "

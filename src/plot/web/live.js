@@ -204,7 +204,7 @@ function showLive(kind, view) {
       ]);
     },
     register() {
-      chart('RMSE', '', [{colour: '--c0', points: curve('iteration', 'rmse')}], 'iteration', true);
+      chart('RMSE, weighted', '', [{colour: '--c0', points: curve('iteration', 'rmse')}], 'iteration', true);
       chart('distance scale', '', [{colour: '--c2', points: curve('iteration', 'sigma')}], 'iteration', true);
       chart('largest motion', '', [{colour: '--c1', points: curve('iteration', 'motion')}], 'iteration', true);
       const e = events[events.length - 1];

@@ -154,7 +154,10 @@ function showClouds(box, clouds, panels) {
         g.fillText(plain(v, step), x + away[0] * 9 * fine, y + away[1] * 11 * fine);
       }
       g.font = `bold ${12 * fine}px system-ui, sans-serif`;
-      g.fillText('xyz'[d] + (unit ? ` (${unit})` : ''), mid[0] + away[0] * 40 * fine, mid[1] + away[1] * 32 * fine);
+      const name = 'xyz'[d] + (unit ? ` (${unit})` : ''), half = g.measureText(name).width / 2 + 4 * fine;
+      g.textAlign = 'center';
+      const inside = Math.max(half, Math.min(w - half, mid[0] + away[0] * 44 * fine));
+      g.fillText(name, inside, mid[1] + away[1] * 34 * fine);
       g.font = `${11 * fine}px system-ui, sans-serif`;
     }
     const bar = niceStep(w / scale, 6);
@@ -173,7 +176,7 @@ function showClouds(box, clouds, panels) {
       canvas.height = h;
     }
     const image = view.context.createImageData(w, h), pixels = image.data, depth = new Float32Array(w * h).fill(-1e30);
-    const scale = zoom * Math.min(.38 * w / view.wide, .36 * h / view.tall);
+    const scale = zoom * Math.min(.36 * w / view.wide, .36 * h / view.tall);
     const size = Math.max(1, Math.round(tool('size').value * fine));
     const ground = color('--ground'), beyond = color('--c1'), o = view.centre;
     const project = p => {
