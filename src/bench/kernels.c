@@ -43,7 +43,7 @@ static atn_status find_reference(bench_work *work, const bench_reference *copy, 
 
 void bench_label(const atn_set *set, atn_kernel_row *row) {
     size_t length = 0, bytes = sizeof row->shape;
-    snprintf(row->name, sizeof row->name, "%s SP", set->kernel);
+    snprintf(row->name, sizeof row->name, "%s %s", set->kernel, set->type ? set->type : "SP");
     for (int k = 0; set->sizes[k] && length < bytes; ++k)
         length += (size_t)snprintf(row->shape + length, bytes - length, "%s%s", k ? "," : "", set->sizes[k]);
 }

@@ -30,9 +30,11 @@ static atn_status amount_of(bench_work *work) {
 }
 
 atn_workload bench_workload(const atn_set *set, const char *text) {
-    static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    return (atn_workload){
-        .name = set->kernel, .xml = text, .defines = DEFINES, .sizes = set->sizes, .range_length = set->range_length};
+    return (atn_workload){.name = set->kernel,
+                          .xml = text,
+                          .defines = atn_set_defines(set),
+                          .sizes = set->sizes,
+                          .range_length = set->range_length};
 }
 
 atn_status bench_work_open(atn_device *device, const atn_set *set, const char *text, bench_against against,

@@ -138,7 +138,10 @@ static atn_status add_shipped(atn_cli_work *w, atn_cli_call *call, const atn_dev
         return one.sizes ? add(w, info, &one) : ATN_ERR_MEMORY;
     }
     atn_status status = ATN_OK;
+    const char *const *defines = one.defines;
     for (const atn_set *set = NULL; status == ATN_OK && (set = atn_set_next(ATN_SETS, name, info, set));) {
+        if (set->type && atn_cli_value(call, "define")) continue; /* what the user says has all other shapes */
+        one.defines = set->type ? atn_set_defines(set) : defines;
         one.sizes = set->sizes;
         one.range_length = set->range_length;
         status = add(w, info, &one);

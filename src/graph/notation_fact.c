@@ -58,6 +58,8 @@ static bool size(cursor *c) {
 
 static bool tuned(cursor *c) {
     if (take(c, "on") && !take(c, "cpu") && !take(c, "gpu")) return wrong(c, "cpu or gpu should stand here");
+    if (take(c, "as") && !take(c, "HP") && !take(c, "SP") && !take(c, "DP"))
+        return wrong(c, "HP, SP or DP should stand here");
     if (!take(c, "at")) return wrong(c, "'at' should stand here: tuned at A=1024x1024");
     for (int count = 0;; ++count) {
         if (take(c, "ranges")) {

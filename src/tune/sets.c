@@ -16,3 +16,9 @@ const char *atn_set_against(const char *kernel) {
         if (strcmp(row->kernel, kernel) == 0) return row->against;
     return "copy";
 }
+
+const char *const *atn_set_defines(const atn_set *set) {
+    static const char *const DEFINES[][2] = {{"USED_FLOAT=SP", NULL}, {"USED_FLOAT=HP", NULL}, {"USED_FLOAT=DP", NULL}};
+    char type = set->type ? set->type[0] : 'S';
+    return DEFINES[type == 'H' ? 1 : type == 'D' ? 2 : 0];
+}

@@ -7,6 +7,7 @@
 typedef struct atn_set {
     const char *kernel;
     const char *where;     /* "cpu" or "gpu"; NULL: everywhere */
+    const char *type;      /* HP, SP or DP, what USED_FLOAT is here; NULL: SP unless the user says */
     const char *sizes[12]; /* the last is NULL */
     double range_length;   /* of ranges from data */
 } atn_set;
@@ -26,6 +27,8 @@ typedef struct atn_tried {
 extern const atn_tried ATN_TRIED[]; /* the same, of `try with` */
 
 const char *atn_set_against(const char *kernel); /* what it is measured against: blas, csr, pairs, or copy */
+
+const char *const *atn_set_defines(const atn_set *set); /* USED_FLOAT of its type, or SP */
 
 /* The next shape of a kernel for a device, of a table as ATN_SETS: start with `after` NULL; NULL behind the last. */
 const atn_set *atn_set_next(const atn_set *sets, const char *kernel, const atn_device_info *info, const atn_set *after);

@@ -78,7 +78,7 @@ static const row lines[] = {
 
 static const row facts[] = {
     {"all of them",
-     A "    tuned at x=100\n    tuned on cpu at x=7, y=8, ranges of 32\n    measured against blas\n    real\n    "
+     A "    tuned at x=100\n    tuned on cpu as DP at x=7, y=8, ranges of 32\n    measured against blas\n    real\n    "
        "finite\n    y[i] = x[i]\n",
      ""},
     {"names like them", A "    real = x[i]\n    tuned = 2 * real\n    y[i] = tuned\n", ""},
