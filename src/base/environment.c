@@ -1,7 +1,6 @@
 /* The table of environment variables. */
 #include "base/environment.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 const atn_environment_row ATN_ENVIRONMENT[ATN_ENV_VARIABLES + 1] = {
@@ -38,6 +37,5 @@ const atn_environment_row ATN_ENVIRONMENT[ATN_ENV_VARIABLES + 1] = {
 
 char *atn_environment(atn_variable variable) {
     char *value = getenv(ATN_ENVIRONMENT[variable].name);
-    bool counts = value && (*value || variable == ATN_ENV_PATH); /* an empty PATH names no folder */
-    return counts ? value : NULL;
+    return value && *value ? value : NULL;
 }

@@ -27,7 +27,7 @@ static int setup(void **state) {
     (void)state;
     before_path = kit_getenv("PATH");
     before_compiler = kit_getenv("ATTUNE_CC");
-    setenv("PATH", "", 1);
+    setenv("PATH", "/nowhere", 1);
     setenv("ATTUNE_CC", "/nonexistent", 1);
     open_host();
     return 0;
