@@ -480,35 +480,34 @@ atn_status reg_shapes(reg_engine *e, reg_side *rows, reg_side *columns, double r
 }
 
 static atn_status sums(reg_engine *e, reg_kernel which, reg_side *rows, double outlier, const char *result,
-                       atn_array *to, const double **out) {
-    const void *numbers;
+                       atn_array *to) {
     reg_given given[] = {{"outlier", outlier}};
     reg_binding bound[] = {{"yx", rows->moved[0]},  {"yy", rows->moved[1]},  {"yz", rows->moved[2]},
                            {"w", rows->w},          {"sum", rows->sum[0]},   {result, to},
                            {"sum_x", rows->sum[1]}, {"sum_y", rows->sum[2]}, {"sum_z", rows->sum[3]}};
-    atn_status status = reg_engine_run_given(e, which, NULL, given, COUNT(given), bound, COUNT(bound));
-    double since = atn_clock_seconds();
-    if (status == ATN_OK) status = atn_array_map_read(to, &numbers);
-    e->seconds[which] += atn_clock_seconds() - since; /* on a GPU this is where the work is waited for */
-    *out = status == ATN_OK ? numbers : NULL;
-    return status;
+    return reg_engine_run_given(e, which, NULL, given, COUNT(given), bound, COUNT(bound));
 }
 
+/* Both kernels are on their way before the host waits for the first of them. */
 atn_status reg_mstep(reg_engine *e, reg_side *rows, double outlier, double unit, geom_moments *out) {
-    const double *m;
+    const void *moment = NULL, *total = NULL;
     *out = (geom_moments){0};
-    atn_status status = sums(e, REG_MSTEP, rows, outlier, "moment", e->moment, &m);
+    atn_status status = sums(e, REG_MSTEP, rows, outlier, "moment", e->moment);
+    if (status == ATN_OK) status = sums(e, REG_SPREAD, rows, outlier, "total", e->total);
+    double since = atn_clock_seconds();
+    if (status == ATN_OK) status = atn_array_map_read(e->moment, &moment);
+    if (status == ATN_OK) status = atn_array_map_read(e->total, &total);
+    e->seconds[REG_MSTEP] += atn_clock_seconds() - since; /* on a GPU this is where the work is waited for */
     if (status != ATN_OK) return status;
+    const double *m = moment, *t = total;
     out->weight = m[0];
     for (int k = 0; k < 3; ++k) {
         out->y[k] = m[1 + k] / unit;
         out->x[k] = m[4 + k] / unit;
     }
     for (int k = 0; k < 9; ++k) out->cross[k] = m[7 + k] / (unit * unit);
-    status = sums(e, REG_SPREAD, rows, outlier, "total", e->total, &m);
-    if (status != ATN_OK) return status;
-    for (int k = 0; k < 6; ++k) out->spread[k] = m[k] / (unit * unit);
-    out->likelihood = m[6];
-    out->residual = m[7] / (unit * unit);
+    for (int k = 0; k < 6; ++k) out->spread[k] = t[k] / (unit * unit);
+    out->likelihood = t[6];
+    out->residual = t[7] / (unit * unit);
     return ATN_OK;
 }
