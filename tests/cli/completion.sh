@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The completion for bash, asked the way bash asks. usage: completion.sh BUILD
+# Completion in bash, zsh and fish, asked the way the shells ask. usage: completion.sh BUILD
 set -eu
 build=$1
 # shellcheck source=/dev/null
@@ -45,7 +45,24 @@ for shell in zsh fish; do
     for word in register method icp-plane sample fringes serve; do
         grep -q -- "$word" "$work/attune.$shell" || { echo "FAILED: $shell: no $word"; exit 1; }
     done
-    if command -v $shell >/dev/null 2>&1; then $shell -n "$work/attune.$shell" || exit 1; fi
-    rm -f "$work/attune.$shell"
+    if command -v $shell >/dev/null 2>&1; then
+        $shell -n "$work/attune.$shell" || exit 1
+    else
+        echo "skipped: $shell is not here; its completion was made, not tried"
+    fi
 done
+# The same in the shells themselves: verbs, sub-verbs, values, options and kernels.
+LINES_WANTED=("attune reg" register "attune sample need" needle "attune wisdom im" import "attune register --method icp-p" icp-plane
+    "attune unwrap --ser" --serve "attune show gemm_" gemm_batch)
+export PATH=$build:$PATH
+if command -v zsh >/dev/null 2>&1; then
+    zsh -f completion.zsh "$work/attune.zsh" "${LINES_WANTED[@]}" || exit 1
+fi
+if command -v fish >/dev/null 2>&1; then
+    for ((k = 0; k < ${#LINES_WANTED[@]}; k += 2)); do
+        got=$(fish --no-config -c "source '$work/attune.fish'; complete -C '${LINES_WANTED[k]}'" | cut -f1)
+        [[ $got == "${LINES_WANTED[k + 1]}" ]] || { echo "FAILED: fish: '${LINES_WANTED[k]}' gives '$got'"; exit 1; }
+    done
+fi
+rm -f "$work/attune.zsh" "$work/attune.fish"
 echo "completion answers as wanted"
