@@ -334,12 +334,12 @@ static ir_ref wrapped(lowering *l, const contraction *x, ir_ref buffer) {
 
 /* Is there room for operands of two steps beside the sums? Registers are those of a core, shared by its items. */
 static bool has_room(const lowering *l, const contraction *x) {
-    enum { REGISTERS = 65536, MOST = 255, OTHERS = 32 };
+    enum { REGISTERS = 65536, MOST = 255, OTHERS = 16 };
     int32_t each = x->c.type == ATN_DP ? 2 : 1, groups = l->v.resident > 1 ? l->v.resident : 1;
     int32_t limit = REGISTERS / (l->cuts.items * groups);
     int32_t set = each * (4 * words_of_left(x) + 2 * words_of_right(x));
     int32_t sums = each * 4 * words_of_left(x) * words_of_right(x);
-    return sums + 2 * set + OTHERS <= (limit < MOST ? limit : MOST);
+    return sums + 2 * set + each * OTHERS <= (limit < MOST ? limit : MOST);
 }
 
 /* The first operands of a tile are loaded before the last products of the one before, so that these cover the barrier
