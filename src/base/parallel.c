@@ -29,13 +29,16 @@ void atn_parallel_keep_off(int32_t by) { beside += by; }
 
 void atn_parallel_limit(int32_t threads) { limit = threads < 1 ? 1 : threads; }
 
-int32_t atn_parallel_workers(void) {
+int32_t atn_parallel_cores(void) {
     cpu_set_t set;
-    if (inside || beside > 0) return 1;
-    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-    int count = CPU_COUNT(&set);
-    if (limit && count > limit) count = limit;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     return count < 1 ? 1 : count > ATN_PARALLEL_MOST ? ATN_PARALLEL_MOST : count;
+}
+
+int32_t atn_parallel_workers(void) {
+    if (inside || beside > 0) return 1;
+    int32_t count = atn_parallel_cores();
+    return limit && count > limit ? limit : count;
 }
 
 static void *run(void *argument) {

@@ -7,8 +7,10 @@
 
 enum { ATN_PARALLEL_MOST = 256 };
 
-/* Cores that this process may use, at most ATN_PARALLEL_MOST; 1 where that is not known, and inside a part of a loop.
- */
+/* Cores that this process may use, at most ATN_PARALLEL_MOST; 1 where that is not known. */
+int32_t atn_parallel_cores(void);
+
+/* Of these, those that a loop of the calling thread has: 1 inside a part of a loop, and beside other work. */
 int32_t atn_parallel_workers(void);
 
 bool atn_parallel_inside(void); /* is the calling thread at work on a part of a loop? */

@@ -7,9 +7,9 @@
 #include "base/size.h"
 #include "cloud/points.h"
 #include "cloud/sort.h"
+#include "geom/nth.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { LEAF_POINTS = 8, PIVOTS = 63, MANY = 4096, MOST_SAMPLES = 1000, DEEPEST = 64 + 50 };
 
@@ -491,11 +491,6 @@ static void ask_some(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 atn_status cloud_points_spacing(const cloud_points *points, double *out) {
     enum { WORTH_A_THREAD = 32 };
     *out = 0;
@@ -509,7 +504,7 @@ atn_status cloud_points_spacing(const cloud_points *points, double *out) {
     cloud_grid_free(grid);
     for (size_t k = 0; k < asked; ++k)
         if (t.found[k] >= 0 && isfinite(t.found[k])) t.found[samples++] = t.found[k];
-    qsort(t.found, samples, sizeof *t.found, compare);
-    if (samples) *out = (sqrt(t.found[(samples - 1) / 2]) + sqrt(t.found[samples / 2])) / 2;
+    if (samples) *out = sqrt(geom_nth(t.found, samples, (samples - 1) / 2)) / 2;
+    if (samples) *out += sqrt(geom_nth(t.found, samples, samples / 2)) / 2;
     return ATN_OK;
 }

@@ -63,9 +63,10 @@ typedef struct search_surface {
                        NULL: not described yet */
 } search_surface;
 
-/* One surface, or two at the same time, by all cores; on failure there is none. */
+/* One surface, or two at the same time, by all cores, which do `other` meanwhile (NULL: nothing); on failure there is
+ * none. */
 atn_status search_surfaces_make(const cloud_points *const *points, const double *edge, int count,
-                                search_surface *const *out);
+                                const reg_meanwhile *other, search_surface *const *out);
 atn_status search_surfaces_describe(search_surface *const *surface, int count); /* fills feature, once */
 void search_surface_free(search_surface *surface);                              /* zeroed ones are fine */
 

@@ -300,24 +300,32 @@ static atn_status thin(const cloud_points *points, double edge, search_surface *
 typedef struct thinning {
     const cloud_points *const *points;
     const double *edge;
+    int count;
+    const reg_meanwhile *other; /* pieces that come after these */
     search_surface *const *out;
     atn_status status[2];
 } thinning;
 
 static void thin_one(void *user, int64_t from, int64_t to, int32_t worker) {
     thinning *t = user;
-    (void)worker;
-    for (int64_t k = from; k < to; ++k) t->status[k] = thin(t->points[k], t->edge[k], t->out[k]);
+    for (int64_t k = from; k < to; ++k)
+        if (k < t->count)
+            t->status[k] = thin(t->points[k], t->edge[k], t->out[k]);
+        else
+            t->other->part(t->other->user, k - t->count, k - t->count + 1, worker);
 }
 
 atn_status search_surfaces_make(const cloud_points *const *points, const double *edge, int count,
-                                search_surface *const *out) {
-    enum { FEW = 1 << 15 }; /* points that one core has thinned as soon as all of them */
-    thinning t = {.points = points, .edge = edge, .out = out};
-    if (count == 2 && points[0]->count <= FEW && points[1]->count <= FEW)
-        atn_parallel_pieces(2, thin_one, &t);
+                                const reg_meanwhile *other, search_surface *const *out) {
+    enum { FEW = 1 << 16 }; /* points that one core has thinned as soon as all of them */
+    thinning t = {.points = points, .edge = edge, .count = count, .other = other, .out = out};
+    bool few = true;
+    for (int k = 0; k < count; ++k) few = few && points[k]->count <= FEW;
+    if (few)
+        atn_parallel_pieces(count + (other ? other->pieces : 0), thin_one, &t);
     else
         for (int k = 0; k < count; ++k) thin_one(&t, k, k + 1, 0);
+    if (!few && other) atn_parallel_pieces(other->pieces, other->part, other->user);
     atn_status status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
     if (status == ATN_OK) status = look_around(out, count, NORMAL_REACH, find_normal);
     for (int k = 0; k < count && status != ATN_OK; ++k) search_surface_free(out[k]);

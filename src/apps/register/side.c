@@ -2,7 +2,6 @@
  * full. */
 #include "apps/register/ordered_side.h"
 
-#include "base/compare.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"
@@ -11,7 +10,6 @@
 #include "num/array.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- arrays ---- */
@@ -492,9 +490,12 @@ static void look_at_some(void *user, int64_t from, int64_t to, int32_t worker) {
 }
 
 double reg_side_median(double *square, size_t n) {
-    qsort(square, n, sizeof *square, atn_ascending_double);
-    while (n && !isfinite(square[n - 1])) --n;
-    return n ? (sqrt(square[(n - 1) / 2]) + sqrt(square[n / 2])) / 2 : 0;
+    size_t finite = 0;
+    for (size_t k = 0; k < n; ++k)
+        if (isfinite(square[k])) square[finite++] = square[k];
+    if (!finite) return 0;
+    double low = geom_nth(square, finite, (finite - 1) / 2), high = geom_nth(square, finite, finite / 2);
+    return (sqrt(low) + sqrt(high)) / 2;
 }
 
 double reg_side_spacing(const reg_side *s) {

@@ -145,10 +145,11 @@ bool reg_goes_to_device(atn_device *device, const atn_register_settings *s, size
     enum { FEWEST = 32768, BYTES = 160 }; /* points of the smaller cloud; a point's at most while it is sorted */
     bool method = (s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP) && !s->compat;
     size_t fewer = source < target ? source : target;
+    if (!reg_is_remote(device)) return false;
     double free = (double)atn_device_free_bytes(device);
     if (s->most_bytes) free = fmin(free, (double)s->most_bytes);
     return method && !s->match_species && s->precision != 16 && fewer >= FEWEST &&
-           BYTES * ((double)source + (double)target) < free / 2 && reg_is_remote(device);
+           BYTES * ((double)source + (double)target) < free / 2;
 }
 
 static atn_status sort_on_device(reg_problem *p, const cloud_points *some, const reg_lying *lies, double like,
