@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { KEPT = 8 };
+enum { KEPT = 32 }; /* as many as a registration of a million points has lists */
 
 /* For other shapes than those that are bound now. */
 typedef struct kept_plan {

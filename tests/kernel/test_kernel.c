@@ -211,7 +211,7 @@ static void runs_without_allocating(void **state) {
  * are kept are planned anew. */
 static void shapes_come_back(void **state) {
     (void)state;
-    enum { SHAPES = 11, FEW = 4 };
+    enum { SHAPES = 35, FEW = 4 };
     const char *const defines[] = {"T=SP", NULL};
     kit_faults faults = {0};
     atn_ctx_settings options = kit_fault_options(&faults);
@@ -229,11 +229,11 @@ static void shapes_come_back(void **state) {
         kit_ok(counting, atn_device_open(found, d, &device));
         kit_ok(counting, atn_kernel_create(device, AXPY, &(atn_kernel_settings){.defines = defines}, &axpy));
         for (int n = 0; n < SHAPES; ++n)
-            for (int k = 0; k < 3; ++k) array[n][k] = numbers(device, 1 + 37 * n, (float)(k + n));
+            for (int k = 0; k < 3; ++k) array[n][k] = numbers(device, 1 + 7 * n, (float)(k + n));
         for (int round = 0; round < 5 * SHAPES; ++round) {
             int n = round < 3 * SHAPES ? round % SHAPES : round % 3, a = 1 + round % 5; /* all, then some */
             const char *const names[3] = {"x", "y", "z"};
-            kit_ok(counting, atn_array_put(array[n][2], (float[1 + 37 * SHAPES]){0}, 0));
+            kit_ok(counting, atn_array_put(array[n][2], (float[1 + 7 * SHAPES]){0}, 0));
             for (int k = 0; k < 3; ++k) kit_ok(counting, atn_kernel_bind(axpy, names[k], array[n][k]));
             kit_ok(counting, atn_kernel_param(axpy, "a", a, 0));
             for (int k = 0; k < 3; ++k) { /* results of the last run are on the device: no array allocates below */
@@ -244,7 +244,7 @@ static void shapes_come_back(void **state) {
             kit_ok(counting, atn_kernel_plan(axpy));
             if (round > 3 * SHAPES + 3) assert_true(atomic_load(&faults.count) - before < FEW);
             kit_ok(counting, atn_kernel_run(axpy));
-            expect(array[n][2], 1 + 37 * n, (float)a, (float)n, (float)(1 + n));
+            expect(array[n][2], 1 + 7 * n, (float)a, (float)n, (float)(1 + n));
         }
         for (int n = 0; n < SHAPES; ++n)
             for (int k = 0; k < 3; ++k) atn_array_free(array[n][k]);
