@@ -80,10 +80,59 @@ void geom_eigen3(const double m[6], double value[3], double vector[3][3]) {
     diagonalize(3, a, value, &vector[0][0]);
 }
 
+/* cos(acos(q) / 3) from s = cos(acos(q) / 2), to 2e-12. */
+static double third(double s) {
+    static const double C[] = {0.5000000000018533,    0.577350268561449,      -0.11111107547754695,
+                               0.053457555508817214,  -0.032912295839981724,  0.022800103480394598,
+                               -0.016750001816210267, 0.01232840577593099,    -0.008408632428584568,
+                               0.004814084735139309,  -0.0020619199405281017, 0.0005670966437229745,
+                               -7.358920545532154e-05};
+    double sum = C[12];
+    for (int k = 11; k >= 0; --k) sum = sum * s + C[k];
+    return sum;
+}
+
+/* The roots of the characteristic polynomial are mean + 2 p cos((acos(q) + 2 pi k) / 3); the eigenvector of one is at
+ * right angles to the rows of A - value, of which the two that tell most are taken. Where two values are nearly the
+ * same, or the numbers are very large or small, Jacobi's method does it. */
+void geom_least3(const double m[6], double value[3], double direction[3]) {
+    static const double CLEAR = 1e-10, ALIKE = 1e-16, LEAST = 1e-100, MOST = 1e60;
+    double mean = (m[0] + m[1] + m[2]) / 3, x = m[0] - mean, y = m[1] - mean, z = m[2] - mean;
+    double p2 = (x * x + y * y + z * z + 2 * (m[3] * m[3] + m[4] * m[4] + m[5] * m[5])) / 6, most = 0, length2 = 0;
+    double u[3][3], n[3];
+    if (p2 > LEAST && p2 < MOST && p2 > ALIKE * mean * mean) {
+        double p = sqrt(p2),
+               det = x * (y * z - m[5] * m[5]) - m[3] * (m[3] * z - m[4] * m[5]) + m[4] * (m[3] * m[5] - y * m[4]);
+        double q = det / (2 * p * p2);
+        q = q > 1 ? 1 : q < -1 ? -1 : q;
+        value[0] = mean - 2 * p * third(sqrt((1 - q) / 2));
+        value[2] = mean + 2 * p * third(sqrt((1 + q) / 2));
+        double a = m[0] - value[0], b = m[1] - value[0], c = m[2] - value[0];
+        const double all[3][3] = {{m[3] * m[5] - m[4] * b, m[4] * m[3] - a * m[5], a * b - m[3] * m[3]},
+                                  {b * c - m[5] * m[5], m[5] * m[4] - m[3] * c, m[3] * m[5] - b * m[4]},
+                                  {m[5] * m[4] - c * m[3], c * a - m[4] * m[4], m[4] * m[3] - m[5] * a}};
+        for (int k = 0; k < 3; ++k) {
+            length2 = all[k][0] * all[k][0] + all[k][1] * all[k][1] + all[k][2] * all[k][2];
+            if (length2 <= most) continue;
+            most = length2;
+            memcpy(n, all[k], sizeof n);
+        }
+    }
+    if (!(most > CLEAR * p2 * p2)) {
+        geom_eigen3(m, value, u);
+        memcpy(direction, u[0], sizeof u[0]);
+        return;
+    }
+    for (int k = 0; k < 3; ++k) direction[k] = n[k] / sqrt(most);
+    const double *d = direction; /* its value again, as exact as the square of how exact it is itself */
+    value[0] = m[0] * d[0] * d[0] + m[1] * d[1] * d[1] + m[2] * d[2] * d[2] +
+               2 * (m[3] * d[0] * d[1] + m[4] * d[0] * d[2] + m[5] * d[1] * d[2]);
+    value[1] = 3 * mean - value[0] - value[2];
+    value[1] = value[1] < value[0] ? value[0] : value[1] > value[2] ? value[2] : value[1];
+}
+
 void geom_least_direction(const double m[6], double values[3], double direction[3]) {
-    double vector[3][3];
-    geom_eigen3((const double[6]){m[0], m[3], m[5], m[1], m[2], m[4]}, values, vector);
-    memcpy(direction, vector[0], sizeof vector[0]);
+    geom_least3((const double[6]){m[0], m[3], m[5], m[1], m[2], m[4]}, values, direction);
 }
 
 bool geom_invert_symmetric(int32_t n, const double *matrix, double *out) {

@@ -22,6 +22,23 @@ static void check(const double m[6]) {
         }
 }
 
+/* The least one in closed form: its value, and its vector where that is told apart. */
+static void check_least(const double m[6]) {
+    static const double NEAR = 1e-7; /* of the largest element: where two values are nearly equal */
+    double value[3], v[3][3], quick[3], n[3], most = 0, dot = 0, length2 = 0;
+    for (int k = 0; k < 6; ++k) most = fmax(most, fabs(m[k]));
+    geom_eigen3(m, value, v);
+    geom_least3(m, quick, n);
+    assert_true(quick[0] <= quick[1] && quick[1] <= quick[2]);
+    for (int k = 0; k < 3; ++k) {
+        assert_true(fabs(quick[k] - value[k]) <= NEAR * most);
+        dot += n[k] * v[0][k];
+        length2 += n[k] * n[k];
+    }
+    assert_true(fabs(length2 - 1) <= 1e-12);
+    if (value[1] - value[0] > 1e-3 * most) assert_true(fabs(dot) > 1 - 1e-12);
+}
+
 static void solves(void **state) {
     (void)state;
     static const double known[][6] = {
@@ -31,12 +48,13 @@ static void solves(void **state) {
         {1, 1, 1, 1e-20, 1e-20, 0}, {1e-300, 1, 0, 0, 1e-9, 0},
         {0, 0, 0, 1e-30, 0, 0},     {1e-60, 2e-60, 0, 1e-60, 0, 0},
     };
-    for (size_t k = 0; k < sizeof known / sizeof *known; ++k) check(known[k]);
+    for (size_t k = 0; k < sizeof known / sizeof *known; ++k) check(known[k]), check_least(known[k]);
     uint64_t seed = 7;
     for (int k = 0; k < 10000; ++k) {
         double m[6];
         for (int d = 0; d < 6; ++d) m[d] = (kit_uniform(&seed) - 0.5) * pow(10, floor(kit_uniform(&seed) * 12) - 6);
         check(m);
+        check_least(m);
     }
 }
 

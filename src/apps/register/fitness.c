@@ -24,7 +24,7 @@ static const double MUCH = 1.3;    /* times as many planes, for which coarser po
 
 static void find_plane(const fitness_side *s, size_t k, fitness_plane *out) {
     uint32_t index[MOST_NEIGHBOURS];
-    double distance2[MOST_NEIGHBOURS], mean[3] = {0}, c[6] = {0}, value[3], vector[3][3];
+    double distance2[MOST_NEIGHBOURS], mean[3] = {0}, c[6] = {0}, value[3], normal[3];
     double at[3] = {s->points.position[0][k], s->points.position[1][k], s->points.position[2][k]};
     size_t n = cloud_grid_nearest(s->grid, at, s->neighbours, INFINITY, index, distance2), half = s->neighbours / 2;
     *out = (fitness_plane){.reach = n > half ? (float)sqrt(distance2[half]) : 0,
@@ -39,8 +39,8 @@ static void find_plane(const fitness_side *s, size_t k, fitness_plane *out) {
         const double all[6] = {d[0] * d[0], d[1] * d[1], d[2] * d[2], d[0] * d[1], d[0] * d[2], d[1] * d[2]};
         for (int e = 0; e < 6; ++e) c[e] += all[e] / (double)n;
     }
-    geom_eigen3(c, value, vector);
-    for (int a = 0; a < 3; ++a) out->normal[a] = (float)vector[0][a];
+    geom_least3(c, value, normal);
+    for (int a = 0; a < 3; ++a) out->normal[a] = (float)normal[a];
     out->thickness = (float)sqrt(fmax(0, value[0]));
     out->flat = value[1] > 1e-3 * value[2] && value[0] < FLAT * FLAT * value[1];
 }
