@@ -39,7 +39,7 @@ void near_found_free(near_found *f, const atn_ctx *ctx) {
 }
 
 static bool make_room(const atn_ctx *ctx, int32_t **list, size_t *capacity, size_t wanted) {
-    size_t larger = *capacity ? *capacity : 4096;
+    size_t larger = *capacity ? *capacity : 1024;
     if (wanted <= *capacity) return true;
     while (larger < wanted) larger *= 2;
     int32_t *room = atn_resize(ctx, *list, larger * sizeof *room);
