@@ -91,23 +91,23 @@ static atn_status add_point(table *t, double edge, double per, const double p[3]
 }
 
 /* Cubes with far fewer points than those which half of all points are in are not of the thing: points that belong to
- * nothing are alone in theirs, and there are many. The points that a cube must have. */
-static atn_status least_points(const table *t, double *out) {
-    size_t most = 0, all = 0, seen = 0, points = 0;
-    for (size_t k = 0; k < t->count; ++k) {
-        most = t->cube[k].points > most ? t->cube[k].points : most;
-        all += t->cube[k].points;
+ * nothing are alone in theirs, and there are many. The points that a cube must have; `points` are those of each. */
+static atn_status least_points(const atn_ctx *ctx, const uint32_t *points, size_t count, double *out) {
+    size_t most = 0, all = 0, seen = 0, n = 0;
+    for (size_t k = 0; k < count; ++k) {
+        most = points[k] > most ? points[k] : most;
+        all += points[k];
     }
-    size_t *cubes = atn_zalloc(t->ctx, (most + 1) * sizeof *cubes); /* that have so many points */
+    size_t *cubes = atn_zalloc(ctx, (most + 1) * sizeof *cubes); /* that have so many points */
     *out = 0;
     if (!cubes) return ATN_ERR_MEMORY;
-    for (size_t k = 0; k < t->count; ++k) ++cubes[t->cube[k].points];
-    while (points < most && 2 * seen < all) {
-        ++points;
-        seen += points * cubes[points];
+    for (size_t k = 0; k < count; ++k) ++cubes[points[k]];
+    while (n < most && 2 * seen < all) {
+        ++n;
+        seen += n * cubes[n];
     }
-    *out = GEOM_SPARSE * (double)points;
-    atn_free(t->ctx, cubes);
+    *out = GEOM_SPARSE * (double)n;
+    atn_free(ctx, cubes);
     return ATN_OK;
 }
 
@@ -151,43 +151,86 @@ static void take_some(const cloud_points *points, const sampling *s, double (*ou
     }
 }
 
-static double extent_of(const double (*p)[3], size_t count) {
+static double extent_of(const double (*p)[3], size_t count, double low[3]) {
     double extent = 0;
     for (int a = 0; a < 3; ++a) {
-        double low = INFINITY, high = -INFINITY;
+        double least = INFINITY, high = -INFINITY;
         for (size_t k = 0; k < count; ++k) {
-            low = p[k][a] < low ? p[k][a] : low;
+            least = p[k][a] < least ? p[k][a] : least;
             high = p[k][a] > high ? p[k][a] : high;
         }
-        extent = fmax(extent, high - low);
+        low[a] = least;
+        extent = fmax(extent, high - least);
     }
     return extent;
 }
 
+/* Cubes by a number of 21 bits an axis, from the lowest one: edges are a millionth of the extent or more. */
+enum { AXIS_BITS = 21 };
+typedef struct counting {
+    uint64_t *key;    /* of the cubes, in the order in which they were met; owned, */
+    uint32_t *points; /* and so is what they hold, */
+    uint32_t *slot;   /* and this: number of a cube and 1, or 0 */
+    size_t count, slots;
+} counting;
+
+static void counting_free(counting *t, const atn_ctx *ctx) {
+    atn_free(ctx, t->key);
+    atn_free(ctx, t->points);
+    atn_free(ctx, t->slot);
+}
+
+static atn_status counting_make(const atn_ctx *ctx, size_t points, counting *out) {
+    *out = (counting){.slots = 1024};
+    while (out->slots < 2 * points) out->slots *= 2;
+    out->key = atn_alloc(ctx, (points + 1) * sizeof *out->key);
+    out->points = atn_alloc(ctx, (points + 1) * sizeof *out->points);
+    out->slot = atn_alloc(ctx, out->slots * sizeof *out->slot);
+    return out->key && out->points && out->slot ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+static size_t number_of(counting *t, uint64_t key) {
+    size_t k = (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (t->slots - 1);
+    while (t->slot[k] && t->key[t->slot[k] - 1] != key) k = (k + 1) & (t->slots - 1);
+    if (t->slot[k]) return t->slot[k] - 1;
+    t->key[t->count] = key;
+    t->points[t->count++] = 0;
+    t->slot[k] = (uint32_t)t->count;
+    return t->count - 1;
+}
+
 /* Cubes that are not sparse. */
-static atn_status count_cubes(table *t, const double (*p)[3], size_t points, double edge, double *out) {
+static atn_status count_cubes(const atn_ctx *ctx, counting *t, const double (*p)[3], size_t points, const double low[3],
+                              double edge, double *out) {
     double least = 0, per = 1 / edge;
-    cube *last = NULL;
-    atn_status status = ATN_OK;
+    const int64_t first[3] = {floor_of(low[0] * per), floor_of(low[1] * per), floor_of(low[2] * per)};
+    uint64_t last = UINT64_MAX;
+    size_t n = 0;
     t->count = 0;
-    if (t->slots) memset(t->slot, 0, t->slots * sizeof *t->slot);
-    for (size_t k = 0; k < points && status == ATN_OK; ++k) status = add_point(t, edge, per, p[k], &last);
-    if (status == ATN_OK) status = least_points(t, &least);
+    memset(t->slot, 0, t->slots * sizeof *t->slot);
+    for (size_t k = 0; k < points; ++k) {
+        uint64_t key = 0;
+        for (int a = 0; a < 3; ++a) key = key << AXIS_BITS | (uint64_t)(floor_of(p[k][a] * per) - first[a]);
+        if (key != last) n = number_of(t, key); /* often the one before */
+        last = key;
+        ++t->points[n];
+    }
+    atn_status status = least_points(ctx, t->points, t->count, &least);
     *out = 0;
-    for (size_t k = 0; k < t->count; ++k) *out += t->cube[k].points >= least;
+    for (size_t k = 0; k < t->count; ++k) *out += t->points[k] >= least;
     return status;
 }
 
 /* A surface has as many cubes as the square of 1 / edge. */
 static atn_status find_edge(const atn_ctx *ctx, const double (*p)[3], size_t points, size_t most, double *out) {
-    double extent = extent_of(p, points), count;
-    table t = {.ctx = ctx};
-    atn_status status = ATN_OK;
+    double lowest[3], extent = extent_of(p, points, lowest), count;
+    counting t;
     if (!(extent > 0) || !isfinite(extent)) return ATN_OK;
     double wanted = fmin((double)most, 0.6 * (double)points), edge = extent / sqrt(wanted);
     double low = extent * 1e-6, high = 2 * extent; /* cubes of side low are too many, those of side high too few */
-    for (int round = 0; round < 12; ++round) {
-        status = count_cubes(&t, p, points, edge, &count);
+    atn_status status = counting_make(ctx, points, &t);
+    for (int round = 0; round < 12 && status == ATN_OK; ++round) {
+        status = count_cubes(ctx, &t, p, points, lowest, edge, &count);
         if (status != ATN_OK || fabs(count / wanted - 1) < 0.08) break;
         if (count > wanted)
             low = edge;
@@ -196,7 +239,7 @@ static atn_status find_edge(const atn_ctx *ctx, const double (*p)[3], size_t poi
         edge *= sqrt(count / wanted);
         if (edge <= low || edge >= high) edge = sqrt(low * high);
     }
-    table_free(&t);
+    counting_free(&t, ctx);
     *out = edge;
     return status;
 }
@@ -255,10 +298,11 @@ static atn_status join(const table *from, table *to) {
 /* The means of cubes that are not sparse, in Morton order. */
 static atn_status keep(const table *t, double edge, cloud_points *out) {
     cloud_points means = {0};
-    double least;
+    double least = 0;
     size_t kept = 0;
-    uint32_t *order = NULL;
-    atn_status status = least_points(t, &least);
+    uint32_t *order = NULL, *points = atn_alloc(t->ctx, (t->count + 1) * sizeof *points);
+    for (size_t k = 0; k < t->count && points; ++k) points[k] = t->cube[k].points;
+    atn_status status = points ? least_points(t->ctx, points, t->count, &least) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = cloud_points_make(t->ctx, t->count, false, &means);
     for (size_t k = 0; k < t->count && status == ATN_OK; ++k) {
         const cube *c = &t->cube[k];
@@ -270,6 +314,7 @@ static atn_status keep(const table *t, double edge, cloud_points *out) {
     if (status == ATN_OK && !(order = atn_alloc(t->ctx, kept * sizeof *order))) status = ATN_ERR_MEMORY;
     if (status == ATN_OK) status = cloud_points_order(&means, order);
     if (status == ATN_OK) status = cloud_points_permute(&means, order, out);
+    atn_free(t->ctx, points);
     atn_free(t->ctx, order);
     cloud_points_free(&means);
     return status;
