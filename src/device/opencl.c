@@ -186,8 +186,7 @@ static void buffer_free(atn_buffer *buffer) {
     atn_free(buffer->device->ctx, buffer);
 }
 
-/* Commands of a queue that is in order depend on those before them: the last copy to or from the host stands for all.
- */
+/* Commands of a queue that is in order depend on those before them: the last copy from the host stands for all. */
 static void hold(atn_queue *queue, cl_event event) {
     atn_opencl_queue *own = (atn_opencl_queue *)queue;
     if (own->copy) (void)atn_opencl_of(queue->device)->api.clReleaseEvent(own->copy);
@@ -219,12 +218,12 @@ static atn_status put(atn_queue *queue, atn_buffer *buffer, size_t offset, const
     return atn_opencl_check(buffer->device, code, "writing %zu bytes to a buffer", bytes);
 }
 
+/* Waits, whoever asks: NVIDIA's driver calls commands behind a read over, and begins others, before its bytes are
+ * there. */
 static atn_status get(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes) {
-    cl_event event;
     cl_int code =
         atn_opencl_of(buffer->device)
-            ->api.clEnqueueReadBuffer(own_queue(queue), own_mem(buffer), CL_FALSE, offset, bytes, to, 0, NULL, &event);
-    if (code == CL_SUCCESS) hold(queue, event);
+            ->api.clEnqueueReadBuffer(own_queue(queue), own_mem(buffer), CL_TRUE, offset, bytes, to, 0, NULL, NULL);
     return atn_opencl_check(buffer->device, code, "reading %zu bytes from a buffer", bytes);
 }
 
@@ -300,7 +299,7 @@ static void queue_free(atn_queue *queue) {
 static atn_status queue_finish(atn_queue *queue) {
     cl_int code = atn_opencl_of(queue->device)->api.clFinish(own_queue(queue));
     cl_int copied = settle(queue->device);
-    if (copied != CL_SUCCESS) return atn_opencl_check(queue->device, copied, "a copy between a buffer and the host");
+    if (copied != CL_SUCCESS) return atn_opencl_check(queue->device, copied, "a copy from the host to a buffer");
     return atn_opencl_check(queue->device, code, "waiting for a queue");
 }
 
@@ -340,7 +339,7 @@ static atn_status event_mark(atn_queue *queue, atn_event *base) {
 static atn_status event_wait(atn_event *event) {
     cl_int code = atn_opencl_of(event->device)->api.clWaitForEvents(1, &((atn_opencl_event *)event)->event);
     cl_int copied = settle(event->device); /* knows more than that something before the event went wrong */
-    if (copied != CL_SUCCESS) return atn_opencl_check(event->device, copied, "a copy between a buffer and the host");
+    if (copied != CL_SUCCESS) return atn_opencl_check(event->device, copied, "a copy from the host to a buffer");
     return atn_opencl_check(event->device, code, "waiting for an event");
 }
 

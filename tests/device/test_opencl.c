@@ -500,7 +500,7 @@ static void failed_copies_show(void **state) {
         atn_status status = way == 0   ? atn_queue_finish(queue)
                             : way == 1 ? atn_event_wait(event)
                                        : atn_buffer_get(NULL, buffer, 0, bytes, 1);
-        kit_fails(ctx, ATN_ERR_DEVICE, "a copy between a buffer and the host: CL_MAP_FAILURE (-12)", status);
+        kit_fails(ctx, ATN_ERR_DEVICE, "a copy from the host to a buffer: CL_MAP_FAILURE (-12)", status);
         kit_ok(ctx, atn_queue_finish(queue));
         assert_false(atn_device_lost(device));
         atn_event_free(event);
