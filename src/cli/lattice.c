@@ -119,6 +119,7 @@ static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
                 json_object_set_new(root, "ranks", json_integer(call->ranks->count)) == 0 &&
                 json_object_set_new(root, "atoms_per_second", json_real(rate)) == 0 &&
                 json_object_set_new(root, "peak_bytes", json_integer((json_int_t)atn_ctx_peak_bytes(call->ctx))) == 0 &&
+                json_object_set_new(root, "estimated_bytes", json_integer((json_int_t)o->estimated_bytes)) == 0 &&
                 json_object_set_new(root, "settings", settings_json(o)) == 0 &&
                 json_object_set_new(root, "device", atn_cli_json_text(call->ctx, o->device)) == 0;
     if (good && o->composition) good = json_object_set_new(root, "composition", composition_json(call->ctx, o)) == 0;
@@ -146,6 +147,9 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
     atn_text page = {.ctx = call->ctx};
     atn_text_printf(&page, "%zu atoms in %.3g s, %.3g per second\n", o->atoms, o->seconds,
                     o->match_seconds > 0 ? (double)o->atoms / o->match_seconds : 0);
+    if (o->estimated_bytes)
+        atn_text_printf(&page, "peak memory %.3g MB (estimated %.3g MB)\n",
+                        1e-6 * (double)atn_ctx_peak_bytes(call->ctx), 1e-6 * (double)o->estimated_bytes);
     for (int32_t k = 1; k <= o->info.models + 1; ++k) {
         int32_t c = k % (o->info.models + 1);
         if (!lattice_is_structure(o, c)) continue;
@@ -235,7 +239,8 @@ static atn_status run(atn_cli_call *call) {
     if (!status) {
         status = atn_device_open(devices, index, &device);
         if (!status) {
-            memcpy(o->device, atn_device_get_info(device)->name, sizeof o->device);
+            o->device_info = atn_device_get_info(device);
+            memcpy(o->device, o->device_info->name, sizeof o->device);
             status = match(call, device, &settings, o);
         }
         atn_device_close(device);
@@ -277,7 +282,7 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "gives the same result, however many ranks there are.",
             "JSON: atoms, counts (of each class), background (atoms of other on no site of the surrounding lattice), "
             "dropped, seconds, match_seconds, read_seconds, learn_seconds, write_seconds (of the slowest rank), ranks, "
-            "atoms_per_second, peak_bytes, "
+            "atoms_per_second, peak_bytes, estimated_bytes (before the run; 0 with --frames), "
             "settings "
             "(constant, share, phases: [{structure, constant, share, atoms, mismatched: another lattice lies on its "
             "sites}], cutoff, noise, "

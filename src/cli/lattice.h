@@ -26,6 +26,7 @@ typedef struct lattice_outcome {
     double confidence[LATTICE_BINS];                       /* sum of it, of all atoms of a bin */
     double seconds, match_seconds;
     double read_seconds, learn_seconds, write_seconds; /* with waiting for other ranks */
+    size_t estimated_bytes;                            /* of memory, as it was known before the run; 0: it was not */
     atn_lattice_info info;
     int32_t *label; /* of each frame, with --frames; else NULL */
     size_t labels;
@@ -33,6 +34,7 @@ typedef struct lattice_outcome {
     size_t n_shown, seen;
     double low[3], high[3]; /* in Angstrom */
     char unit[8], device[128];
+    const atn_device_info *device_info; /* while it is open */
     bool nanometres;
     size_t (
         *composition)[ATN_LATTICE_MOST_MODELS + 1]; /* owned; of each ion with ranges: atoms of each class; else NULL */
@@ -59,6 +61,9 @@ typedef struct lattice_job {
     atn_ranks_parcel *parcel; /* results for each rank, which writes them; owned; NULL: it is alone */
     lattice_outcome *o;
 } lattice_job;
+
+/* Memory that the run will take, in bytes; most: atoms of the largest slab with its halo. */
+size_t lattice_foresee(const lattice_job *j, size_t most);
 
 /* ---- lattice_ranks.c ---- */
 /* From the rank that has learned (`knows`) to all. */

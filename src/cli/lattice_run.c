@@ -140,6 +140,11 @@ static atn_status match_all(const job *j) {
     if (!status)
         status = slabs_open(j->frame, &(atn_slabs_settings){.halo = reach / j->about.angstrom}, (size_t)wanted, &slabs);
     j->o->read_seconds += atn_clock_seconds() - from;
+    if (!status) {
+        j->o->estimated_bytes = lattice_foresee(j, atn_slabs_info_of(slabs).most);
+        atn_cli_progress(j->call, "%zu atoms, %.3g MB of memory ...", j->about.atoms,
+                         1e-6 * (double)j->o->estimated_bytes);
+    }
     from = atn_clock_seconds();
     if (!status) status = learn(j, slabs);
     j->o->learn_seconds = atn_clock_seconds() - from;

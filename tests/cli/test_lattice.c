@@ -34,6 +34,7 @@ static void a_frame_is_told(void **state) {
     assert_int_equal(number(counts, "bcc") + number(counts, "fcc") + number(counts, "hcp") + number(counts, "other"),
                      2500);
     assert_true(number(root, "atoms_per_second") > 0 && number(root, "peak_bytes") > 0);
+    assert_true(number(root, "peak_bytes") < number(root, "estimated_bytes")); /* known before the run */
     double a = number(json_object_get(settings, "constant"), "bcc");
     assert_true(a > 3.14 && a < 3.26);
     json_decref(root);

@@ -20,6 +20,7 @@ typedef struct judging {
  * is far off its own. */
 static const double FAR = 2.8, MANY = 2.5; /* deviations */
 static const double MOSTLY = 0.6;          /* of the neighbours: whose lattice explains so many has its turn */
+static const double FEW = 0.03;            /* share of atoms on no site, above which each atom is held against that */
 static const float SETTLED = 0.98F;        /* confidence that the atom is on its site, to look no further */
 
 static bool is_sure(const atn_lattice_atom *atom) { return atom->structure && atom->confidence >= LATTICE_SURE; }
@@ -39,7 +40,8 @@ static bool is_explained(const atn_lattice *l, size_t i, int32_t model) {
 /* The lattice that was found, and no other, is around: whether the atom is on a site of it is all that is open. */
 static bool is_alone(const atn_lattice *l, const lattice_around *around, size_t i) {
     uint32_t frequent = lattice_frequent(l);
-    return around && (around->followed ? l->near.hint[i].alone : (frequent & (frequent - 1)) == 0);
+    return around && l->info.background < FEW &&
+           (around->followed ? l->near.hint[i].alone : (frequent & (frequent - 1)) == 0);
 }
 
 /* At a boundary many neighbours stay without a site though the atom is on its own; one that is far off its site may be
@@ -94,7 +96,7 @@ static bool remember_around(const judging *j, size_t atom, lattice_recent *recen
 static bool is_only(const atn_lattice *l, const lattice_recent *recent, int32_t model) {
     for (int32_t m = 0; m < l->info.models; ++m)
         if ((recent->count[m] > 0) != (m == model)) return false;
-    return !lattice_is_uneven(l);
+    return l->info.background < FEW && !lattice_is_uneven(l);
 }
 
 static void look_again(const judging *j, size_t i, const lattice_recent *recent) {
@@ -148,7 +150,7 @@ void lattice_judge_first(atn_lattice *l, const lattice_around *around, const siz
 
 void lattice_judge_again(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out) {
     judging j = {l, around, which, out};
-    atn_parallel((int64_t)((l->near.atoms + STRETCH - 1) / STRETCH), 1, look_part, &j);
+    atn_parallel_pieces((int64_t)((l->near.atoms + STRETCH - 1) / STRETCH), look_part, &j);
 }
 
 atn_status lattice_judge_end(const atn_lattice *l, size_t i, atn_lattice_atom *out) {

@@ -38,9 +38,8 @@ static atn_status look_at(atn_lattice *l, const lattice_around *around, lattice_
     lattice_found *found = l->found;
     l->near = late->near;
     l->found = late->found + from * (size_t)l->info.models;
-    l->near.atoms = 0;
-    for (*to = from; *to < end && l->near.atoms < late->batch && lattice_near_has_room(&l->near); ++*to)
-        lattice_add_atom(l, around->cells, late->which[*to]);
+    size_t count = end - from < late->batch ? end - from : late->batch;
+    *to = from + lattice_near_fill(l, around->cells, late->which + from, count, &l->near);
     memset(l->sure, 0, l->near.atoms);
     lattice_judge_again(l, around, late->which + from, out);
     for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) {

@@ -27,13 +27,12 @@ enum { LAST = sizeof PASSES / sizeof *PASSES - 1 };
 
 /* ---- neighbours ---- */
 
-bool lattice_near_has_room(const lattice_near *near) {
+/* For the neighbours of one more atom. */
+static bool has_room(const lattice_near *near) {
     return (size_t)near->start[near->atoms] + ATN_LATTICE_MOST_NEIGHBOURS <= near->room;
 }
 
-bool lattice_batch_is_full(const atn_lattice *l) {
-    return l->near.atoms == (size_t)l->batch || !lattice_near_has_room(&l->near);
-}
+bool lattice_batch_is_full(const atn_lattice *l) { return l->near.atoms == (size_t)l->batch || !has_room(&l->near); }
 
 /* Neighbours of an atom that is to be matched; none in a crowd, which no lattice explains and which costs the most. */
 static int32_t near_of(const atn_lattice *l, const lattice_cells *cells, size_t atom, float *const to[3],
@@ -53,6 +52,7 @@ typedef struct finding {
     const pass *pass;
     const lattice_around *around;
     const atn_lattice_atom *out;
+    lattice_near *near;
 } finding;
 
 static void hint_part(void *user, int64_t from, int64_t to, int32_t worker) {
@@ -70,12 +70,12 @@ static void count_part(void *user, int64_t from, int64_t to, int32_t worker) {
     int32_t inner;
     (void)worker;
     for (int64_t i = from; i < to; ++i)
-        l->next.start[i + 1] = near_of(l, f->cells, f->which[i], (float *const[3]){NULL, NULL, NULL}, &inner);
+        f->near->start[i + 1] = near_of(l, f->cells, f->which[i], (float *const[3]){NULL, NULL, NULL}, &inner);
 }
 
 static void fill_part(void *user, int64_t from, int64_t to, int32_t worker) {
     const finding *f = user;
-    const lattice_near *near = &f->l->next;
+    const lattice_near *near = f->near;
     (void)worker;
     for (int64_t i = from; i < to; ++i) {
         int32_t at = near->start[i], inner = 0;
@@ -83,6 +83,19 @@ static void fill_part(void *user, int64_t from, int64_t to, int32_t worker) {
         if (near->start[i + 1] > at) (void)near_of(f->l, f->cells, f->which[i], to_here, &inner);
         near->inner[i] = at + inner;
     }
+}
+
+size_t lattice_near_fill(const atn_lattice *l, const lattice_cells *cells, const size_t *which, size_t count,
+                         lattice_near *near) {
+    finding f = {.l = l, .cells = cells, .which = which, .near = near};
+    size_t n = 0;
+    near->start[0] = 0;
+    atn_parallel((int64_t)count, LATTICE_PART, count_part, &f);
+    for (; n < count && (size_t)near->start[n] + (size_t)near->start[n + 1] <= near->room; ++n)
+        near->start[n + 1] += near->start[n];
+    atn_parallel((int64_t)n, LATTICE_PART, fill_part, &f);
+    near->atoms = n;
+    return n;
 }
 
 /* What is worked on: the slab, the pass, the places of two batches. */
@@ -122,19 +135,15 @@ static size_t hint(const job *j, finding *f, size_t count) {
 static void find(job *j) {
     atn_lattice *l = j->l;
     const lattice_cells *cells = j->around->cells;
-    finding f = {l, cells, j->next, j->pass, j->around, j->out};
-    size_t count = 0, n = 0;
+    finding f = {l, cells, j->next, j->pass, j->around, j->out, &l->next};
+    size_t count = 0;
     do {
         for (count = 0; j->at < cells->atoms && count < (size_t)l->batch; ++j->at)
             if (is_wanted(j, j->at)) j->next[count++] = (size_t)cells->order[j->at];
         if (j->pass->follow) count = hint(j, &f, count);
     } while (count == 0 && j->at < cells->atoms);
-    atn_parallel((int64_t)count, LATTICE_PART, count_part, &f);
-    for (; n < count && (size_t)l->next.start[n] + (size_t)l->next.start[n + 1] <= l->room; ++n)
-        l->next.start[n + 1] += l->next.start[n];
-    atn_parallel((int64_t)n, LATTICE_PART, fill_part, &f);
+    size_t n = lattice_near_fill(l, cells, j->next, count, &l->next);
     if (n < count) j->at = (size_t)cells->rank[j->next[n]];
-    l->next.atoms = n;
 }
 
 /* ---- a pass ---- */

@@ -63,6 +63,41 @@ static void hand_over(const atn_lattice *from, const atn_atoms *atoms) {
     atn_lattice_free(other);
 }
 
+/* The frame in four slabs with halos tells what it tells in one piece, but for a few atoms at their faces, which see
+ * sure atoms of their own slab alone. */
+static void in_slabs(atn_lattice *l) {
+    enum { SLABS = 4 };
+    static double part[3][ATOMS];
+    static size_t which[ATOMS];
+    static atn_lattice_atom out[ATOMS];
+    double high = 0, reach = atn_lattice_reach(l);
+    size_t told = 0, differ = 0, unlike = 0;
+    for (size_t k = 0; k < ATOMS; ++k) high = fmax(high, axis[0][k]);
+    for (int s = 0; s < SLABS; ++s) {
+        double from = s * high / SLABS, to = s + 1 == SLABS ? INFINITY : (s + 1) * high / SLABS;
+        size_t n = 0, own = 0;
+        for (int halo = 0; halo < 2; ++halo)
+            for (size_t k = 0; k < ATOMS; ++k) {
+                double x = axis[0][k];
+                bool is_own = (x >= from || s == 0) && x < to;
+                if (halo ? is_own || x < from - reach || x >= to + reach : !is_own) continue;
+                for (int a = 0; a < 3; ++a) part[a][n] = axis[a][k];
+                which[n++] = k;
+                own += is_own;
+            }
+        const atn_atoms slab = {.count = n, .own = own, .position = {part[0], part[1], part[2]}};
+        memset(out, 0xff, sizeof out);
+        kit_ok(ctx, atn_lattice_match(l, &slab, 1, out));
+        told += own;
+        for (size_t k = 0; k < own; ++k) {
+            differ += out[k].structure != followed[which[k]].structure;
+            unlike += !(fabsf(out[k].confidence - followed[which[k]].confidence) < 0.05F);
+        }
+    }
+    assert_int_equal(told, ATOMS);
+    if (differ > 8 || unlike > 20) fail_msg("in slabs %zu differ, %zu are less or more sure", differ, unlike);
+}
+
 static void as_if_searched(void **state) {
     (void)state;
     const atn_atoms atoms = make(0.03);
@@ -73,6 +108,7 @@ static void as_if_searched(void **state) {
     assert_true(l->follows[0] && l->follows[1]);
     assert_true(l->rival[0][1] > 0.05 && l->rival[0][1] < 1.5);
     hand_over(l, &atoms);
+    in_slabs(l);
     memset(l->follows, 0, sizeof l->follows);
     memset(searched, 0xff, sizeof searched);
     kit_ok(ctx, atn_lattice_match(l, &atoms, 1, searched));
