@@ -203,8 +203,7 @@ static atn_status step_back(const reg_polish_state *s, const geom_pose *pose, do
 
 static const char TOO_FEW[] = "pairs in too few places", LOOSE[] = "pairs hold it in too few directions",
                   UNSEEN[] = "noise hides the surfaces, and points do not correspond",
-                  ELSEWHERE[] = "surfaces do not confirm the pose", IN_PARTS[] = "the source is worked on in parts",
-                  ONE_PLACE[] = "points at one place",
+                  ELSEWHERE[] = "surfaces do not confirm the pose", ONE_PLACE[] = "points at one place",
                   FOLLOWS[] = "in noise as large as the spacing nearest points do not tell how sure another method is";
 
 /* A pose and its covariance, about the target's frame inside. */
@@ -352,8 +351,8 @@ static void tell_aside(reg_problem *p, const opinion *o) {
 atn_status reg_covariance_aside(reg_problem *p) {
     reg_surface surface = {0}, points = {0};
     opinion o = {0}, other = {0};
-    p->withheld = p->parts != 1 ? IN_PARTS : ONE_PLACE;
-    if (p->parts != 1 || !(p->spacing > 0) || !(p->source_spacing > 0)) return ATN_OK;
+    p->withheld = ONE_PLACE;
+    if (!(p->spacing > 0) || !(p->source_spacing > 0)) return ATN_OK;
     atn_status status = reg_surface_make(p, &surface);
     if (status == ATN_OK) status = look_aside(p, &surface, &o);
     reg_surface_free(&surface);

@@ -33,11 +33,17 @@ static void note_part(reg_level *level, const reg_side *part) {
     level->weight += part->total;
 }
 
+/* None larger than those of the finest level. */
+static int32_t parts_of(const reg_problem *p, size_t points) {
+    if (p->parts == 1 || points <= (size_t)p->parts) return 1;
+    return (int32_t)ceil((double)p->parts * (double)points / (double)p->source.count);
+}
+
 static atn_status make_parts(reg_problem *p, const cloud_points *source, reg_level *level) {
     reg_engine *e = &p->engine;
-    int32_t parts = p->parts;
+    int32_t parts = parts_of(p, source->count);
     atn_status status = ATN_OK;
-    if (!(level->more = atn_zalloc(e->ctx, (size_t)(parts - 1) * sizeof *level->more))) status = ATN_ERR_MEMORY;
+    if (!(level->more = atn_zalloc(e->ctx, (size_t)(p->parts - 1) * sizeof *level->more))) status = ATN_ERR_MEMORY;
     for (int32_t k = 0; k < parts && status == ATN_OK; ++k) {
         size_t from = source->count * (size_t)k / (size_t)parts, to = source->count * (size_t)(k + 1) / (size_t)parts;
         reg_side *side = k ? &level->more[k - 1] : &level->source;
@@ -60,7 +66,7 @@ static atn_status make_sides(reg_problem *p, const cloud_points *source, const c
         status = reg_side_make(e->device, target, p->target_origin, p->unit, e->type,
                                reg_engine_block(e, target->count), &level->target);
     if (status != ATN_OK) return status;
-    if (p->parts > 1 && source->count > (size_t)p->parts) {
+    if (parts_of(p, source->count) > 1) {
         reg_side_free(&level->source);
         return make_parts(p, source, level);
     }
@@ -312,6 +318,8 @@ atn_status reg_levels_make(reg_problem *p, bool pyramid) {
         p->level[a] = p->level[b];
         p->level[b] = kept;
     }
+    for (p->fine = p->levels; p->fine && p->level[p->fine - 1].n_more;) --p->fine;
+    if (!p->fine) p->polished = p->surveyed = false;
     reg_end(&p->engine, REG_LEVELS, span);
     return status;
 }

@@ -10,8 +10,9 @@
 #include <math.h>
 #include <stdio.h>
 
-static const double LEVELS = 1.7; /* all levels together, in points of the finest, */
-static const double PLACED = 1.2; /* and those that are on the device at the same time */
+static const double LEVELS = 1.7;  /* all levels together, in points of the finest, */
+static const double PLACED = 1.2;  /* and those that are on the device at the same time */
+static const double COARSER = 0.3; /* of the points, at most, are left on the level below the finest */
 /* Bytes a point of the host's, measured at the peak, which comes after the sort: in order (between what surfaces and
  * what points that fill space take), in blocks, what the polish adds; lists of the device; what pairs of ICP, and soft
  * pairs in both directions, take beside. */
@@ -56,13 +57,13 @@ static double of_method(const atn_register_settings *s) {
     }
 }
 
-/* remote: the device is another than the host. */
-static need needs(const atn_register_settings *s, bool remote, bool polish, double source, double target) {
+/* remote: the device is another than the host; polish: share of the points that take part in it. */
+static need needs(const atn_register_settings *s, bool remote, double polish, double source, double target) {
     double judged = fmin(source, MOST_JUDGED) + fmin(target, MOST_JUDGED);
     double levels = s->dense || s->compat ? 1 : LEVELS, placed = s->dense || s->compat ? 1 : PLACED;
     return (need){.source = placed * source * on_device(s),
                   .target = placed * target * on_device(s),
-                  .host = (source + target) * (COPY + levels * HOST + (polish ? POLISH : 0) + of_method(s)) +
+                  .host = (source + target) * (COPY + levels * HOST + polish * POLISH + of_method(s)) +
                           (s->compat ? 0 : judged * JUDGED) + SCENE + (remote ? STAGED : 0)};
 }
 
@@ -102,22 +103,25 @@ atn_status reg_plan_memory(reg_problem *p) {
     atn_device *device = p->engine.device;
     bool shared = atn_device_get_info(device)->cpu; /* the device's memory is the host's */
     bool whole = s->method == ATN_REGISTER_GICP;    /* does nothing without surfaces */
+    bool can = s->method == ATN_REGISTER_EM_ICP && !s->compat;
+    bool surfaces = whole || p->polished || p->surveyed;
     double source = (double)p->source_count, target = (double)p->target_count;
-    need n = p->on_device ? needs_there(s, source, target)
-                          : needs(s, p->engine.remote, whole || p->polished || p->surveyed, source, target);
+    need n = p->on_device ? needs_there(s, source, target) : needs(s, p->engine.remote, surfaces, source, target);
     double there = s->most_bytes ? (double)s->most_bytes : (double)atn_device_free_bytes(device);
     double fixed = shared ? n.host + n.target : n.target;
     p->parts = 1;
     if (fixed + n.source <= there) return ATN_OK;
-    if (p->polished || p->surveyed) { /* soft pairs to the end, and no covariance, need less */
-        p->polished = p->surveyed = false;
-        return reg_plan_memory(p);
+    if (surfaces && !whole) { /* looked at where points are merged; of methods that go in one part not at all */
+        n = needs(s, p->engine.remote, can ? COARSER : 0, source, target);
+        fixed = shared ? n.host + n.target : n.target;
+        if (!can) p->polished = p->surveyed = false;
+        if (!can && fixed + n.source <= there) return ATN_OK;
     }
-    bool can = s->method == ATN_REGISTER_EM_ICP && !s->compat && fixed < there;
+    can = can && fixed < there;
     double parts = can ? n.source / (there - fixed) + 1 : MOST_PARTS + 1;
     if (parts > MOST_PARTS)
         return refuse(p, fixed + (can ? n.source / MOST_PARTS : n.source), there, shared ? "" : " on the device");
-    p->parts = (int32_t)parts;
+    p->parts = parts < 2 ? 2 : (int32_t)parts;
     atn_log(p->engine.ctx, ATN_LOG_INFO,
             "register: %.3g GB are wanted and %.3g GB are there: the source goes in %d parts", (fixed + n.source) / 1e9,
             there / 1e9, p->parts);

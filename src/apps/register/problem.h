@@ -68,7 +68,8 @@ typedef struct reg_problem {
     double outlier2;         /* d0 squared over sigma squared of the last step; INFINITY: none */
     int32_t iterations;
     double dense_pairs; /* iterations x all points */
-    int32_t parts;      /* the source is worked on in so many */
+    int32_t parts;      /* all points of the source are worked on in so many, */
+    int32_t fine;       /* and so many levels, the coarsest first, have it whole: surfaces are looked at there */
     bool converged;
     double noise;            /* of both clouds across their surfaces, in units */
     struct reg_scene *scene; /* owned, like the next; beside.h says when they are there */

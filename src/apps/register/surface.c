@@ -86,18 +86,18 @@ static atn_status choose_level(reg_problem *p, int32_t *level, double *thickness
     *thickness = INFINITY;
     *finest = -1;
     *shape = NULL;
-    for (*level = p->levels; *level > 0 && *thickness > FLAT && status == ATN_OK;) {
+    for (*level = p->fine; *level > 0 && *thickness > FLAT && status == ATN_OK;) {
         reg_side *target = &p->level[*level - 1].target;
-        if (*level < p->levels && target->count < FEWEST) break;
+        if (*level < p->fine && target->count < FEWEST) break;
         --*level;
         atn_array_free(*shape);
         status = thickness_of(&p->engine, target, spacing_at(p, *level), shape, thickness);
         if (*finest < 0 && *thickness <= NEARLY_FLAT) *finest = *level;
     }
-    if (status != ATN_OK || *thickness <= FLAT || *level == p->levels - 1) return status;
-    *level = p->levels - 1; /* no surface: points fill space */
+    if (status != ATN_OK || *thickness <= FLAT || *level == p->fine - 1) return status;
+    *level = p->fine - 1; /* no surface: points fill space */
     atn_array_free(*shape);
-    return thickness_of(&p->engine, &p->level[*level].target, p->spacing, shape, thickness);
+    return thickness_of(&p->engine, &p->level[*level].target, spacing_at(p, *level), shape, thickness);
 }
 
 atn_status reg_surface_make(reg_problem *p, reg_surface *out) {
@@ -247,8 +247,8 @@ static atn_status round_shapes(reg_engine *e, size_t count, atn_array **out) {
 }
 
 atn_status reg_surface_points(reg_problem *p, reg_surface *out) {
-    reg_level *level = &p->level[p->levels - 1];
-    *out = (reg_surface){.level = level, .spacing = p->spacing};
+    reg_level *level = &p->level[p->fine - 1];
+    *out = (reg_surface){.level = level, .spacing = spacing_at(p, p->fine - 1)};
     atn_status status = round_shapes(&p->engine, level->source.padded, &out->source);
     if (status == ATN_OK) status = round_shapes(&p->engine, level->target.padded, &out->target);
     if (status != ATN_OK) reg_surface_free(out);

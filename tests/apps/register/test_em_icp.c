@@ -130,6 +130,17 @@ static void works_in_parts(void **state) {
     assert_true(parts.converged == whole.converged);
     assert_true(turn_between(whole.transform, parts.transform) < 0.05);
     assert_true(fabs(parts.overlap - whole.overlap) < 0.01);
+    /* with the polish and the covariance, on levels that have the source whole */
+    settings.no_polish = false;
+    settings.most_bytes = 0;
+    whole = found(&host, &scans, &settings);
+    settings.most_bytes = atn_register_bytes(host.device, &settings, 6000, 6000) - 350000;
+    parts = found(&host, &scans, &settings);
+    assert_true(memcmp(whole.transform, parts.transform, sizeof whole.transform) != 0);
+    assert_true(parts.converged && whole.has_covariance && parts.has_covariance);
+    assert_int_equal(parts.verdict, ATN_VERDICT_TRUSTED);
+    assert_true(turn_between(whole.transform, parts.transform) < 0.1);
+    assert_true(parts.covariance[0] > 0.5 * whole.covariance[0] && parts.covariance[0] < 50 * whole.covariance[0]);
     atn_register_result none = {0};
     settings.most_bytes = wanted / 4;
     kit_fails(host.ctx, ATN_ERR_MEMORY, "needs",
