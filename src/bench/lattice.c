@@ -139,7 +139,7 @@ static void compare(const sets *s, const atn_lattice_atom *atom, const int32_t *
     row->ratio = number > 0 ? right / number : 0;
     snprintf(row->reference_name, sizeof row->reference_name, "number of neighbours, learned");
     snprintf(row->note, sizeof row->note, "no settings given; %+.2f ± %.2f %% (one standard error)%s", 100 * ahead,
-             100 * error, fabs(ahead) < 2 * error ? ", no difference to be told" : "");
+             100 * error, fabs(ahead) < 2 * error ? ", not significant" : "");
 }
 
 /* Neighbourhoods of which nothing is known, the centre displaced as all are: told by what is found from all of them,

@@ -94,7 +94,7 @@ static void add_pose(const atn_needle_result *r, atn_text *page) {
                         r->round[k].roll_deg, r->round[k].shift, (long long)r->round[k].matches,
                         (long long)r->round[k].combinations);
     atn_text_printf(page, "runner-up %lld; the roll is %s; matching %.3g s of %.3g s\n", (long long)r->runner_up,
-                    r->roll_observable ? "told" : "not told", r->match_seconds, r->seconds);
+                    r->roll_observable ? "observable" : "not observable", r->match_seconds, r->seconds);
 }
 
 atn_status atn_cli_needle_text(atn_cli_call *call, const atn_needle_result *r) {

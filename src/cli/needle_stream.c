@@ -65,7 +65,7 @@ static atn_status tell_pose(const run *r, const needle_frame_facts *f, const atn
     if (result->found)
         fprintf(call->out, "%s: %s, tip %.4f %.4f %.4f, roll %.2f%s, %lld of %lld points, %.1f ms, latency %.1f ms\n",
                 f->name, f->tracked ? "tracked" : "found", result->tip[0], result->tip[1], result->tip[2],
-                result->roll_deg, result->roll_observable ? "" : " (not told)", (long long)result->matches,
+                result->roll_deg, result->roll_observable ? "" : " (not observable)", (long long)result->matches,
                 (long long)result->scan_points, 1e3 * result->seconds, 1e3 * f->latency_s);
     else
         fprintf(call->out, "%s: not found: %s; %.1f ms, latency %.1f ms\n", f->name, result->reason,

@@ -105,7 +105,7 @@ void atn_child_end(atn_child *child) {
 /* Waits until it reads on, within the deadline. */
 static atn_status await_reader(const atn_child *child, double deadline) {
     double left = deadline - atn_clock_seconds();
-    if (left <= 0) return atn_fail(child->ctx, ATN_ERR_TIMEOUT, "a worker does not read what it is told");
+    if (left <= 0) return atn_fail(child->ctx, ATN_ERR_TIMEOUT, "a worker does not read its input");
     struct pollfd wait = {.fd = child->to, .events = POLLOUT};
     (void)poll(&wait, 1, LOOK_MS);
     return atn_check_cancel(child->ctx);

@@ -78,7 +78,7 @@ static atn_status read_texts(const atn_ctx *ctx, const json_t *from, const char 
         good = good && list[k];
     }
     *out = list;
-    return good ? ATN_OK : atn_fail(ctx, ATN_ERR_INPUT, "a worker was told a list that is none");
+    return good ? ATN_OK : atn_fail(ctx, ATN_ERR_INPUT, "a worker was given a malformed list");
 }
 
 atn_status atn_wire_read_open(const atn_ctx *ctx, const json_t *from, atn_device_info *device, atn_workload *w,
@@ -106,7 +106,7 @@ atn_status atn_wire_read_open(const atn_ctx *ctx, const json_t *from, atn_device
         !take_number(from, "tolerance", -INFINITY, &setup->tolerance) ||
         !take_flag(from, "reproducible", &setup->reproducible) || !take_flag(from, "cold", &setup->cold) ||
         !take_flag(from, "build_only", &setup->build_only) || !take_whole(from, "seed", INT64_MIN, INT64_MAX, &seed))
-        return atn_fail(ctx, ATN_ERR_INPUT, "a worker was told no workload");
+        return atn_fail(ctx, ATN_ERR_INPUT, "a worker was given no workload");
     setup->seed = (uint64_t)seed;
     atn_status status = read_texts(ctx, json_object_get(from, "defines"), &w->defines);
     if (status == ATN_OK) status = read_texts(ctx, json_object_get(from, "sizes"), &w->sizes);

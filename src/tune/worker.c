@@ -159,7 +159,7 @@ static atn_status do_final(worker *w, const json_t *job, json_t **out) {
     int32_t n = 0;
     for (size_t k = 0; k < json_array_size(list) && n < ATN_MOST_RACERS; ++k)
         if (!(variants[n++] = json_string_value(json_array_get(list, k))))
-            return atn_fail(w->ctx, ATN_ERR_INPUT, "a worker was told a list that is none");
+            return atn_fail(w->ctx, ATN_ERR_INPUT, "a worker was given a malformed list");
     atn_race_rules rules = {.most = (int32_t)json_integer_value(json_object_get(job, "most")), .behind = 1.05};
     atn_final *final = atn_zalloc(w->ctx, sizeof *final);
     if (!final) return ATN_ERR_MEMORY;

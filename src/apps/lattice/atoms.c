@@ -66,7 +66,7 @@ static bool find_top(atn_sample_atoms *a, size_t needed) {
 static atn_status size_frame(atn_sample_atoms *a) {
     const atn_sample_atoms_settings *s = &a->settings;
     double needed = fmax((double)a->wanted, floor((double)a->wanted / s->efficiency + 0.5)), density = 0;
-    if (needed > 1e15) return atn_fail(a->ctx, ATN_ERR_INPUT, "%g sites are more than can be told", needed);
+    if (needed > 1e15) return atn_fail(a->ctx, ATN_ERR_INPUT, "%g lattice sites are too many", needed);
     for (size_t k = 0; k < s->grains; ++k)
         density += crystal_density(a->crystal.grain[k].structure, a->crystal.grain[k].a) / (double)s->grains;
     a->crystal.side = 1.01 * cbrt((needed + 1) / density);

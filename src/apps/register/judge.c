@@ -149,7 +149,7 @@ bool judge_degenerate(const reg_problem *p, char *why, size_t bytes) {
     for (int c = 0; c < 2; ++c) {
         double value[3], vector[9], size = spreads[c]->radius;
         if (!(size > 0)) {
-            snprintf(why, bytes, "all %s points are at one place: no turn can be told", WHICH[c]);
+            snprintf(why, bytes, "all %s points coincide: the rotation is undetermined", WHICH[c]);
             return true;
         }
         geom_eigen(3, spreads[c]->shape, value, vector);
@@ -159,7 +159,7 @@ bool judge_degenerate(const reg_problem *p, char *why, size_t bytes) {
                      "a %s point is %.3g away from the others, which are one place beside that: leave it out", WHICH[c],
                      spreads[c]->farthest);
         else
-            snprintf(why, bytes, "the %s points lie on a line: a turn about it cannot be told", WHICH[c]);
+            snprintf(why, bytes, "the %s points lie on a line: the rotation about it is undetermined", WHICH[c]);
         return true;
     }
     return false;
