@@ -169,13 +169,15 @@ static atn_status print_text(const unwrap_job *job, const unwrap_phase *phase, c
     atn_text_printf(&page, "size        %lld x %lld, %lld valid pixels, %lld invalid\n", (long long)phase->width,
                     (long long)phase->height, (long long)r->valid,
                     (long long)(phase->width * phase->height - r->valid));
-    atn_text_printf(&page, "%-11s %.6g to %.6g %s\n", unwrap_height_of(job, phase) > 0 ? "heights" : "phase", low, high,
-                    unwrap_height_of(job, phase) > 0 ? "m" : "rad");
+    bool heights = unwrap_height_of(job, phase) > 0;
     form_figures f = unwrap_figures(job, phase);
-    const double each[] = {f.pv, f.rms, f.sa, f.sq};
-    char text[4][ATN_NUMBER_TEXT + 8];
-    for (int k = 0; k < 4; ++k)
-        atn_number_si(each[k], unwrap_height_of(job, phase) > 0 ? "m" : "rad", text[k], sizeof text[k]);
+    const double each[] = {f.pv, f.rms, f.sa, f.sq, low, high};
+    char text[6][ATN_NUMBER_TEXT + 8];
+    for (int k = 0; k < 6; ++k) atn_number_si(each[k], heights ? "m" : "rad", text[k], sizeof text[k]);
+    if (heights)
+        atn_text_printf(&page, "heights     %s to %s\n", text[4], text[5]);
+    else
+        atn_text_printf(&page, "phase       %.6g to %.6g rad\n", low, high);
     atn_text_printf(&page, "form        PV %s, RMS %s; levelled Sa %s, Sq %s\n", text[0], text[1], text[2], text[3]);
     atn_text_printf(&page, "residues    %lld; cut length %lld pairs; %.3g rad rms from the wrapped differences\n",
                     (long long)r->residues, (long long)r->cut_length, r->residual_rms);
