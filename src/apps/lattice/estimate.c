@@ -249,7 +249,9 @@ typedef struct learning {
     int32_t ways;
     guess guess[5];
     double edge[5][ATN_LATTICE_MOST_MODELS];
-    bool two; /* sizes, which every model may have */
+    atn_atoms few; /* near the sample */
+    double *near;  /* their places; owned */
+    bool two;      /* sizes, which every model may have */
     guess both;
     double size[2];
 } learning;
@@ -280,6 +282,80 @@ static atn_status find_phases(const atn_lattice *l, learning *x) {
             if (!(l->settings.model[m].constant > 0)) edge[m] *= by;
     }
     return status;
+}
+
+/* The farthest that a cut-off can be, where pairs say something. */
+static double farthest(const atn_lattice *l, const distances *d) {
+    return fmax(l->settings.cutoff, cbrt(WANTED * ball(d->reach) / d->median / ball(1)));
+}
+
+/* Cubes as wide as a cut-off can be. */
+typedef struct raster {
+    double low[3], edge;
+    size_t size[3];
+    unsigned char *mark; /* of each: atoms of the sample are there, or next to it */
+} raster;
+
+/* False: it would be large. */
+static bool divide(const atn_atoms *atoms, raster *r) {
+    double cubes = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+        double high = -INFINITY;
+        r->low[axis] = INFINITY;
+        for (size_t k = 0; k < atoms->count; ++k) {
+            r->low[axis] = fmin(r->low[axis], atoms->position[axis][k]);
+            high = fmax(high, atoms->position[axis][k]);
+        }
+        double cells = floor((high - r->low[axis]) / r->edge) + 1;
+        cubes *= cells;
+        r->size[axis] = cells < 1e9 ? (size_t)cells : 0;
+    }
+    return cubes <= 2 * (double)atoms->count;
+}
+
+static size_t cube_of(const raster *r, const atn_atoms *atoms, size_t k, size_t at[3]) {
+    for (int axis = 0; axis < 3; ++axis) {
+        at[axis] = (size_t)((atoms->position[axis][k] - r->low[axis]) / r->edge);
+        if (at[axis] >= r->size[axis]) at[axis] = r->size[axis] - 1;
+    }
+    return (at[2] * r->size[1] + at[1]) * r->size[0] + at[0];
+}
+
+static void mark_near(const raster *r, const learning *x) {
+    for (size_t k = 0; k < x->count; ++k) {
+        size_t at[3];
+        cube_of(r, x->atoms, x->which[k], at);
+        for (size_t z = at[2] - (at[2] > 0); z <= at[2] + 1 && z < r->size[2]; ++z)
+            for (size_t y = at[1] - (at[1] > 0); y <= at[1] + 1 && y < r->size[1]; ++y)
+                for (size_t c = at[0] - (at[0] > 0); c <= at[0] + 1 && c < r->size[0]; ++c)
+                    r->mark[(z * r->size[1] + y) * r->size[0] + c] = 1;
+    }
+}
+
+/* From here on the atoms near the sample alone: cells are made of them again and again. */
+static atn_status narrow(const atn_ctx *ctx, double reach, learning *x) {
+    const atn_atoms *all = x->atoms;
+    size_t kept = 0, next = 0, at[3];
+    raster r = {.edge = 1.001 * reach / x->angstrom};
+    if (!divide(all, &r)) return ATN_OK;
+    r.mark = atn_zalloc(ctx, r.size[0] * r.size[1] * r.size[2]);
+    if (!r.mark) return ATN_ERR_MEMORY;
+    mark_near(&r, x);
+    for (size_t k = 0; k < all->count; ++k) kept += r.mark[cube_of(&r, all, k, at)];
+    x->near = atn_alloc(ctx, 3 * kept * sizeof *x->near);
+    x->few = (atn_atoms){.count = kept, .own = kept, .position = {x->near, x->near, x->near}};
+    for (size_t axis = 0; axis < 3 && x->near; ++axis) x->few.position[axis] += axis * kept;
+    kept = 0;
+    for (size_t k = 0; k < all->count && x->near; ++k) {
+        if (!r.mark[cube_of(&r, all, k, at)]) continue;
+        for (int axis = 0; axis < 3; ++axis) x->near[(size_t)axis * x->few.count + kept] = all->position[axis][k];
+        if (next < x->count && x->which[next] == k) x->which[next++] = kept;
+        ++kept;
+    }
+    atn_free(ctx, r.mark);
+    if (!x->near) return ATN_ERR_MEMORY;
+    x->atoms = &x->few;
+    return ATN_OK;
 }
 
 /* Everything but the shares. told: pairs say something. */
@@ -355,6 +431,7 @@ static atn_status learn(atn_lattice *l, learning *x) {
     l->info.models = l->settings.models;
     x->count = draw(l, x->atoms, x->which);
     atn_status status = find_sizes(l, x, &told);
+    if (status == ATN_OK && told) status = narrow(l->ctx, farthest(l, &x->distances), x);
     const lattice_sample sample = {x->atoms, x->angstrom, x->count, x->which};
     for (int32_t k = 0; k < x->ways && x->ways > 1 && status == ATN_OK; ++k) { /* the sample, matched each way */
         take(l, &x->distances, &x->guess[k], x->edge[k]);
@@ -401,6 +478,7 @@ atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angs
     atn_free(l->ctx, x->which);
     atn_free(l->ctx, x->number);
     atn_free(l->ctx, x->bins);
+    atn_free(l->ctx, x->near);
     atn_free(l->ctx, x);
     return status;
 }
