@@ -26,13 +26,13 @@ atn_status atn_cli_align_run(atn_cli_register *r, atn_device *device);
 /* ---- align_files.c ---- */
 /* The operands' files, those of folders in the order of their names, numbers counting as numbers. */
 atn_status atn_cli_align_list(atn_cli_call *call, char ***paths, size_t *count);
-const char *atn_cli_align_name(const char *path); /* without its folders */
 /* poses: [{file, transform}] of a file, by the names of the scans. */
 atn_status atn_cli_align_truth(atn_cli_align *a, const char *path);
 /* Files of -o and --matrix. */
 atn_status atn_cli_align_write(const atn_cli_align *a);
 
 /* ---- align_print.c ---- */
+const char *atn_cli_align_name(const char *path); /* without its folders */
 atn_status atn_cli_align_print(const atn_cli_align *a);
 /* Rows of cells with a head, as for tables of people and pages. */
 void atn_cli_align_scans(const atn_cli_align *a, atn_text *rows);

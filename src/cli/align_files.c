@@ -13,11 +13,6 @@
 
 enum { LONGEST = 1 << 26 };
 
-const char *atn_cli_align_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static bool is_folder(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);

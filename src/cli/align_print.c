@@ -2,6 +2,12 @@
 #include "cli/align.h"
 
 #include <math.h>
+#include <string.h>
+
+const char *atn_cli_align_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
 
 static const double DEGREES = 57.29577951308232;
 const char ATN_CLI_ALIGN_SCANS[] = "lrrrrrl", ATN_CLI_ALIGN_EDGES[] = "lllrrrrrrl";

@@ -12,8 +12,6 @@ static const char *class_name(const lattice_outcome *o, int32_t k) { return k ? 
 
 /* ---- what came out ---- */
 
-bool lattice_is_structure(const lattice_outcome *o, int32_t k) { return k == 0 || o->info.structure[k - 1] == k; }
-
 static double share_of(const lattice_outcome *o, int32_t k) {
     double sum = k ? 0 : o->info.share[0];
     for (int32_t m = 0; m < o->info.models && k; ++m)

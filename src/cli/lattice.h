@@ -77,7 +77,9 @@ atn_status lattice_join_outcome(const lattice_job *j, atn_status status);
 /* Models and numbers; points of a model file go into *model, which must live as long as the settings. */
 atn_status lattice_read_options(atn_cli_call *call, atn_lattice_settings *settings, atn_cloud **model);
 /* Structures are numbered by the first phase that has their name: 0 is other, 2 is none where bcc has both phases. */
-bool lattice_is_structure(const lattice_outcome *o, int32_t k);
+static inline bool lattice_is_structure(const lattice_outcome *o, int32_t k) {
+    return k == 0 || o->info.structure[k - 1] == k;
+}
 /* Counts an atom, and keeps it where the report may want it. */
 void lattice_tally(lattice_outcome *o, const atn_lattice_atom *atom, const double position[3]);
 atn_status lattice_run_frames(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *out);
