@@ -24,6 +24,8 @@ attune_script_test(house/readme bash ${here}/readme.sh ${PROJECT_BINARY_DIR} ${P
 attune_script_test(browser/pages bash ${here}/browser.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 set_tests_properties(browser/pages PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
 attune_script_test(cli/process bash ${here}/cli/process.sh ${PROJECT_BINARY_DIR})
+attune_script_test(cli/several bash ${here}/cli/several.sh ${PROJECT_BINARY_DIR})
+set_tests_properties(cli/several PROPERTIES SKIP_RETURN_CODE 77)
 attune_script_test(kernel/oclgrind bash ${here}/kernel/oclgrind.sh ${PROJECT_BINARY_DIR}/tests)
 attune_script_test(kernel/sanitizer bash ${here}/kernel/sanitizer.sh ${PROJECT_BINARY_DIR}/tests)
 set_tests_properties(kernel/oclgrind kernel/sanitizer PROPERTIES SKIP_RETURN_CODE 77)

@@ -229,6 +229,18 @@ atn_status atn_cli_pick_device(atn_cli_call *call, atn_devices **devices, int32_
     return status;
 }
 
+atn_status atn_cli_open_devices(atn_cli_call *call, atn_device *out[ATN_MOST_DEVICES], int32_t *count) {
+    atn_devices *devices = NULL;
+    int32_t index[ATN_MOST_DEVICES], wanted = 0;
+    *count = 0;
+    atn_status status = atn_devices_find(call->ctx, &devices);
+    if (!status) status = atn_devices_pick_several(devices, atn_cli_value(call, "device"), index, &wanted);
+    for (; *count < wanted && !status; *count += !status)
+        status = atn_device_open(devices, index[*count], &out[*count]);
+    atn_devices_free(devices);
+    return status;
+}
+
 void atn_cli_add_variant(atn_text *to, const atn_variant *variant) {
     size_t before = to->length;
     atn_variant_print(variant, to);

@@ -62,6 +62,8 @@ atn_status atn_cli_kernel_split(atn_cli_kernel *kernel, const char *option, cons
 
 /* The device that --device names, or the best. *devices is owned by the caller. */
 atn_status atn_cli_pick_device(atn_cli_call *call, atn_devices **devices, int32_t *index);
+/* All that --device lists, open; those before a failure are open, too: the caller closes *count of them. */
+atn_status atn_cli_open_devices(atn_cli_call *call, atn_device *out[ATN_MOST_DEVICES], int32_t *count);
 
 /* A variant as text: "plain", or what differs from it. */
 void atn_cli_add_variant(atn_text *to, const atn_variant *variant);

@@ -194,9 +194,9 @@ static void end_show(const lattice_outcome *o, atn_serve *serve) {
     atn_serve_end(serve, summary);
 }
 
-static atn_status match(atn_cli_call *call, atn_device *device, const atn_lattice_settings *settings,
+static atn_status match(atn_cli_call *call, atn_device *const *devices, int32_t n, const atn_lattice_settings *settings,
                         lattice_outcome *o) {
-    atn_lattice *lattice = NULL;
+    atn_lattice *lattice[ATN_MOST_DEVICES] = {NULL};
     double from = atn_clock_seconds();
     const char *report = atn_cli_value(call, "report");
     shown s = {.since_s = from};
@@ -204,10 +204,10 @@ static atn_status match(atn_cli_call *call, atn_device *device, const atn_lattic
     if (frames && !first) return ATN_OK; /* neighbourhoods are the first rank's */
     atn_status status = first ? atn_serve_open(call, "lattice", call->operands[0], &s.serve) : ATN_OK;
     if (s.serve) call->watch.listener = show, call->watch.listener_user = &s;
-    if (!status) status = atn_lattice_create(device, settings, &lattice);
-    if (!status) status = frames ? lattice_run_frames(call, lattice, o) : lattice_run_slabs(call, lattice, o);
+    for (int32_t k = 0; k < n && !status; ++k) status = atn_lattice_create(devices[k], settings, &lattice[k]);
+    if (!status) status = frames ? lattice_run_frames(call, lattice[0], o) : lattice_run_slabs(call, lattice, n, o);
     o->seconds = atn_clock_seconds() - from;
-    atn_lattice_free(lattice);
+    for (int32_t k = 0; k < n; ++k) atn_lattice_free(lattice[k]);
     if (!status && report && first) status = lattice_report(call, o, report);
     if (!status && first) status = lattice_print(call, o);
     call->watch.listener = NULL;
@@ -228,22 +228,18 @@ static atn_status run(atn_cli_call *call) {
     atn_lattice_settings settings = {0};
     atn_cloud *model = NULL;
     lattice_outcome *o = atn_zalloc(call->ctx, sizeof *o);
-    atn_devices *devices = NULL;
-    atn_device *device = NULL;
-    int32_t index;
+    atn_device *devices[ATN_MOST_DEVICES];
+    int32_t count = 0;
     atn_status status = o ? check_together(call) : ATN_ERR_MEMORY;
     if (!status) status = lattice_read_options(call, &settings, &model);
-    if (!status) status = atn_cli_pick_device(call, &devices, &index);
-    if (!status) {
-        status = atn_device_open(devices, index, &device);
-        if (!status) {
-            o->device_info = atn_device_get_info(device);
-            memcpy(o->device, o->device_info->name, sizeof o->device);
-            status = match(call, device, &settings, o);
-        }
-        atn_device_close(device);
-        atn_devices_free(devices);
+    if (!status) status = atn_cli_open_devices(call, devices, &count);
+    if (!status) o->device_info = atn_device_get_info(devices[0]);
+    for (int32_t k = 0; k < count && !status; ++k) {
+        size_t at = strlen(o->device);
+        snprintf(o->device + at, sizeof o->device - at, "%s%s", k ? ", " : "", atn_device_get_info(devices[k])->name);
     }
+    if (!status) status = match(call, devices, count, &settings, o);
+    for (int32_t k = 0; k < count; ++k) atn_device_close(devices[k]);
     if (o) {
         atn_free(call->ctx, o->label);
         atn_free(call->ctx, o->shown);
@@ -277,7 +273,9 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "constants are bcc=3.2, fcc=4.79 and hcp=3.39, or these times a factor that fits much better.",
             "mpirun -n N attune lattice: ranks share the frame, cut into slabs (docs/cluster.md). The same number of "
             "slabs "
-            "gives the same result, however many ranks there are.",
+            "gives the same result, however many ranks there are. Several devices share the slabs: --device cuda,host, "
+            "or "
+            "all.",
             "JSON: atoms, counts (of each class), background (atoms of other on no site of the surrounding lattice), "
             "dropped, seconds, match_seconds, read_seconds, learn_seconds, write_seconds (of the slowest rank), ranks, "
             "atoms_per_second, peak_bytes, estimated_bytes (before the run; 0 with --frames), "
@@ -316,7 +314,9 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             {.name = "exact", .meaning = "equation 1 as printed: an explicit assignment for each atom"},
             {.name = "slabs",
              .value = "N",
-             .meaning = "cut the frame into N slabs; default: one for each rank, and 2^20 atoms each at most"},
+             .meaning = "cut the frame into N slabs; default: one for each rank, four for each of several devices, and "
+                        "2^20 atoms "
+                        "each at most"},
             {.name = "report", .value = "FILE", .meaning = "write an HTML report"},
             ATN_SERVE_OPTION,
             {.name = "drop-invalid", .meaning = "drop atoms with NaN or infinite coordinates"},

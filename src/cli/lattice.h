@@ -51,8 +51,10 @@ typedef struct lattice_kept {
 /* A run over a frame. */
 typedef struct lattice_job {
     atn_cli_call *call;
-    atn_ranks *ranks; /* who share it; NULL: it is alone */
-    atn_lattice *lattice;
+    atn_ranks *ranks;             /* who share it; NULL: it is alone */
+    atn_lattice *lattice;         /* the first device's, which learns */
+    atn_lattice *const *lattices; /* of each device */
+    int32_t devices;
     atn_frame *frame;
     atn_frame_info about;
     atn_mass_ranges *ranges;
@@ -64,6 +66,14 @@ typedef struct lattice_job {
 
 /* Memory that the run will take, in bytes; most: atoms of the largest slab with its halo. */
 size_t lattice_foresee(const lattice_job *j, size_t most);
+
+/* ---- lattice_devices.c ---- */
+/* The slabs from the next one on, by all devices; `keep` gets what came out of each, never two at a time. */
+typedef atn_status lattice_match_one(const lattice_job *j, atn_lattice *lattice, atn_atoms *atoms,
+                                     atn_lattice_atom *out);
+typedef atn_status lattice_keep_one(const lattice_job *j, const atn_atoms *atoms, const atn_lattice_atom *out);
+atn_status lattice_match_devices(const lattice_job *j, atn_slabs *slabs, lattice_match_one *match,
+                                 lattice_keep_one *keep);
 
 /* ---- lattice_ranks.c ---- */
 /* From the rank that has learned (`knows`) to all. */
@@ -83,7 +93,7 @@ static inline bool lattice_is_structure(const lattice_outcome *o, int32_t k) {
 /* Counts an atom, and keeps it where the report may want it. */
 void lattice_tally(lattice_outcome *o, const atn_lattice_atom *atom, const double position[3]);
 atn_status lattice_run_frames(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *out);
-atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *out);
+atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, int32_t devices, lattice_outcome *out);
 atn_status lattice_print(atn_cli_call *call, const lattice_outcome *outcome);
 atn_status lattice_report(atn_cli_call *call, const lattice_outcome *outcome, const char *path);
 

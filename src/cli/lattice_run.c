@@ -109,34 +109,61 @@ static void keep_shown(const job *j, const atn_atoms *atoms, const atn_lattice_a
     }
 }
 
-static atn_status match_slab(const job *j, atn_atoms *atoms) {
-    const atn_ctx *ctx = j->call->ctx;
+static atn_status match_atoms(const job *j, atn_lattice *lattice, atn_atoms *atoms, atn_lattice_atom *out) {
     int32_t *species = NULL;
-    atn_lattice_atom *atom = atn_alloc(ctx, (atoms->own + 1) * sizeof *atom);
-    kept *rows = j->column ? atn_alloc(ctx, (atoms->own + 1) * sizeof *rows) : NULL;
-    atn_status status = atom && (rows || !j->column) ? ATN_OK : ATN_ERR_MEMORY;
-    double from = atn_clock_seconds();
-    if (!status) status = name_species(j, atoms, &species);
-    if (!status) status = atn_lattice_match(j->lattice, atoms, j->about.angstrom, atom);
-    j->o->match_seconds += atn_clock_seconds() - from;
-    if (!status) keep_shown(j, atoms, atom);
-    for (size_t k = 0; k < atoms->own && rows && !status; ++k) rows[k] = (kept){atom[k], 1};
-    if (!status && rows)
+    atn_status status = name_species(j, atoms, &species);
+    if (!status) status = atn_lattice_match(lattice, atoms, j->about.angstrom, out);
+    atn_free(j->call->ctx, species);
+    return status;
+}
+
+static atn_status keep_atoms(const job *j, const atn_atoms *atoms, const atn_lattice_atom *atom) {
+    kept *rows = j->column ? atn_alloc(j->call->ctx, (atoms->own + 1) * sizeof *rows) : NULL;
+    if (!rows && j->column) return ATN_ERR_MEMORY;
+    atn_status status = ATN_OK;
+    keep_shown(j, atoms, atom);
+    for (size_t k = 0; k < atoms->own && rows; ++k) rows[k] = (kept){atom[k], 1};
+    if (rows)
         status = j->ranks ? lattice_hold_results(j, atoms, rows)
                           : atn_atom_column_put(j->column, atoms->index, atoms->own, rows);
-    atn_free(ctx, rows);
-    atn_free(ctx, atom);
-    atn_free(ctx, species);
+    atn_free(j->call->ctx, rows);
+    ++j->o->slabs;
+    return status;
+}
+
+static atn_status match_slab(const job *j, atn_atoms *atoms) {
+    atn_lattice_atom *atom = atn_alloc(j->call->ctx, (atoms->own + 1) * sizeof *atom);
+    double from = atn_clock_seconds();
+    atn_status status = atom ? match_atoms(j, j->lattice, atoms, atom) : ATN_ERR_MEMORY;
+    j->o->match_seconds += atn_clock_seconds() - from;
+    if (!status) status = keep_atoms(j, atoms, atom);
+    atn_free(j->call->ctx, atom);
+    return status;
+}
+
+static atn_status match_one_by_one(const job *j, atn_slabs *slabs) {
+    atn_atoms atoms = {0};
+    size_t begin, end;
+    atn_status status = ATN_OK;
+    slabs_part(slabs, &begin, &end);
+    while (!status) {
+        if (end - begin > 1 && j->o->slabs < end - begin)
+            atn_cli_progress(j->call, "reading slab %zu of %zu ...", j->o->slabs + 1, end - begin);
+        status = atn_slabs_next(slabs, &atoms);
+        if (status || atoms.count == 0) break;
+        status = match_slab(j, &atoms);
+    }
     return status;
 }
 
 static atn_status match_all(const job *j) {
+    enum { FOR_A_DEVICE = 4 };
     atn_slabs *slabs = NULL;
-    atn_atoms atoms = {0};
+    int32_t ranks = j->ranks ? j->ranks->count : 1, shares = j->devices > 1 ? FOR_A_DEVICE * j->devices : 1;
     double reach = 40; /* of slabs that settings are found from: until then nobody knows */
     double wanted = 0; /* slabs */
     double from = atn_clock_seconds();
-    atn_status status = atn_cli_read_whole(j->call, "slabs", 1, j->ranks ? j->ranks->count : 0, &wanted);
+    atn_status status = atn_cli_read_whole(j->call, "slabs", 1, ranks * shares > 1 ? ranks * shares : 0, &wanted);
     if (!status)
         status = slabs_open(j->frame, &(atn_slabs_settings){.halo = reach / j->about.angstrom}, (size_t)wanted, &slabs);
     j->o->read_seconds += atn_clock_seconds() - from;
@@ -154,18 +181,14 @@ static atn_status match_all(const job *j) {
     from = atn_clock_seconds();
     if (!status) status = slabs_share(slabs, 1.001 * atn_lattice_reach(j->lattice) / j->about.angstrom);
     j->o->read_seconds += atn_clock_seconds() - from;
-    size_t done = 0, begin = 0, count = 0;
-    if (!status) slabs_part(slabs, &begin, &count);
-    count -= begin;
-    while (!status) {
-        if (count > 1 && done < count) atn_cli_progress(j->call, "reading slab %zu of %zu ...", done + 1, count);
-        status = atn_slabs_next(slabs, &atoms);
-        if (status || atoms.count == 0) break;
-        status = match_slab(j, &atoms);
-        ++done;
+    from = atn_clock_seconds();
+    if (!status && j->devices > 1) {
+        status = lattice_match_devices(j, slabs, match_atoms, keep_atoms);
+        j->o->match_seconds = atn_clock_seconds() - from;
+    } else if (!status) {
+        status = match_one_by_one(j, slabs);
     }
     atn_cli_progress_end(j->call);
-    j->o->slabs = done;
     atn_slabs_close(slabs);
     return status;
 }
@@ -284,8 +307,8 @@ static atn_status list_ions(const job *j) {
     return ATN_OK;
 }
 
-atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_outcome *o) {
-    job j = {.call = call, .lattice = lattice, .o = o};
+atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, int32_t devices, lattice_outcome *o) {
+    job j = {.call = call, .lattice = lattices[0], .lattices = lattices, .devices = devices, .o = o};
     if (call->ranks->count > 1) j.ranks = call->ranks;
     const char *out = atn_cli_value(call, "output"), *ranges = atn_cli_value(call, "ranges");
     atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
@@ -315,7 +338,7 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *lattice, lattice_o
         if (!o->shown) status = ATN_ERR_MEMORY;
     }
     if (!status) status = match_all(&j);
-    o->info = atn_lattice_info_of(lattice);
+    o->info = atn_lattice_info_of(lattices[0]);
     if (j.ranks && out) status = lattice_send_results(&j, status);
     if (j.ranks) status = lattice_join_outcome(&j, status);
     from = atn_clock_seconds();

@@ -86,21 +86,10 @@ static atn_status open_device(atn_cli_call *call, atn_device **device) {
     return status;
 }
 
-static atn_status open_devices(atn_cli_call *call, atn_device *out[ATN_MOST_DEVICES], int32_t *count) {
-    atn_devices *devices = NULL;
-    int32_t index[ATN_MOST_DEVICES], wanted = 0;
-    atn_status status = atn_devices_find(call->ctx, &devices);
-    if (!status) status = atn_devices_pick_several(devices, atn_cli_value(call, "device"), index, &wanted);
-    for (*count = 0; *count < wanted && !status; *count += !status)
-        status = atn_device_open(devices, index[*count], &out[*count]);
-    atn_devices_free(devices);
-    return status;
-}
-
 static atn_status run_batch(atn_cli_register *r, const char *list) {
     atn_device *devices[ATN_MOST_DEVICES];
     int32_t count = 0;
-    atn_status status = open_devices(r->call, devices, &count);
+    atn_status status = atn_cli_open_devices(r->call, devices, &count);
     if (!status) status = atn_cli_register_batch(r, devices, count, list);
     for (int32_t k = 0; k < count; ++k) atn_device_close(devices[k]);
     return status;

@@ -229,6 +229,8 @@ atn_status atn_slabs_get_info(const atn_slabs *s, atn_slabs_info *out) {
 
 void atn_slabs_rewind(atn_slabs *s) { s->next = s->begin; }
 
+void slabs_seek(atn_slabs *s, size_t slab) { s->next = slab; }
+
 void slabs_part(const atn_slabs *s, size_t *begin, size_t *end) {
     *begin = s->begin;
     *end = s->end;

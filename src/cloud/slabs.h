@@ -60,6 +60,7 @@ atn_status slabs_open(atn_frame *frame, const atn_slabs_settings *given, size_t 
 /* With a halo that is at most as wide as before: each rank has its part of the slabs, the first of which is next. */
 atn_status slabs_share(atn_slabs *slabs, double halo);
 void slabs_part(const atn_slabs *slabs, size_t *begin, size_t *end);
+void slabs_seek(atn_slabs *slabs, size_t slab); /* of this rank's part: it is next */
 
 static inline size_t slabs_bin(const atn_slabs *s, double x) {
     double bin = (x - s->low) * s->per_bin;

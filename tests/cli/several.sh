@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Several devices in one process: the host and OpenCL together give what the host alone does, but for last digits. Building for
+# OpenCL takes long: with ATTUNE_TEST_ALL=1 only. usage: several.sh BUILD; 77: skipped
+set -u
+attune=$1/attune
+[[ -n ${ATTUNE_TEST_ALL:-} ]] || { echo "SKIPPED: takes long; ATTUNE_TEST_ALL=1 does it"; exit 77; }
+"$attune" devices --device opencl >/dev/null 2>&1 || { echo "SKIPPED: no OpenCL"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export XDG_CACHE_HOME=$work/cache
+fail() { echo "FAILED: $*"; exit 1; }
+
+given=(--models bcc --constant bcc=3.2 --noise 0.2 --efficiency 0.6 --strangers 0.02 --cutoff 6 --even --slabs 6)
+"$attune" sample atoms -o s --size 3000 --grains 2 --seed 3 >/dev/null || fail "sample"
+"$attune" lattice s/frame.pos "${given[@]}" --device host -o one.xyz >one.txt || fail "lattice on the host"
+"$attune" lattice s/frame.pos "${given[@]}" --device host,opencl -o two.xyz >two.txt || fail "lattice on both"
+paste -d' ' one.xyz two.xyz | awk 'NR > 2 {
+    n = NF / 2
+    for (k = 1; k <= 5; ++k) bad += $k != $(k + n) # name, place, structure
+    d = $10 - $(10 + n)
+    bad += d * d > 1e-4 # confidence
+} END { exit bad > 0 }' || fail "lattice: both find something else"
+
+"$attune" sample scans -o c --size 800 --seed 1 >/dev/null || fail "sample"
+for k in 1 2 3 4 5 6; do echo "c/source.ply,c/source.ply,identity"; done >list.csv
+"$attune" register --batch list.csv --device all >all.txt || fail "batch on all devices"
+"$attune" register --batch list.csv --device opencl,host >both.txt || fail "batch on both"
+[[ $(grep -c trusted both.txt) == 6 ]] || fail "batch: $(cat both.txt)"
+echo "all as wanted"
