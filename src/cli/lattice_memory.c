@@ -15,15 +15,17 @@ static double batch_of(const atn_device_info *device) {
     return fmin(fmax(256.0 * device->cores, 1024), 8192);
 }
 
+/* More goes to a temporary file, whose buffers are among BUFFERS and WRITTEN. */
+static double held(double bytes) { return bytes > HELD ? 0 : bytes; }
+
 size_t lattice_foresee(const lattice_job *j, size_t most) {
     const atn_device_info *device = j->o->device_info;
     double atoms = (double)j->about.atoms, slab = (double)most, models = 3;
-    double device_part = device->cpu ? 1 : 0.25; /* scores stay there */
-    double sum = BUFFERS + fmin(ATOM * atoms, HELD) + SLAB * slab;
+    double device_part = device->cpu ? 1 : 0.1; /* scores stay there */
+    double sum = BUFFERS + held(ATOM * atoms) + SLAB * slab;
     atn_lattice_info info = atn_lattice_info_of(j->lattice);
     if (info.models > 0) models = info.models;
-    sum += batch_of(device) * (2 * NEAR + device_part * SCORES * models);
-    if (j->column)
-        sum += RESULT * slab + fmin(ROW * atoms, HELD) + WRITTEN + (ROW * atoms > HELD ? 1e-3 * ROW * atoms : 0);
+    sum += batch_of(device) * (NEAR + device_part * SCORES * models);
+    if (j->column) sum += RESULT * slab + held(ROW * atoms) + WRITTEN + 1e-3 * ROW * atoms;
     return (size_t)sum;
 }

@@ -290,15 +290,15 @@ static double farthest(const atn_lattice *l, const distances *d) {
 }
 
 /* Cubes as wide as a cut-off can be. */
-typedef struct raster {
+typedef struct cubes {
     double low[3], edge;
     size_t size[3];
     unsigned char *mark; /* of each: atoms of the sample are there, or next to it */
-} raster;
+} cubes;
 
 /* False: it would be large. */
-static bool divide(const atn_atoms *atoms, raster *r) {
-    double cubes = 1;
+static bool divide(const atn_atoms *atoms, cubes *r) {
+    double all = 1;
     for (int axis = 0; axis < 3; ++axis) {
         double high = -INFINITY;
         r->low[axis] = INFINITY;
@@ -307,13 +307,13 @@ static bool divide(const atn_atoms *atoms, raster *r) {
             high = fmax(high, atoms->position[axis][k]);
         }
         double cells = floor((high - r->low[axis]) / r->edge) + 1;
-        cubes *= cells;
+        all *= cells;
         r->size[axis] = cells < 1e9 ? (size_t)cells : 0;
     }
-    return cubes <= 2 * (double)atoms->count;
+    return all <= 2 * (double)atoms->count;
 }
 
-static size_t cube_of(const raster *r, const atn_atoms *atoms, size_t k, size_t at[3]) {
+static size_t cube_of(const cubes *r, const atn_atoms *atoms, size_t k, size_t at[3]) {
     for (int axis = 0; axis < 3; ++axis) {
         at[axis] = (size_t)((atoms->position[axis][k] - r->low[axis]) / r->edge);
         if (at[axis] >= r->size[axis]) at[axis] = r->size[axis] - 1;
@@ -321,7 +321,7 @@ static size_t cube_of(const raster *r, const atn_atoms *atoms, size_t k, size_t 
     return (at[2] * r->size[1] + at[1]) * r->size[0] + at[0];
 }
 
-static void mark_near(const raster *r, const learning *x) {
+static void mark_near(const cubes *r, const learning *x) {
     for (size_t k = 0; k < x->count; ++k) {
         size_t at[3];
         cube_of(r, x->atoms, x->which[k], at);
@@ -336,7 +336,7 @@ static void mark_near(const raster *r, const learning *x) {
 static atn_status narrow(const atn_ctx *ctx, double reach, learning *x) {
     const atn_atoms *all = x->atoms;
     size_t kept = 0, next = 0, at[3];
-    raster r = {.edge = 1.001 * reach / x->angstrom};
+    cubes r = {.edge = 1.001 * reach / x->angstrom};
     if (!divide(all, &r)) return ATN_OK;
     r.mark = atn_zalloc(ctx, r.size[0] * r.size[1] * r.size[2]);
     if (!r.mark) return ATN_ERR_MEMORY;
