@@ -18,6 +18,7 @@
 
 static const double SEEN = 9;        /* distance squared, in deviations, up to which clouds that change places agree */
 static const double OWN = 0.75;      /* of what is farther, the share that the covariance grows by */
+static const double PULL = 0.008;    /* spacings that the source is drawn to the target's middle, a radius away */
 static const double HELD = 0.5;      /* where less is left of the curvature, other methods may well be better */
 static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
 enum { THIN = 4096, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
@@ -250,6 +251,14 @@ static double held_of(const double plain[36], const double h[36]) {
     return trace / 6;
 }
 
+/* Pairs at the border of what overlaps draw the source to the target's middle, the more, the farther away that is. All
+ * of them do so, from whichever side, so that neither scatter nor clouds that change places tell it. */
+static void add_pull(const reg_problem *p, opinion *o) {
+    const double *b = o->pose.b; /* the source's middle, in radii from the target's */
+    double by = PULL * fmax(p->spacing, p->source_spacing) / fmax(1, sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]));
+    for (int i = 0; i < 9; ++i) o->c[6 * (3 + i / 3) + 3 + i % 3] += by * by * b[i / 3] * b[i % 3];
+}
+
 /* H^-1 B H^-1, times most of what it takes to explain the step back; `s` has its sums at the pose. */
 static atn_status estimate(reg_polish_state *s, opinion *o) {
     evidence found;
@@ -269,6 +278,7 @@ static atn_status estimate(reg_polish_state *s, opinion *o) {
     o->told = geom_invert_symmetric(6, o->c, half);
     double widen = o->told ? form(half, step) / SEEN : 1;
     for (int i = 0; i < 36 && widen > 1; ++i) o->c[i] *= 1 + OWN * (widen - 1);
+    if (o->told) add_pull(s->p, o);
     return ATN_OK;
 }
 
