@@ -100,10 +100,10 @@ static atn_status print_text(const atn_cli_align *a) {
                     (int)x->iterations, x->spread);
     if (a->voxel > 0) atn_text_printf(&page, "voxel       %.6g\n", a->voxel);
     if (a->apart) {
-        double worst = 0;
+        double worst = -1;
         for (size_t k = 0; k < a->count; ++k)
             if (a->has_truth[k]) worst = fmax(worst, a->apart[k].rotation_deg);
-        atn_text_printf(&page, "error       at most %.4f° from the truth\n", worst);
+        if (worst >= 0) atn_text_printf(&page, "error       at most %.4f° from the truth\n", worst);
     }
     atn_text_printf(&page, "time        %.3g s\ndevice      %s\n", x->seconds, x->device);
     if (rows.failed) page.failed = true;

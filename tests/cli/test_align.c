@@ -117,8 +117,10 @@ static void none_fits(void **state) {
     (void)state;
     cli_put("a.xyz", "0 0 0\n1 0 0\n2 0 0\n");
     cli_put("b.xyz", "0 0 0\n0 0 0\n");
-    cli_result r = cli_run("register @/a.xyz @/b.xyz @/views/scan00.ply --device host");
+    cli_result r = cli_run("register @/a.xyz @/b.xyz @/views/scan00.ply --device host "
+                           "--truth @/views/truth.json");
     assert_int_equal(r.code, 1);
+    assert_null(strstr(r.out, "from the truth")); /* nothing was placed that could be off */
     assert_non_null(strstr(r.err, "no two of 3 scans fit each other"));
     assert_non_null(strstr(r.out, "its points are collinear or coincide"));
     cli_drop(&r);
