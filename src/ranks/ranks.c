@@ -26,7 +26,7 @@ static atn_status share_failure(atn_ranks *r, int32_t first, int32_t status) {
 
 atn_status atn_ranks_agree(atn_ranks *r, atn_status own) {
     char words[ATN_RANKS_WORDS] = "";
-    int32_t mine = own, first = 0;
+    int32_t mine = (int32_t)own, first = 0;
     if (r->count == 1 || r->broken) return own;
     if (r->over != ATN_OK) return own != ATN_OK ? own : r->over;
     if (r->way->allgather(&mine, sizeof mine, r->states, words)) return broken(r, words);
