@@ -39,8 +39,8 @@ static atn_status print_image_json(atn_cli_call *call, const atn_image_info *inf
 static atn_status print_image_text(atn_cli_call *call, const atn_image_info *info) {
     atn_text page = {.ctx = call->ctx};
     const char *unit = *info->unit ? info->unit : "";
-    atn_text_printf(&page, "kind        image (%s)\nsize        %lld x %lld\n", info->format, (long long)info->width,
-                    (long long)info->height);
+    atn_text_printf(&page, "kind        image (%s)\nsize        %lld x %lld (rows x columns)\n", info->format,
+                    (long long)info->height, (long long)info->width);
     if (info->pages > 1)
         atn_text_printf(&page, "pages       %lld, of which this is the first\n", (long long)info->pages);
     const char *what = strcmp(unit, "m") == 0 ? "heights" : "range";
@@ -131,8 +131,8 @@ static atn_status print_volume_json(atn_cli_call *call, const atn_volume_info *i
 
 static atn_status print_volume_text(atn_cli_call *call, const atn_volume_info *info, const range *r) {
     atn_text page = {.ctx = call->ctx};
-    atn_text_printf(&page, "kind        volume (%s)\nscans       %lld\nsize        %lld x %lld\n", info->format,
-                    (long long)info->frames, (long long)info->width, (long long)info->height);
+    atn_text_printf(&page, "kind        volume (%s)\nscans       %lld\nsize        %lld x %lld (rows x columns)\n",
+                    info->format, (long long)info->frames, (long long)info->height, (long long)info->width);
     atn_text_printf(&page, "bits        %d\nrange       %u to %u\n", info->bits, r->low, r->high);
     if (info->spacing[0] > 0)
         atn_text_printf(&page, "spacing     %.9g x %.9g x %.9g%s%s\n", info->spacing[0], info->spacing[1],

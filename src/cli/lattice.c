@@ -155,13 +155,13 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
                         o->atoms ? 100 * (double)o->count[c] / (double)o->atoms : 0);
         for (int32_t m = 0, n = 0; m < o->info.models && c; ++m) {
             if (o->info.structure[m] != c) continue;
-            atn_text_printf(&page, "%s %.4g", n++ ? " and" : "   constant", o->info.constant[m]);
+            atn_text_printf(&page, "%s %.4g Å", n++ ? " and" : "   constant", o->info.constant[m]);
             print_phase(&page, o, m);
         }
         if (!c && o->background) atn_text_printf(&page, "   of which %zu background atoms", o->background);
         atn_text_add(&page, "\n");
     }
-    atn_text_printf(&page, "cut-off %.3g, %.3g neighbours; noise %.3g, efficiency %.3g, strangers %.2g\n",
+    atn_text_printf(&page, "cut-off %.3g Å, %.3g neighbours; noise %.3g Å, efficiency %.3g, strangers %.2g\n",
                     o->info.cutoff, o->info.neighbours, o->info.noise, o->info.efficiency, o->info.strangers);
     if (o->dropped) atn_text_printf(&page, "%zu atoms with NaN or infinite coordinates dropped\n", o->dropped);
     if (o->unranged) atn_text_printf(&page, "%zu atoms are in no range\n", o->unranged);

@@ -95,11 +95,18 @@ static bool is_volume(atn_cli_call *call, const char *path) {
            (stat(path, &about) == 0 && S_ISDIR(about.st_mode));
 }
 
-static atn_status find(const needle_job *job, atn_needle_result *result) {
+/* The unit of volume.json holds where its spacing does. */
+static void note_unit(needle_job *job, const atn_volume *volume) {
+    const char *unit = job->view.spacing[0] > 0 ? "" : atn_volume_info_of(volume).unit;
+    snprintf(job->unit, sizeof job->unit, "%s%s", *unit ? " " : "", unit);
+}
+
+static atn_status find(needle_job *job, atn_needle_result *result) {
     atn_cli_call *call = job->call;
     atn_volume *volume = NULL;
     atn_status status = atn_volume_read(call->ctx, call->operands[1], &job->volume, &volume);
     atn_cli_progress(call, "matching ...");
+    if (!status) note_unit(job, volume);
     if (!status) status = atn_needle_find(job->needle, volume, &job->view, &job->settings, result);
     if (!status && atn_cli_value(call, "report"))
         status = atn_cli_needle_report(job, volume, NULL, result, atn_cli_value(call, "report"));
@@ -107,7 +114,7 @@ static atn_status find(const needle_job *job, atn_needle_result *result) {
     return status;
 }
 
-static atn_status match(const needle_job *job, atn_needle_result *result) {
+static atn_status match(needle_job *job, atn_needle_result *result) {
     atn_cli_call *call = job->call;
     atn_cloud *scan = NULL;
     atn_status status = atn_cloud_read(call->ctx, call->operands[1], NULL, &scan);
@@ -140,7 +147,7 @@ static atn_status look_once(needle_job *job) {
     if (call->json)
         status = atn_cli_print_json(call, atn_cli_needle_json(call, &result));
     else
-        status = atn_cli_needle_text(call, &result);
+        status = atn_cli_needle_text(job, &result);
     if (!status && !result.found) status = atn_fail(call->ctx, ATN_ERR_INPUT, "not found: %s", result.reason);
     return status;
 }

@@ -15,6 +15,7 @@ typedef struct needle_job {
     atn_volume_settings volume; /* how SCAN is read, */
     atn_needle_view view;       /* how it is looked at, */
     atn_needle_match_settings settings;
+    char unit[24]; /* of lengths, with a space before it: " mm"; "": not known */
 } needle_job;
 
 /* What is told of a frame of a stream beside its pose. */
@@ -31,7 +32,7 @@ atn_status atn_cli_needle_prepare(needle_job *job);
 /* ---- needle_print.c; NULL: no memory ---- */
 json_t *atn_cli_needle_json(atn_cli_call *call, const atn_needle_result *result);
 json_t *atn_cli_needle_frame_json(atn_cli_call *call, const needle_frame_facts *facts, const atn_needle_result *result);
-atn_status atn_cli_needle_text(atn_cli_call *call, const atn_needle_result *result);
+atn_status atn_cli_needle_text(const needle_job *job, const atn_needle_result *result);
 
 /* ---- needle_stream.c: SCAN is a folder that is being filled, or - ---- */
 atn_status atn_cli_needle_stream(needle_job *job);

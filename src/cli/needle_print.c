@@ -84,28 +84,29 @@ json_t *atn_cli_needle_json(atn_cli_call *call, const atn_needle_result *r) {
 }
 
 /* Where nothing was matched there is no pose to print. */
-static void add_pose(const atn_needle_result *r, atn_text *page) {
+static void add_pose(const atn_needle_result *r, const char *unit, atn_text *page) {
     const double *t = r->transform;
     for (int k = 0; k < 4; ++k)
         atn_text_printf(page, "%12.8f %12.8f %12.8f %14.8f\n", t[4 * k], t[4 * k + 1], t[4 * k + 2], t[4 * k + 3]);
-    atn_text_printf(page, "tip at %.4f %.4f %.4f\n", r->tip[0], r->tip[1], r->tip[2]);
+    atn_text_printf(page, "tip at %.4f %.4f %.4f%s\n", r->tip[0], r->tip[1], r->tip[2], unit);
     for (int32_t k = 0; k < r->n_rounds; ++k)
-        atn_text_printf(page, "round %d: roll %.4f, shift %.5f, %lld matches of %lld combinations\n", (int)k + 1,
-                        r->round[k].roll_deg, r->round[k].shift, (long long)r->round[k].matches,
+        atn_text_printf(page, "round %d: roll %.4f degrees, shift %.5f%s, %lld matches of %lld combinations\n",
+                        (int)k + 1, r->round[k].roll_deg, r->round[k].shift, unit, (long long)r->round[k].matches,
                         (long long)r->round[k].combinations);
     atn_text_printf(page, "runner-up %lld; the roll is %s; matching %.3g s of %.3g s\n", (long long)r->runner_up,
                     r->roll_observable ? "observable" : "not observable", r->match_seconds, r->seconds);
 }
 
-atn_status atn_cli_needle_text(atn_cli_call *call, const atn_needle_result *r) {
+atn_status atn_cli_needle_text(const needle_job *job, const atn_needle_result *r) {
+    atn_cli_call *call = job->call;
     atn_text page = {.ctx = call->ctx};
     atn_text_add(&page, r->found ? "found" : "not found");
     if (r->n_rounds)
-        atn_text_printf(&page, ": %lld of %lld scan points, %lld model points; roll %.3f degrees, shift %.4f",
+        atn_text_printf(&page, ": %lld of %lld scan points, %lld model points; roll %.3f degrees, shift %.4f%s",
                         (long long)r->matches, (long long)r->scan_points, (long long)r->model_points, r->roll_deg,
-                        r->shift);
+                        r->shift, job->unit);
     atn_text_add(&page, "\n");
-    if (r->n_rounds) add_pose(r, &page);
+    if (r->n_rounds) add_pose(r, job->unit, &page);
     if (r->segment_seconds > 0)
         atn_text_printf(
             &page, "brightness threshold %lld; %lld points near the needle, %lld B-scans with a centre on its axis\n",

@@ -60,31 +60,31 @@ static size_t find_bright(const unsigned char *bytes, const int64_t n[3], const 
 
 /* ---- the page ---- */
 
-static void draw_verdict(atn_text *page, const atn_needle_result *r) {
+static void draw_verdict(atn_text *page, const atn_needle_result *r, const char *unit) {
     char sentence[400];
     if (!r->found) {
         atn_page_verdict(page, ATN_PAGE_BAD, "Not found", r->reason);
         return;
     }
-    int n = snprintf(sentence, sizeof sentence, "Tip at (%.4f, %.4f, %.4f). ", r->tip[0], r->tip[1], r->tip[2]);
+    int n = snprintf(sentence, sizeof sentence, "Tip at (%.4f, %.4f, %.4f)%s. ", r->tip[0], r->tip[1], r->tip[2], unit);
     if (r->has_covariance) {
         const double *c = r->covariance;
-        n += snprintf(sentence + n, sizeof sentence - (size_t)n, "Uncertainty (1σ): %.2g°, %.2g. ",
-                      sqrt(fmax(0, c[0] + c[7] + c[14])) * DEGREES, sqrt(fmax(0, c[21] + c[28] + c[35])));
+        n += snprintf(sentence + n, sizeof sentence - (size_t)n, "Uncertainty (1σ): %.2g°, %.2g%s. ",
+                      sqrt(fmax(0, c[0] + c[7] + c[14])) * DEGREES, sqrt(fmax(0, c[21] + c[28] + c[35])), unit);
     }
     snprintf(sentence + n, sizeof sentence - (size_t)n, "%s%s",
              r->roll_observable ? "" : "The roll is not determined by the scan. ", r->reason);
     atn_page_verdict(page, r->roll_observable && !*r->reason ? ATN_PAGE_GOOD : ATN_PAGE_DOUBT, "Found", sentence);
 }
 
-static void draw_numbers(atn_text *page, const atn_needle_result *r) {
+static void draw_numbers(atn_text *page, const atn_needle_result *r, const char *unit) {
     atn_text rows = {.ctx = page->ctx}, text = {.ctx = page->ctx};
     const double *t = r->transform;
     atn_text_add(&rows, "quantity\tvalue\t\n");
-    atn_text_printf(&rows, "roll\t%.4f°\t\nshift\t%.5f\t\n", r->roll_deg, r->shift);
+    atn_text_printf(&rows, "roll\t%.4f°\t\nshift\t%.5f%s\t\n", r->roll_deg, r->shift, unit);
     atn_text_printf(&rows, "matches\t%lld of %lld scan points\t\nrunner-up\t%lld\t\n", (long long)r->matches,
                     (long long)r->scan_points, (long long)r->runner_up);
-    atn_text_printf(&rows, "rmse\t%.5g\t\nfree share\t%.2f %%\t\n", r->rmse, 100 * r->free_share);
+    atn_text_printf(&rows, "rmse\t%.5g%s\t\nfree share\t%.2f %%\t\n", r->rmse, unit, 100 * r->free_share);
     char time[ATN_NUMBER_TEXT + 8];
     atn_number_si(r->seconds, "s", time, sizeof time);
     atn_text_printf(&rows, "time\t%s\t\n", time);
@@ -136,6 +136,7 @@ static atn_status draw_volume(atn_text *page, const needle_job *job, const atn_c
     int64_t n[3], step[3];
     bool room = make_axes(ctx, MOST_BRIGHT, bright) & make_axes(ctx, MOST_MODEL + 1, moved);
     unsigned char *bytes = room ? shrink(ctx, volume, &info, n, step) : NULL;
+    const char *unit = *job->unit ? job->unit + 1 : "";
     if (bytes) {
         for (int d = 0; d < 3; ++d)
             spacing[d] = (job->view.spacing[d] > 0 ? job->view.spacing[d]
@@ -145,12 +146,12 @@ static atn_status draw_volume(atn_text *page, const needle_job *job, const atn_c
         unsigned level = info.bits == 8 ? (unsigned)r->level : (unsigned)(r->level >> 8);
         size_t n_bright = find_bright(bytes, n, spacing, level, bright);
         size_t n_model = r->n_rounds ? move_model(model, r->transform, moved) : 0;
-        draw_view(page, bright, n_bright, moved, n_model, info.unit);
+        draw_view(page, bright, n_bright, moved, n_model, unit);
         atn_page_heading(page, "Slices");
         atn_page_paragraph(page, "Orange: the model at its pose. Green: its tip. Move the sliders.");
         atn_slices_draw(page, &(atn_slices){.n = {n[0], n[1], n[2]},
                                             .spacing = {spacing[0], spacing[1], spacing[2]},
-                                            .unit = info.unit,
+                                            .unit = unit,
                                             .bytes = bytes,
                                             .n_points = n_model,
                                             .points = (const double *const[]){moved[0], moved[1], moved[2]},
@@ -183,11 +184,11 @@ atn_status atn_cli_needle_report(const needle_job *job, const atn_volume *volume
     atn_cloud *model = NULL;
     atn_text_printf(&subtitle, "%s in %s", call->operands[0], call->operands[1]);
     atn_page_begin(&page, "Needle", atn_text_str(&subtitle));
-    draw_verdict(&page, r);
+    draw_verdict(&page, r, job->unit);
     atn_status status = atn_needle_model(call->ctx, call->operands[0], &model);
     if (!status) status = volume ? draw_volume(&page, job, model, volume, r) : draw_cloud(&page, job, model, scan, r);
     atn_page_heading(&page, "Result");
-    draw_numbers(&page, r);
+    draw_numbers(&page, r, job->unit);
     if (subtitle.failed) page.failed = true;
     if (!status) status = atn_cli_page_write(call, &page, path);
     atn_cloud_free(model);

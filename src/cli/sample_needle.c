@@ -71,8 +71,8 @@ static atn_status write_scans(const atn_cli_sample *sample, const char *path, co
     atn_status status = atn_volume_write(volume, path, "mm");
     atn_volume_info info = atn_volume_info_of(volume);
     if (!status && !sample->call->json)
-        fprintf(sample->call->out, "%s: %lld scans of %lld x %lld\n", path, (long long)info.frames,
-                (long long)info.width, (long long)info.height);
+        fprintf(sample->call->out, "%s: %lld scans of %lld x %lld (rows x columns)\n", path, (long long)info.frames,
+                (long long)info.height, (long long)info.width);
     return status;
 }
 

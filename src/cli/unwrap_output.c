@@ -166,8 +166,8 @@ static atn_status print_text(const unwrap_job *job, const unwrap_phase *phase, c
     atn_text page = {.ctx = job->call->ctx};
     double low, high;
     range_of(job, phase, &low, &high);
-    atn_text_printf(&page, "size        %lld x %lld, %lld valid pixels, %lld invalid\n", (long long)phase->width,
-                    (long long)phase->height, (long long)r->valid,
+    atn_text_printf(&page, "size        %lld x %lld (rows x columns), %lld valid pixels, %lld invalid\n",
+                    (long long)phase->height, (long long)phase->width, (long long)r->valid,
                     (long long)(phase->width * phase->height - r->valid));
     bool heights = unwrap_height_of(job, phase) > 0;
     form_figures f = unwrap_figures(job, phase);

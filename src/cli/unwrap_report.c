@@ -25,8 +25,8 @@ static void draw_figures(atn_text *page, const unwrap_job *job, const unwrap_pha
     add_row(&rows, "RMS", f.rms, unit);
     add_row(&rows, "Sa (levelled)", f.sa, unit);
     add_row(&rows, "Sq (levelled)", f.sq, unit);
-    atn_text_printf(&rows, "size\t%lld x %lld pixels, %lld valid\t\n", (long long)phase->width,
-                    (long long)phase->height, (long long)f.valid);
+    atn_text_printf(&rows, "size\t%lld x %lld (rows x columns), %lld pixels valid\t\n", (long long)phase->height,
+                    (long long)phase->width, (long long)f.valid);
     if (phase->spacing_m[0] > 0) {
         add_row(&rows, "width", phase->spacing_m[0] * (double)phase->width, "m");
         add_row(&rows, "pixel", phase->spacing_m[0], "m");

@@ -26,18 +26,20 @@ static void put(const char *name, const char *bytes, size_t length) {
 static void images_are_told(void **state) {
     (void)state;
     PUT("a.sdf", SDF);
-    cli_does("info @/a.sdf", "kind        image (SDF, text, float64)\nsize        2 x 2\n"
+    cli_does("info @/a.sdf", "kind        image (SDF, text, float64)\nsize        2 x 2 (rows x columns)\n"
                              "heights     9.99999997e-07 to 3.99999999e-06 m\ninvalid     1\n"
                              "spacing     1e-06 x 2e-06 m\n");
     cli_does("info @/a.sdf --json", "\"unit\": \"m\"");
     cli_does("info @/a.sdf --json", "\"invalid\": 1");
     cli_does("info @/a.sdf --json", "\"wavelength_m\": null");
     PUT("a.bmp", BMP("\x07"));
-    cli_does("info @/a.bmp", "kind        image (BMP, 24 bits, RGB)\nsize        1 x 1\nrange       7 to 7\n");
+    cli_does("info @/a.bmp",
+             "kind        image (BMP, 24 bits, RGB)\nsize        1 x 1 (rows x columns)\nrange       7 to 7\n");
     cli_does("info @/a.bmp --json", "\"spacing_m\": null");
     PUT("a.raw", "\0\0\x80\x3f\0\0\xc0\x7f");
     cli_does("info @/a.raw --shape 1x2", "range       1 to 1\ninvalid     1\n");
-    cli_does("info @/a.raw --shape 2x2x2", "scans       2\nsize        2 x 2\nbits        8\nrange       0 to 192\n");
+    cli_does("info @/a.raw --shape 2x2x2",
+             "scans       2\nsize        2 x 2 (rows x columns)\nbits        8\nrange       0 to 192\n");
     PUT("none.raw", "\0\0\xc0\x7f");
     cli_does("info @/none.raw --shape 1x1", "range       none\n");
     cli_does("info @/none.raw --shape 1x1 --json", "\"min\": null");
@@ -60,14 +62,18 @@ static void volumes_are_told(void **state) {
     mkdir(path, 0700);
     PUT("oct/scan10.bmp", BMP("\x0a"));
     PUT("oct/scan2.bmp", BMP("\x02"));
-    cli_does("info @/oct", "kind        volume (folder of BMP, 24 bits, RGB)\nscans       2\nsize        1 x 1\n"
-                           "bits        8\nrange       2 to 10\nspacing     not known");
+    cli_does("info @/oct",
+             "kind        volume (folder of BMP, 24 bits, RGB)\nscans       2\nsize        1 x 1 (rows x columns)\n"
+             "bits        8\nrange       2 to 10\nspacing     not known");
     cli_does("info @/oct --json", "\"spacing\": null");
     PUT("oct/volume.json", "{\"spacing\": [0.5, 0.25, 2], \"unit\": \"mm\"}");
     cli_does("info @/oct/", "spacing     0.5 x 0.25 x 2 mm\n");
     cli_does("info @/oct --json", "\"unit\": \"mm\"");
     cli_does("info @/oct --json", "\"frames\": 2");
-    cli_does("convert @/oct @/oct.vti", "oct.vti, 2 scans of 1 x 1, 8 bits");
+    PUT("oct/volume.json", "{\"spacing\": [0.5, 0.25, 2], \"unit\": \"m\\u001bm\"}");
+    cli_refuses("info @/oct", 1, "unit is a short text");
+    PUT("oct/volume.json", "{\"spacing\": [0.5, 0.25, 2], \"unit\": \"mm\"}");
+    cli_does("convert @/oct @/oct.vti", "oct.vti, 2 scans of 1 x 1 (rows x columns), 8 bits");
     char vti[1024] = "";
     snprintf(path, sizeof path, "%s/oct.vti", cli_dir);
     FILE *file = fopen(path, "rb");

@@ -146,7 +146,7 @@ static void folders_of_scans(void **state) {
         json_decref(root);
     }
     json_decref(truth);
-    cli_does("needle @/n/model.stl @/n/scan --device host", "tip at ");
+    cli_does("needle @/n/model.stl @/n/scan --device host", " mm\nround 1: roll ");
     cli_refuses("needle @/n/model.stl @/n/scan --device host --spacing 10,4,46", 1, "another unit");
     json_decref(cli_object("sample needle -o @/other --size 8x64x32 --json"));
     char from[512], to[512], *bytes;

@@ -111,7 +111,8 @@ static void a_folder_of_scans(void **state) {
 static void a_needle_and_its_scans(void **state) {
     (void)state;
     static const char *const NAMES[] = {"truth.json", "model.stl", "model.ply", "scan/volume.json", "scan/0011.png"};
-    cli_does("sample needle -o @/n1 --size 12x64x48 --seed 5 --roll 10 --missing 0.2", "n1/scan: 12 scans of 48 x 64");
+    cli_does("sample needle -o @/n1 --size 12x64x48 --seed 5 --roll 10 --missing 0.2",
+             "n1/scan: 12 scans of 64 x 48 (rows x columns)");
     json_t *truth = cli_object("sample needle -o @/n2 --size 12x64x48 --seed 5 --roll 10 --missing 0.2 --json");
     compare_files(NAMES, sizeof NAMES / sizeof *NAMES, "n1", "n2");
     json_t *rows = json_object_get(truth, "transform"), *shape = json_object_get(truth, "shape");
@@ -153,7 +154,7 @@ static void a_folder_of_fringes(void **state) {
     json_decref(truth);
     cli_does("info @/one/wrapped.npy", "<f8");
     cli_does("info @/one/mask.npy", "shape  (20, 30)");
-    cli_does("info @/one/frames", "scans       5\nsize        30 x 20");
+    cli_does("info @/one/frames", "scans       5\nsize        20 x 30 (rows x columns)");
     cli_does("sample fringes -o @/two --surface shear --size 9x9", "two/truth.npy: radians");
     cli_does("info @/two/truth.npy", "<f4");
 }

@@ -119,7 +119,7 @@ static void files_in_and_out(void **state) {
     check_answer("u.npy", 1, 1e-3);
     cli_does("info @/u.png", "PNG, 8 bits");
     cli_does("unwrap @/phase.raw --shape 18x24 -o @/u.tif", "residues    0");
-    cli_does("info @/u.tif", "size        24 x 18");
+    cli_does("info @/u.tif", "size        18 x 24 (rows x columns)");
     cli_does("unwrap @/phase.npy --congruent -o @/u.npy --precision 64 --wavelength 1e-6", "heights");
     cli_does("info @/u.npy", "<f8");
     check_answer("u.npy", 1e-6 / (2 * TURN), 1e-5);
@@ -332,13 +332,13 @@ static void odd_sizes(void **state) {
     static float numbers[300];
     for (int k = 0; k < 300; ++k) numbers[k] = (float)remainder(0.3 * k, TURN);
     save("one.npy", ATN_SP, 1, 1, numbers);
-    cli_does("unwrap @/one.npy", "size        1 x 1, 1 valid pixels");
+    cli_does("unwrap @/one.npy", "size        1 x 1 (rows x columns), 1 valid pixels");
     save("row.npy", ATN_SP, 1, 300, numbers);
     json_t *r = cli_object("unwrap @/row.npy --json");
     assert_true(fabs(number(r, "max") - number(r, "min") - 0.3 * 299) < 0.01);
     json_decref(r);
     save("column.npy", ATN_SP, 300, 1, numbers);
-    cli_does("unwrap @/column.npy --remove tilt", "size        1 x 300");
+    cli_does("unwrap @/column.npy --remove tilt", "size        300 x 1 (rows x columns)");
     for (int k = 0; k < 300; ++k) numbers[k] = 1.5f;
     save("flat.npy", ATN_SP, 15, 20, numbers);
     r = cli_object("unwrap @/flat.npy --json");
@@ -423,7 +423,7 @@ static void streams(void **state) {
     assert_true(number(latency, "p50") <= number(latency, "p95") && number(latency, "p95") <= number(latency, "p99"));
     json_decref(sum);
     cli_drop(&r);
-    cli_does("info @/out/f10.tif", "size        24 x 18");
+    cli_does("info @/out/f10.tif", "size        18 x 24 (rows x columns)");
     cli_does("unwrap @/in --stream --frames 1", "1 frames came");
     r = cli_run("unwrap @/out --stream --shape 2x2 --patience 0.001 --frames 1"); /* wrong shape: dropped, and said */
     assert_int_equal(r.code, 1);
