@@ -13,6 +13,12 @@
 
 enum { MOST_BYTES = 1 << 20 };
 
+/* Units go to terminals and tables as they are. */
+static bool has_control(const char *text) {
+    while (*text && (unsigned char)*text >= ' ' && *text != '\x7f') ++text;
+    return *text;
+}
+
 bool volume_spacing_is_right(const double spacing[3]) {
     if (spacing[0] == 0 && spacing[1] == 0 && spacing[2] == 0) return true;
     for (int d = 0; d < 3; ++d)
@@ -40,7 +46,7 @@ static atn_status read_fields(const atn_ctx *ctx, const char *path, const json_t
         if (extent) out->shape[d] = json_integer_value(extent);
     }
     if (!unit) return ATN_OK;
-    if (!json_is_string(unit) || json_string_length(unit) >= sizeof out->unit)
+    if (!json_is_string(unit) || json_string_length(unit) >= sizeof out->unit || has_control(json_string_value(unit)))
         return wrong(ctx, path, "unit is a short text such as \"mm\"");
     memcpy(out->unit, json_string_value(unit), json_string_length(unit) + 1);
     return ATN_OK;

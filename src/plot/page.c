@@ -17,6 +17,18 @@ void atn_page_escape(atn_text *page, const char *text) {
     }
 }
 
+void atn_page_script_text(atn_text *page, const char *text) {
+    atn_text_add(page, "'");
+    for (const char *at = text; *at; ++at) {
+        unsigned char c = (unsigned char)*at;
+        if (c < ' ' || strchr("\\'\"<>&]", c))
+            atn_text_printf(page, "\\x%02x", c);
+        else
+            atn_text_add_bytes(page, at, 1);
+    }
+    atn_text_add(page, "'");
+}
+
 void atn_page_begin(atn_text *page, const char *title, const char *subtitle) {
     atn_text_add(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                        "<meta name=\"viewport\" content=\"width=device-width\"><title>");

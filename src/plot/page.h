@@ -34,5 +34,7 @@ void atn_page_unfold(atn_text *page);
 
 /* Text of any origin, so that it stands in HTML as it is. */
 void atn_page_escape(atn_text *page, const char *text);
+/* Text of any origin as a string of JavaScript, with its quotes; it ends no script and no CDATA. */
+void atn_page_script_text(atn_text *page, const char *text);
 
 #endif

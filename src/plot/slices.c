@@ -22,9 +22,9 @@ void atn_slices_data(atn_text *page, const atn_slices *s) {
         for (int k = 0; k < 3; ++k) add_number(page, s->tip[k], k < 2 ? "," : "]");
     } else
         atn_text_add(page, "null");
-    atn_text_add(page, ",unit:'");
-    atn_page_escape(page, s->unit);
-    atn_text_add(page, "',points:[");
+    atn_text_add(page, ",unit:");
+    atn_page_script_text(page, s->unit);
+    atn_text_add(page, ",points:[");
     for (size_t k = 0; k < s->n_points; ++k)
         for (int d = 0; d < 3; ++d) { /* to a hundredth of a pixel */
             double step = s->spacing[d] > 0 ? s->spacing[d] / 100 : 1;

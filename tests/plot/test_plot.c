@@ -3,6 +3,7 @@
 
 #include "plot/chart.h"
 #include "plot/page.h"
+#include "plot/slices.h"
 #include "plot/surface.h"
 #include "plot/view.h"
 
@@ -275,6 +276,27 @@ static void surfaces_are_packed(void **state) {
     assert_true(out[0] == 0 && out[1] == 0 && out[2] == 65535);
 }
 
+/* A unit comes from a file: it must stay one string of the script. */
+static void units_of_slices_stay_texts(void **state) {
+    (void)state;
+    atn_ctx *ctx = kit_ctx();
+    atn_text page = {.ctx = ctx};
+    const unsigned char byte = 7;
+    const double at[3] = {0, 0, 0};
+    atn_slices s = {.n = {1, 1, 1}, .spacing = {1, 1, 1}, .unit = "a\\'\"\n]]></script>&µ", .bytes = &byte, .tip = at};
+    atn_slices_draw(&page, &s);
+    check_well_formed(&page);
+    const char *text = atn_text_str(&page);
+    assert_non_null(strstr(text, ",unit:'a\\x5c\\x27\\x22\\x0a\\x5d\\x5d\\x3e\\x3c/script\\x3e\\x26µ',points:[]"));
+    assert_int_equal(count(text, "</script>"), 1);
+    atn_text_free(&page);
+    s.unit = "";
+    atn_slices_data(&page, &s);
+    assert_non_null(strstr(atn_text_str(&page), ",unit:'',"));
+    atn_text_free(&page);
+    kit_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_of_any_origin_stay_texts),
@@ -286,6 +308,7 @@ int main(void) {
         cmocka_unit_test(a_histogram_counts_what_it_shows),
         cmocka_unit_test(a_report_says_where_it_comes_from),
         cmocka_unit_test(surfaces_are_packed),
+        cmocka_unit_test(units_of_slices_stay_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
