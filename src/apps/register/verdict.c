@@ -248,7 +248,8 @@ atn_status reg_judge(reg_problem *p, atn_register_result *r) {
         }
     }
     if (r->verdict == ATN_VERDICT_TRUSTED && !*r->reason)
-        snprintf(r->reason, sizeof r->reason, "%.0f %% of what meets agrees, and no other pose comes near",
+        snprintf(r->reason, sizeof r->reason,
+                 "%.0f %% of the overlapping surface agrees, and no other pose fits nearly as well",
                  100 * r->agreement);
     if (r->verdict == ATN_VERDICT_REFUSED) r->converged = r->has_covariance = false;
     if (r->n_sliding) r->has_covariance = false; /* what slides has no deviation */
