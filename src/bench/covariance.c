@@ -163,6 +163,18 @@ static bool wanted(const char *only, const char *name, bool whole) {
     return !only || (whole ? strcmp(only, name) == 0 : strncmp(only, name, strlen(only)) == 0);
 }
 
+static bool is_asked(const atn_bench_covariance_options *o, int32_t method, int32_t kind) {
+    if (METHODS[method].named && !o->method) return false;
+    return wanted(o->method, METHODS[method].name, true) && wanted(o->kind, atn_covariance_kind(kind), false);
+}
+
+size_t atn_bench_covariance_steps(const atn_bench_covariance_options *o) {
+    size_t steps = 0;
+    for (int32_t m = 0; m < N_METHODS; ++m)
+        for (int32_t k = 0; atn_covariance_kind(k); ++k) steps += is_asked(o, m, k);
+    return steps;
+}
+
 atn_status atn_bench_covariance(atn_ctx *ctx, atn_device *device, const atn_bench_covariance_options *o) {
     size_t bytes = (size_t)o->pairs * sizeof(double);
     numbers n = {atn_alloc(ctx, bytes), atn_alloc(ctx, bytes), atn_alloc(ctx, bytes)};
@@ -171,8 +183,7 @@ atn_status atn_bench_covariance(atn_ctx *ctx, atn_device *device, const atn_benc
     for (int32_t m = 0; m < N_METHODS; ++m)
         for (int32_t k = 0; atn_covariance_kind(k) && go && status == ATN_OK; ++k) {
             atn_covariance_row row = {.method = METHODS[m].name, .kind = atn_covariance_kind(k)};
-            if (METHODS[m].named && !o->method) continue;
-            if (!wanted(o->method, row.method, true) || !wanted(o->kind, row.kind, false)) continue;
+            if (!is_asked(o, m, k)) continue;
             any = true;
             if (o->progress) o->progress(o->user, row.kind);
             status = measure(ctx, device, o, &METHODS[m], k, &n, &row);

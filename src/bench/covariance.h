@@ -37,6 +37,7 @@ typedef struct atn_bench_covariance_options {
     void *user;
 } atn_bench_covariance_options;
 
+size_t atn_bench_covariance_steps(const atn_bench_covariance_options *options); /* calls of progress */
 atn_status atn_bench_covariance(atn_ctx *ctx, atn_device *device, const atn_bench_covariance_options *options);
 
 /* ---- the pairs ---- */

@@ -95,6 +95,11 @@ static atn_status rows_of(session *s, const atn_shipped *kernels, const atn_set 
     return status;
 }
 
+size_t atn_bench_estimate_rows(const atn_device_info *info, const char *kernel) {
+    return bench_count_sets(ATN_BENCH_KERNELS, ATN_BENCH_SETS, info, kernel) +
+           bench_count_sets(ATN_SHIPPED, ATN_SETS, info, kernel);
+}
+
 atn_status atn_bench_estimate(atn_device *device, atn_wisdom *wisdom, const atn_estimate_options *options) {
     session s = {.device = device, .wisdom = wisdom, .options = options};
     const atn_ctx *ctx = atn_device_ctx(device);

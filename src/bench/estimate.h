@@ -28,6 +28,7 @@ typedef struct atn_estimate_options {
 
 /* Rows as they come. Each is tuned first, into `wisdom`, in processes of their own; what the tuner found right is then
  * measured here, in turn. Fails where no row could be measured, with the reason of the last. */
+size_t atn_bench_estimate_rows(const atn_device_info *info, const char *kernel); /* kernel NULL: of all */
 atn_status atn_bench_estimate(atn_device *device, atn_wisdom *wisdom, const atn_estimate_options *options);
 
 #endif

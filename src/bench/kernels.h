@@ -25,6 +25,7 @@ typedef struct atn_kernel_row {
 /* All rows of the device, or those of one kernel (NULL: all), as they come; about `seconds` each. They are measured by
  * `program`, attune itself, started anew after each row that fails. `visit` returns false to stop. Fails where no row
  * could be measured, with the reason of the last. */
+size_t atn_bench_kernel_rows(const atn_device_info *info, const char *kernel); /* NULL: of all shipped ones */
 atn_status atn_bench_kernels(const atn_ctx *ctx, const char *program, const atn_device_info *info, const char *kernel,
                              double seconds, bool (*visit)(void *user, const atn_kernel_row *row), void *user);
 

@@ -169,8 +169,9 @@ static atn_status measure_plain(const atn_ctx *ctx, atn_device *device, size_t c
     return status;
 }
 
+static const double CASES[][2] = {{0.5, 0.33}, {0.5, 0.5}, {0.75, 0.33}, {0.75, 0.5}, {1, 0.33}, {1, 0.5}};
+
 static atn_status plain_rows(atn_ctx *ctx, atn_device *device, const atn_bench_lattice_options *options, bool *go) {
-    static const double CASES[][2] = {{0.5, 0.33}, {0.5, 0.5}, {0.75, 0.33}, {0.75, 0.5}, {1, 0.33}, {1, 0.5}};
     size_t count = options->quick ? QUICK_SETS : PLAIN_SETS, rows = options->quick ? 1 : sizeof CASES / sizeof *CASES;
     atn_status status = ATN_OK;
     for (size_t k = 0; k < rows && *go && status == ATN_OK; ++k) {
@@ -190,6 +191,12 @@ static atn_status plain_rows(atn_ctx *ctx, atn_device *device, const atn_bench_l
 static double template_matching(double noise, double missing) {
     if (missing > 0) return 0;
     return noise == 0.25 ? 0.997 : noise == 0.5 ? 0.57 : noise == 0.75 ? 0.14 : 0;
+}
+
+size_t atn_bench_lattice_steps(const atn_bench_lattice_options *options) {
+    const size_t missing = sizeof MISSING / sizeof *MISSING, plain = sizeof CASES / sizeof *CASES;
+    if (options->quick) return missing + 1;
+    return sizeof NOISE / sizeof *NOISE * missing + plain + atn_bench_lattice_frame_steps();
 }
 
 atn_status atn_bench_lattice(atn_ctx *ctx, atn_device *device, const atn_bench_lattice_options *options) {

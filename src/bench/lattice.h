@@ -14,6 +14,8 @@ typedef struct atn_bench_lattice_options {
     void *user;
 } atn_bench_lattice_options;
 
+size_t atn_bench_lattice_steps(const atn_bench_lattice_options *options); /* calls of progress */
+size_t atn_bench_lattice_frame_steps(void);
 atn_status atn_bench_lattice(atn_ctx *ctx, atn_device *device, const atn_bench_lattice_options *options);
 
 /* Whole frames: do confidences come true? Part of the above, unless it is quick. */

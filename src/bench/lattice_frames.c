@@ -147,6 +147,8 @@ static bool sum_up(const atn_bench_lattice_options *options, const tally *t) {
     return options->visit(options->user, &row);
 }
 
+size_t atn_bench_lattice_frame_steps(void) { return sizeof FRAMES / sizeof *FRAMES; }
+
 atn_status atn_bench_lattice_frames(atn_ctx *ctx, atn_device *device, const atn_bench_lattice_options *options) {
     made m = {.label = atn_alloc(ctx, ATOMS * sizeof *m.label), .atom = atn_alloc(ctx, ATOMS * sizeof *m.atom)};
     m.background = atn_alloc(ctx, ATOMS * sizeof *m.background);

@@ -140,6 +140,10 @@ static atn_status measure(atn_ctx *ctx, atn_device *device, const atn_bench_need
     return status;
 }
 
+size_t atn_bench_needle_steps(const atn_bench_needle_options *options) {
+    return 1 + (options->quick ? 1 : sizeof SIZES / sizeof *SIZES);
+}
+
 atn_status atn_bench_needle(atn_ctx *ctx, atn_device *device, const atn_bench_needle_options *options) {
     size_t count = sizeof SIZES / sizeof *SIZES;
     bool stopped = false;

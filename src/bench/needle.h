@@ -14,6 +14,7 @@ typedef struct atn_bench_needle_options {
     void *user;
 } atn_bench_needle_options;
 
+size_t atn_bench_needle_steps(const atn_bench_needle_options *options); /* calls of progress */
 atn_status atn_bench_needle(atn_ctx *ctx, atn_device *device, const atn_bench_needle_options *options);
 /* needle_chain.c: the whole chain on a volume that is made for it. */
 atn_status bench_needle_chain(atn_ctx *ctx, atn_device *device, const atn_bench_needle_options *options);

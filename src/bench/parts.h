@@ -5,6 +5,7 @@
 #define ATN_BENCH_PARTS_H
 
 #include "bench/kernels.h"
+#include "graph/shipped.h"
 #include "kernel/choose.h"
 #include "tune/case.h"
 #include "tune/sets.h"
@@ -43,6 +44,8 @@ void bench_work_close(bench_work *work);
 atn_status bench_row(atn_device *device, const atn_set *set, const struct bench_reference *copy, double seconds,
                      atn_kernel_row *row);
 void bench_label(const atn_set *set, atn_kernel_row *row); /* its name and shape alone */
+/* Rows of these kernels, or of the one called `only`, on a device. */
+size_t bench_count_sets(const atn_shipped *kernels, const atn_set *sets, const atn_device_info *info, const char *only);
 
 /* ---- the clock ---- */
 

@@ -270,6 +270,10 @@ static atn_status lines(bench *b) {
     return status;
 }
 
+size_t atn_bench_programs_steps(const atn_bench_programs_options *options) {
+    return options->only ? 1 : 3 + sizeof LINES / sizeof *LINES; /* sweeps, two sorts */
+}
+
 atn_status atn_bench_programs(atn_ctx *ctx, atn_device *device, const atn_bench_programs_options *options) {
     static atn_status (*const PARTS[])(bench *) = {sweeps, sorts, lines};
     bench b = {.ctx = ctx, .device = device, .o = options};

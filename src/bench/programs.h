@@ -18,6 +18,7 @@ typedef struct atn_bench_programs_options {
     void *user;
 } atn_bench_programs_options;
 
+size_t atn_bench_programs_steps(const atn_bench_programs_options *options); /* calls of progress */
 atn_status atn_bench_programs(atn_ctx *ctx, atn_device *device, const atn_bench_programs_options *options);
 
 #endif

@@ -3,7 +3,6 @@
 #include "bench/parts.h"
 
 #include "base/clock.h"
-#include "graph/shipped.h"
 #include "tune/child.h"
 #include "tune/wire.h"
 #include "tune/worker.h"
@@ -189,6 +188,19 @@ static atn_status ask(asker *a, const atn_set *set, int number, bool *going) {
     a->measured += !*row.error;
     *going = a->visit(a->user, &row);
     return atn_check_cancel(a->ctx);
+}
+
+size_t bench_count_sets(const atn_shipped *kernels, const atn_set *sets, const atn_device_info *info,
+                        const char *only) {
+    size_t rows = 0;
+    for (; kernels->name; ++kernels)
+        if (!only || strcmp(only, kernels->name) == 0)
+            for (const atn_set *set = NULL; (set = atn_set_next(sets, kernels->name, info, set));) ++rows;
+    return rows;
+}
+
+size_t atn_bench_kernel_rows(const atn_device_info *info, const char *kernel) {
+    return bench_count_sets(ATN_SHIPPED, ATN_SETS, info, kernel);
 }
 
 atn_status atn_bench_kernels(const atn_ctx *ctx, const char *program, const atn_device_info *info, const char *kernel,

@@ -368,12 +368,19 @@ static atn_status measure(data *d, const atn_bench_unwrap_options *o, bool *stop
     return status;
 }
 
+size_t atn_bench_unwrap_steps(const atn_device *device, const atn_bench_unwrap_options *options) {
+    size_t steps = atn_bench_unwrap_cut_steps(options);
+    if (options->quick) return steps + sizeof QUICK / sizeof *QUICK;
+    for (size_t k = 0; k < sizeof SIZES / sizeof *SIZES; ++k)
+        steps += !SIZES[k].wide || atn_device_get_info(device)->fp64;
+    return steps;
+}
+
 atn_status atn_bench_unwrap(atn_ctx *ctx, atn_device *device, const atn_bench_unwrap_options *options) {
     size_t count = options->quick ? sizeof QUICK / sizeof *QUICK : sizeof SIZES / sizeof *SIZES;
     bool stopped = false;
     char *python;
     atn_status status = bench_scipy_find(ctx, &python);
-    if (status == ATN_OK && !python && options->progress) options->progress(options->user, "without scipy: not here");
     for (size_t k = 0; k < count && status == ATN_OK && !stopped; ++k) {
         data d = {.ctx = ctx, .device = device, .python = python};
         d.side = options->quick ? QUICK[k].side : SIZES[k].side;

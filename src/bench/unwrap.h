@@ -14,6 +14,9 @@ typedef struct atn_bench_unwrap_options {
     void *user;
 } atn_bench_unwrap_options;
 
+/* Calls of progress by the two that follow. */
+size_t atn_bench_unwrap_steps(const atn_device *device, const atn_bench_unwrap_options *options);
+size_t atn_bench_unwrap_cut_steps(const atn_bench_unwrap_options *options);
 atn_status atn_bench_unwrap(atn_ctx *ctx, atn_device *device, const atn_bench_unwrap_options *options);
 
 /* unwrap_cuts.c: how short the cuts of made scenes are, and radar scenes with layover. */

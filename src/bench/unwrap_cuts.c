@@ -92,18 +92,20 @@ static atn_status compare_cuts(run *r, const char *name, int64_t width, int64_t 
     return status;
 }
 
+enum { CUT_SCENES = 5, QUICK_CUTS = 2, LAYOVER_SCENES = 6, QUICK_LAYOVER = 1 };
+
 static atn_status made_cuts(run *r) {
     static const struct {
         const char *name;
         atn_fringes_surface surface;
         double noise;
-    } SCENES[] = {{"spiral, noise 0.3", ATN_FRINGES_SHEAR, 0.3},
-                  {"hills, noise 0.8", ATN_FRINGES_PEAKS, 0.8},
-                  {"hills, noise 1.1", ATN_FRINGES_PEAKS, 1.1},
-                  {"terraces, noise 0.5", ATN_FRINGES_STEPS, 0.5},
-                  {"nothing but noise", ATN_FRINGES_TILT, 10}};
+    } SCENES[CUT_SCENES] = {{"spiral, noise 0.3", ATN_FRINGES_SHEAR, 0.3},
+                            {"hills, noise 0.8", ATN_FRINGES_PEAKS, 0.8},
+                            {"hills, noise 1.1", ATN_FRINGES_PEAKS, 1.1},
+                            {"terraces, noise 0.5", ATN_FRINGES_STEPS, 0.5},
+                            {"nothing but noise", ATN_FRINGES_TILT, 10}};
     int64_t side = r->options->quick ? QUICK_SIDE : SIDE;
-    size_t pixels = (size_t)(side * side), count = r->options->quick ? 2 : sizeof SCENES / sizeof *SCENES;
+    size_t pixels = (size_t)(side * side), count = r->options->quick ? QUICK_CUTS : CUT_SCENES;
     float *psi = atn_alloc(r->ctx, pixels * sizeof *psi);
     atn_status status = psi ? ATN_OK : ATN_ERR_MEMORY;
     for (size_t k = 0; k < count && status == ATN_OK && !r->stopped; ++k) {
@@ -176,11 +178,11 @@ static atn_status compare_layover(run *r, const layover_settings *s) {
 }
 
 static atn_status made_layover(run *r) {
-    static const layover_settings SCENES[] = {
+    static const layover_settings SCENES[LAYOVER_SCENES] = {
         {SIDE, 1, 6, 0.8, 0.3, 0.4, 4}, {SIDE, 2, 6, 1.2, 0.3, 0.8, 4},  {SIDE, 3, 10, 1.4, 0.3, 1.2, 4},
         {SIDE, 4, 6, 1.0, 0.8, 0.4, 4}, {SIDE, 5, 12, 1.3, 0.6, 0.6, 4}, {SIDE, 6, 6, 1.2, 0.4, 0.5, 1},
     };
-    size_t count = r->options->quick ? 1 : sizeof SCENES / sizeof *SCENES;
+    size_t count = r->options->quick ? QUICK_LAYOVER : LAYOVER_SCENES;
     atn_status status = ATN_OK;
     for (size_t k = 0; k < count && status == ATN_OK && !r->stopped; ++k) {
         layover_settings s = SCENES[k];
@@ -189,6 +191,10 @@ static atn_status made_layover(run *r) {
         status = compare_layover(r, &s);
     }
     return status;
+}
+
+size_t atn_bench_unwrap_cut_steps(const atn_bench_unwrap_options *options) {
+    return options->quick ? QUICK_CUTS + QUICK_LAYOVER : CUT_SCENES + LAYOVER_SCENES;
 }
 
 atn_status atn_bench_unwrap_cuts(atn_ctx *ctx, atn_device *device, const atn_bench_unwrap_options *options) {

@@ -1,6 +1,7 @@
 /* attune bench: how fast we are, as ratios to what others reach in the same run. Subjects are rows of a table. */
 #include "cli/bench.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "plot/chart.h"
@@ -30,8 +31,10 @@ static const struct {
 struct atn_cli_bench {
     atn_cli_call *call;
     json_t *rows;
-    int32_t errors; /* rows that could not be measured */
-    bool failed;    /* for want of memory */
+    int32_t errors;      /* rows that could not be measured */
+    size_t steps, begun; /* measurements: of all (0: not known), and so far */
+    double since_s;
+    bool failed; /* for want of memory */
 };
 
 atn_cli_call *atn_cli_bench_call(atn_cli_bench *bench) { return bench->call; }
@@ -94,8 +97,17 @@ bool atn_cli_bench_add(atn_cli_bench *b, const atn_cli_bench_row *row) {
     return atn_check_cancel(call->ctx) == ATN_OK;
 }
 
+void atn_cli_bench_expect(atn_cli_bench *bench, size_t steps) { bench->steps = steps; }
+
 void atn_cli_bench_progress(void *user, const char *what) {
-    atn_cli_progress(atn_cli_bench_call(user), "measuring %s ...", what);
+    atn_cli_bench *b = user;
+    char share[48];
+    size_t done = b->begun++;
+    if (done < b->steps) {
+        atn_cli_print_share(atn_clock_seconds() - b->since_s, (double)done / (double)b->steps, share, sizeof share);
+        atn_cli_progress(b->call, "measuring %s: %zu of %zu done, %s", what, done, b->steps, share);
+    } else
+        atn_cli_progress(b->call, "measuring %s, %zu rows so far ...", what, json_array_size(b->rows));
 }
 
 bool atn_cli_bench_visit(void *user, const atn_bench_row *row) {
@@ -178,7 +190,7 @@ static atn_status run_subject(atn_cli_bench *b, size_t subject) {
 }
 
 static atn_status run(atn_cli_call *call) {
-    atn_cli_bench b = {.call = call, .rows = json_array()};
+    atn_cli_bench b = {.call = call, .rows = json_array(), .since_s = atn_clock_seconds()};
     atn_status status = b.rows ? ATN_OK : ATN_ERR_MEMORY;
     size_t n = sizeof SUBJECTS / sizeof *SUBJECTS, k = 0;
     atn_suggest suggest = {.typed = call->operands[0]};
@@ -191,6 +203,7 @@ static atn_status run(atn_cli_call *call) {
                                              "needle, unwrap, lattice, live and space",
                               suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
     }
+    atn_ctx_on_progress(call->ctx, NULL, NULL); /* of what is measured: it would be in the times */
     if (!status) status = run_subject(&b, k);
     if (!status && b.errors > 0 && !call->json)
         fprintf(call->out, "%d of %d rows could not be measured.\n", b.errors, (int)json_array_size(b.rows));

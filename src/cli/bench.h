@@ -25,6 +25,8 @@ bool atn_cli_bench_add(atn_cli_bench *bench, const atn_cli_bench_row *row);
 /* Callbacks for subjects whose rows come whole, with a note; `user` is the bench. */
 bool atn_cli_bench_visit(void *user, const atn_bench_row *row);
 void atn_cli_bench_progress(void *user, const char *what);
+/* How often atn_cli_bench_progress will be called: percent and time left come of it. */
+void atn_cli_bench_expect(atn_cli_bench *bench, size_t steps);
 atn_cli_call *atn_cli_bench_call(atn_cli_bench *bench);
 
 /* The subjects. */

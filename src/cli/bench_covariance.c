@@ -55,6 +55,7 @@ atn_status atn_cli_bench_covariance(atn_cli_bench *bench) {
                                             .visit = visit,
                                             .progress = atn_cli_bench_progress,
                                             .user = bench};
+    atn_cli_bench_expect(bench, atn_bench_covariance_steps(&options));
     if (!status) status = atn_bench_covariance(call->ctx, device, &options);
     atn_cli_progress_end(call);
     atn_device_close(device);

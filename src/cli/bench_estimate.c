@@ -55,7 +55,9 @@ static bool add_row(void *user, const atn_estimate_row *row) {
 
 static void show_progress(void *user, const char *kernel, const char *shape) {
     const estimates *e = user;
-    atn_cli_progress(atn_cli_bench_call(e->bench), "tuning %s %s ...", kernel, shape);
+    char what[160];
+    snprintf(what, sizeof what, "%s %s", kernel, shape);
+    atn_cli_bench_progress(e->bench, what);
 }
 
 atn_status atn_cli_bench_estimate(atn_cli_bench *bench) {
@@ -83,6 +85,7 @@ atn_status atn_cli_bench_estimate(atn_cli_bench *bench) {
     options.user = &e;
     status = atn_device_open(devices, index, &device);
     if (!status) status = atn_wisdom_open(call->ctx, NULL, false, &wisdom);
+    atn_cli_bench_expect(bench, atn_bench_estimate_rows(e.info, options.kernel));
     if (!status) status = atn_bench_estimate(device, wisdom, &options);
     atn_cli_progress_end(call);
     if (!status && !call->json)

@@ -36,18 +36,20 @@ static bool add_kernel(void *user, const atn_kernel_row *row) {
     json_t *extra = *row->error ? NULL : extra_of(ctx, row, variant);
     if (!*row->error && !extra) return false;
     snprintf(note, sizeof note, "%s: %s", row->hit, variant);
-    return atn_cli_bench_add(k->bench, &(atn_cli_bench_row){.name = row->name,
-                                                            .device = k->info->name,
-                                                            .shape = row->shape,
-                                                            .ours = row->ours,
-                                                            .reference = row->reference,
-                                                            .reference_name = row->reference_name,
-                                                            .unit = row->unit,
-                                                            .ratio = row->ratio,
-                                                            .seconds = row->seconds,
-                                                            .note = note,
-                                                            .error = *row->error ? row->error : NULL,
-                                                            .extra = extra});
+    bool going = atn_cli_bench_add(k->bench, &(atn_cli_bench_row){.name = row->name,
+                                                                  .device = k->info->name,
+                                                                  .shape = row->shape,
+                                                                  .ours = row->ours,
+                                                                  .reference = row->reference,
+                                                                  .reference_name = row->reference_name,
+                                                                  .unit = row->unit,
+                                                                  .ratio = row->ratio,
+                                                                  .seconds = row->seconds,
+                                                                  .note = note,
+                                                                  .error = *row->error ? row->error : NULL,
+                                                                  .extra = extra});
+    if (going) atn_cli_bench_progress(k->bench, "kernels");
+    return going;
 }
 
 static atn_status add_cold(kernels *k, const char *program) {
@@ -84,7 +86,10 @@ atn_status atn_cli_bench_kernels(atn_cli_bench *bench) {
     if (status) return status;
     kernels k = {bench, atn_devices_info(devices, index)};
     status = atn_crew_program(call->ctx, NULL, &program);
+    atn_cli_bench_expect(bench, atn_bench_kernel_rows(k.info, kernel));
+    atn_cli_bench_progress(bench, "kernels");
     if (!status) status = atn_bench_kernels(call->ctx, program, k.info, kernel, seconds, add_kernel, &k);
+    atn_cli_progress_end(call);
     if (!status && !kernel) status = add_cold(&k, program);
     atn_free(call->ctx, program);
     atn_devices_free(devices);

@@ -20,6 +20,7 @@ atn_status atn_cli_bench_lattice(atn_cli_bench *bench) {
                                          .visit = atn_cli_bench_visit,
                                          .progress = atn_cli_bench_progress,
                                          .user = bench};
+    atn_cli_bench_expect(bench, atn_bench_lattice_steps(&options));
     if (!status) status = atn_bench_lattice(call->ctx, device, &options);
     atn_cli_progress_end(call);
     atn_device_close(device);

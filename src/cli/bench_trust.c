@@ -33,6 +33,7 @@ atn_status atn_cli_bench_trust(atn_cli_bench *bench) {
                                        .visit = atn_cli_bench_visit,
                                        .progress = atn_cli_bench_progress,
                                        .user = bench};
+    atn_cli_bench_expect(bench, options.pairs);
     if (!status) status = atn_bench_trust(call->ctx, device, &options);
     atn_cli_progress_end(call);
     atn_device_close(device);

@@ -44,6 +44,7 @@ atn_status atn_cli_bench_unwrap(atn_cli_bench *bench) {
                                         .visit = atn_cli_bench_visit,
                                         .progress = atn_cli_bench_progress,
                                         .user = bench};
+    if (!status && call->n_operands == 1) atn_cli_bench_expect(bench, atn_bench_unwrap_steps(device, &options));
     for (size_t k = 1; k < (size_t)call->n_operands && !status; ++k)
         status = measure_file(call, device, &options, call->operands[k]);
     if (!status && call->n_operands == 1) status = atn_bench_unwrap(call->ctx, device, &options);

@@ -127,6 +127,8 @@ void atn_cli_log_verbose(bool verbose);
 /* One line that is overwritten by the next, on a terminal only. */
 void atn_cli_progress(const atn_cli_call *call, const char *format, ...) ATN_PRINTF(2, 3);
 void atn_cli_progress_end(const atn_cli_call *call);
+/* "42 %, 13 s left": a share (0 to 1) that took so long so far. */
+void atn_cli_print_share(double elapsed_s, double share, char *text, size_t bytes);
 /* "matching: 42 %, 13 s left": for atn_ctx_on_progress, with a call. */
 bool atn_cli_show_progress(void *call, const atn_progress *now);
 void atn_cli_show_share(atn_cli_call *call, const char *doing, double share); /* the same; share: 0 to 1 */

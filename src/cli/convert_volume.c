@@ -23,6 +23,7 @@ static atn_status print(atn_cli_call *call, const char *path, const atn_volume_i
                                                   "shape", (json_int_t)info->frames, (json_int_t)info->height,
                                                   (json_int_t)info->width, "bits", (json_int_t)info->bits, "seconds",
                                                   seconds));
+    atn_cli_progress_end(call);
     fprintf(call->out, "%-10s %s, %lld scans of %lld x %lld (rows x columns), %d bits, %.3g s\n", "written", path,
             (long long)info->frames, (long long)info->height, (long long)info->width, (int)info->bits, seconds);
     return ATN_OK;

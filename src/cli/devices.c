@@ -15,9 +15,21 @@ typedef struct row {
     char error[ATN_MESSAGE_BYTES]; /* why it could not be measured, or "" */
 } row;
 
+/* How many devices are done of how many, the peaks of the one at work included. */
+typedef struct watching {
+    atn_cli_call *call;
+    size_t done, count;
+} watching;
+
+static bool watch(void *user, const atn_progress *now) {
+    const watching *w = user;
+    double part = now->count > 0 ? (double)now->done / (double)now->count : 0;
+    atn_cli_show_share(w->call, "measuring devices", ((double)w->done + part) / (double)w->count);
+    return true;
+}
+
 static void measure(const atn_cli_call *call, const atn_devices *devices, int32_t index, row *out) {
     out->info = atn_devices_info(devices, index);
-    atn_cli_progress(call, "measuring %s %s ...", out->info->backend, out->info->name);
     atn_device *device;
     out->status = atn_check_cancel(call->ctx);
     if (!out->status) out->status = atn_device_open(devices, index, &device);
@@ -33,7 +45,6 @@ static void measure(const atn_cli_call *call, const atn_devices *devices, int32_
         const char *sentence = atn_ctx_message(call->ctx);
         snprintf(out->error, sizeof out->error, "%s", *sentence ? sentence : atn_status_name(out->status));
     }
-    atn_cli_progress_end(call);
 }
 
 /* ---- as JSON ---- */
@@ -137,11 +148,18 @@ static atn_status print_table(atn_cli_call *call, const atn_devices *devices, co
 /* Measures devices first..first+count-1 and prints them. */
 static atn_status show(atn_cli_call *call, const atn_devices *devices, int32_t first, size_t count, row *rows) {
     const row *starved = NULL;
+    watching w = {.call = call, .count = count};
+    atn_ctx_on_progress(call->ctx, watch, &w);
     for (size_t k = 0; k < count; ++k) {
+        w.done = k;
+        atn_cli_show_share(call, "measuring devices", (double)k / (double)count);
         measure(call, devices, first + (int32_t)k, &rows[k]);
-        if (rows[k].status == ATN_ERR_CANCELLED) return ATN_ERR_CANCELLED;
+        if (rows[k].status == ATN_ERR_CANCELLED) break;
         if (rows[k].status == ATN_ERR_MEMORY && !starved) starved = &rows[k];
     }
+    atn_ctx_on_progress(call->ctx, NULL, NULL);
+    atn_cli_progress_end(call);
+    if (w.done < count && rows[w.done].status == ATN_ERR_CANCELLED) return ATN_ERR_CANCELLED;
     atn_status status = call->json ? atn_cli_print_json(call, all_json(call->ctx, devices, rows, count))
                                    : print_table(call, devices, rows, count);
     if (status || !starved) return status;

@@ -229,6 +229,7 @@ atn_status atn_cli_needle_stream(needle_job *job) {
     run r = {.job = job, .ctx = ctx, .tally = {.ctx = ctx}};
     atn_lane_begin(&r.spare);
     atn_lane_begin(&r.read);
+    atn_ctx_on_progress(job->call->ctx, NULL, NULL); /* lines of frames tell it */
     atn_status status = open_stream(&r);
     if (!status) status = atn_cli_needle_prepare(job);
     if (!status) status = needle_live_open(job, &r.live);

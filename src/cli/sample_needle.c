@@ -70,6 +70,7 @@ static atn_status write_model(const atn_cli_sample *sample, const char *name, co
 static atn_status write_scans(const atn_cli_sample *sample, const char *path, const atn_volume *volume) {
     atn_status status = atn_volume_write(volume, path, "mm");
     atn_volume_info info = atn_volume_info_of(volume);
+    atn_cli_progress_end(sample->call);
     if (!status && !sample->call->json)
         fprintf(sample->call->out, "%s: %lld scans of %lld x %lld (rows x columns)\n", path, (long long)info.frames,
                 (long long)info.height, (long long)info.width);

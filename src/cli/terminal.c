@@ -51,10 +51,17 @@ static void print_left(double elapsed_s, double share, char *text, size_t bytes)
         snprintf(text, bytes, ", %.0f s left", left);
 }
 
+void atn_cli_print_share(double elapsed_s, double share, char *text, size_t bytes) {
+    char left[32];
+    double part = share < 0 ? 0 : share > 1 ? 1 : share;
+    print_left(elapsed_s, part, left, sizeof left);
+    snprintf(text, bytes, "%.0f %%%s", 100 * part, left);
+}
+
 static bool show_progress(atn_cli_call *call, const atn_progress *now) {
     static const double EVERY_S = 0.1;
     double clock = atn_clock_seconds(), share = now->count > 0 ? (double)now->done / (double)now->count : 0;
-    char left[32];
+    char so_far[48];
     if (strncmp(call->watch.doing, now->doing, sizeof call->watch.doing - 1) != 0) {
         snprintf(call->watch.doing, sizeof call->watch.doing, "%s", now->doing);
         call->watch.since_s = clock;
@@ -63,9 +70,9 @@ static bool show_progress(atn_cli_call *call, const atn_progress *now) {
     if (clock - call->watch.shown_s < EVERY_S) return true;
     call->watch.shown_s = clock;
     if (call->watch.listener) call->watch.listener(call->watch.listener_user, now, share);
-    print_left(clock - call->watch.since_s, share, left, sizeof left);
+    atn_cli_print_share(clock - call->watch.since_s, share, so_far, sizeof so_far);
     if (now->count > 0)
-        atn_cli_progress(call, "%s: %.0f %%%s", now->doing, 100 * share, left);
+        atn_cli_progress(call, "%s: %s", now->doing, so_far);
     else
         atn_cli_progress(call, "%s ...", now->doing);
     return true;

@@ -27,6 +27,7 @@ typedef struct tuning {
     atn_tune_options options;
     atn_tune_result *results;
     int32_t now;            /* the one at work */
+    double since_s;         /* when the first began */
     bool lines;             /* --progress */
     atn_serve *serve;       /* NULL: nobody is to look */
     int32_t shown, events;  /* candidates that were shown there: of this workload, of all */
@@ -141,10 +142,10 @@ static bool show_progress(void *user, const atn_tune_progress *p) {
     tuning *t = user;
     show_steps(t, p);
     if (t->lines) return print_progress(user, p);
-    char best[64] = "", left[32] = "", gain[32] = "";
+    char best[64] = "", left[48], gain[32] = "";
     if (p->best_s > 0 && p->default_s > p->best_s) snprintf(gain, sizeof gain, " (%.2fx)", p->default_s / p->best_s);
     if (p->best_s > 0) atn_cli_print_time(p->best_s, best, sizeof best);
-    if (p->left_s >= 0) snprintf(left, sizeof left, ", %.0f s left", p->left_s);
+    atn_cli_print_budget(&t->options, atn_clock_seconds() - t->since_s, t->now, t->list.n, p->tried, left, sizeof left);
     atn_cli_progress(t->call, "%s %s: %s, %lld tried, %lld failed%s, best %s%s", t->list.labels[t->now].kernel,
                      t->list.labels[t->now].shape, p->phase, (long long)p->tried, (long long)p->failed, left,
                      *best ? best : "none yet", gain);
@@ -190,7 +191,8 @@ static atn_status tune_seams(tuning *t, const atn_tune_options *options) {
 
 static atn_status tune_all(tuning *t) {
     atn_status status = ATN_OK;
-    double budget = t->options.budget_s, until = atn_clock_seconds() + budget;
+    t->since_s = atn_clock_seconds();
+    double budget = t->options.budget_s, until = t->since_s + budget;
     t->options.progress = show_progress;
     t->options.user = t;
     int32_t from = 0;

@@ -7,11 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef struct showing {
+    atn_cli_call *call;
+    const atn_tune_options *options;
+} showing;
+
 static void show_progress(void *user, const atn_command_progress *p) {
-    char best[64] = "none yet", left[32] = "";
+    const showing *s = user;
+    char best[64] = "none yet", left[48];
     if (p->best_s > 0) atn_cli_print_time(p->best_s, best, sizeof best);
-    if (p->left_s >= 0) snprintf(left, sizeof left, ", %.0f s left", p->left_s);
-    atn_cli_progress(user, "%lld tried, %lld failed, best %s%s", (long long)p->tried, (long long)p->failed, best, left);
+    atn_cli_print_budget(s->options, p->elapsed_s, 0, 1, p->tried, left, sizeof left);
+    atn_cli_progress(s->call, "%lld tried, %lld failed, best %s%s", (long long)p->tried, (long long)p->failed, best,
+                     left);
 }
 
 static int64_t count_failed(const atn_command_result *r) {
@@ -75,12 +82,13 @@ static atn_status check_use(atn_cli_call *call) {
 
 atn_status atn_cli_tune_command(atn_cli_call *call, const atn_tune_options *tune) {
     const char *text = atn_cli_value(call, "command"), *limit = atn_cli_value(call, "timeout");
+    showing show = {call, tune};
     atn_command_options options = {.budget_s = tune->budget_s,
                                    .evaluations = tune->evaluations,
                                    .strategy = tune->strategy,
                                    .seed = tune->seed,
                                    .progress = show_progress,
-                                   .user = call};
+                                   .user = &show};
     atn_space *space = NULL;
     atn_command command = {0};
     atn_command_result result = {0};

@@ -40,6 +40,10 @@ atn_status atn_cli_print_tuned(atn_cli_call *call, const atn_device_info *info, 
 /* One HTML page for people. */
 atn_status atn_cli_report_tuned(atn_cli_call *call, atn_device *device, const char *path, const char *space_text,
                                 const atn_cli_work *list, const atn_tune_result *results);
+/* ", 42 %, 13 s left" of the budget, or of the evaluations of workload `index` of `count`; "" where there is no limit.
+ */
+void atn_cli_print_budget(const atn_tune_options *options, double elapsed_s, int32_t index, int32_t count,
+                          int64_t tried, char *text, size_t bytes);
 void atn_cli_print_time(double seconds, char *text, size_t bytes); /* "1.23 ms" */
 
 #endif

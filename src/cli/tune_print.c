@@ -1,7 +1,19 @@
 /* What came of a tuning: a table for people, JSON for programs. */
 #include "cli/tune_list.h"
 
+#include <math.h>
 #include <stdio.h>
+
+void atn_cli_print_budget(const atn_tune_options *o, double elapsed_s, int32_t index, int32_t count, int64_t tried,
+                          char *text, size_t bytes) {
+    double tried_part = o->evaluations > 0 ? fmin(1, (double)tried / (double)o->evaluations) : 0;
+    double by_time = o->budget_s > 0 ? elapsed_s / o->budget_s : 0, by_count = (index + tried_part) / count;
+    char share[48];
+    *text = '\0';
+    if (!(o->budget_s > 0) && o->evaluations <= 0) return;
+    atn_cli_print_share(elapsed_s, o->evaluations > 0 ? fmax(by_time, by_count) : by_time, share, sizeof share);
+    snprintf(text, bytes, ", %s", share);
+}
 
 void atn_cli_print_time(double seconds, char *text, size_t bytes) {
     static const struct {

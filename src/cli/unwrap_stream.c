@@ -402,6 +402,7 @@ static atn_status open_stream(run *r) {
 atn_status unwrap_stream(unwrap_job *job) {
     run r = {.job = job, .ctx = job->call->ctx, .tally = {.ctx = job->call->ctx}};
     pthread_t reader, writer;
+    atn_ctx_on_progress(job->call->ctx, NULL, NULL); /* lines of frames tell it */
     atn_status status = open_stream(&r);
     if (!status)
         status = atn_serve_open(job->call, "surface", strcmp(job->input, "-") == 0 ? "standard input" : job->input,

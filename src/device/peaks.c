@@ -194,9 +194,10 @@ static atn_status measure(atn_device *device, uint32_t which, atn_peaks_kept *ke
     if (status != ATN_OK) return status;
     for (int k = 0; k < ATN_PEAK_COUNT && status == ATN_OK; ++k) {
         const struct peak_row *row = &ROWS[k];
-        measured found, other = {0};
+        measured found = {0}, other = {0};
         if (!(which >> k & 1)) continue;
-        status = row->measure(device, module, row->probe, &found);
+        status = atn_tell_progress(atn_device_ctx(device), "measuring peaks", k, ATN_PEAK_COUNT);
+        if (status == ATN_OK) status = row->measure(device, module, row->probe, &found);
         if (status == ATN_OK && row->other != row->probe) status = row->measure(device, module, row->other, &other);
         if (status != ATN_OK) break;
         double *rate = rate_of(&kept->peaks, k), faster = found.rate > other.rate ? found.rate : other.rate;

@@ -228,6 +228,8 @@ atn_status atn_volume_next(atn_volume_reader *reader, void *frame, bool *any) {
     return status;
 }
 
+enum { AT_ONCE = 256 }; /* files between two reports of progress */
+
 /* Files of a folder are decoded by all cores. Of several that are bad, the first one's sentence is told. */
 typedef struct batch {
     const atn_volume_reader *r;
@@ -263,19 +265,35 @@ static void read_part(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
+static atn_status take_files(atn_volume_reader *r, unsigned char *frames, size_t count) {
+    batch b = {.r = r, .frames = frames, .bad = SIZE_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
+    atn_parallel((int64_t)count, 1, read_part, &b);
+    r->failed = b.bad != SIZE_MAX;
+    if (r->failed) return atn_fail(r->ctx, b.status, "%s", b.why);
+    r->next += count;
+    return ATN_OK;
+}
+
+static atn_status tell(const atn_volume_reader *r) {
+    return atn_tell_progress(r->ctx, "reading scans", (int64_t)r->next, (int64_t)r->facts.frames);
+}
+
 atn_status volume_reader_take(atn_volume_reader *r, void *frames, size_t count) {
     unsigned char *to = frames;
     bool any;
     for (; count > 0 && (!r->names || r->next == 0); --count, to += r->facts.frame_bytes) {
         atn_status status = atn_volume_next(r, to, &any);
+        if (status == ATN_OK) status = tell(r);
         if (status != ATN_OK) return status;
     }
-    if (count == 0) return ATN_OK;
-    batch b = {.r = r, .frames = to, .bad = SIZE_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
-    atn_parallel((int64_t)count, 1, read_part, &b);
-    r->failed = b.bad != SIZE_MAX;
-    if (r->failed) return atn_fail(r->ctx, b.status, "%s", b.why);
-    r->next += count;
+    while (count > 0) {
+        size_t some = count < AT_ONCE ? count : AT_ONCE;
+        atn_status status = take_files(r, to, some);
+        if (status == ATN_OK) status = tell(r);
+        if (status != ATN_OK) return status;
+        to += some * r->facts.frame_bytes;
+        count -= some;
+    }
     return ATN_OK;
 }
 

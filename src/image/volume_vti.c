@@ -42,7 +42,7 @@ atn_status volume_vti_write(const atn_volume *volume, const char *path) {
     if (!status) status = atn_writer_add(writer, length, sizeof length);
     for (int64_t k = 0; k < info.frames && !status; ++k) { /* little-endian, as all machines here are */
         status = atn_writer_add(writer, atn_volume_frame(volume, k), info.frame_bytes);
-        if (!status) status = atn_check_cancel(ctx);
+        if (!status) status = atn_tell_progress(ctx, "writing scans", k + 1, info.frames);
     }
     if (!status) status = atn_writer_add(writer, END, sizeof END - 1);
     if (!status) status = atn_writer_finish(writer);

@@ -91,6 +91,7 @@ atn_status atn_volume_write(const atn_volume *volume, const char *folder, const 
         snprintf(name, sizeof name, "%04lld.png", (long long)k);
         add_path(&path, folder, name);
         status = path.failed ? ATN_ERR_MEMORY : write_scan(ctx, path.data, &picture, &file);
+        if (status == ATN_OK) status = atn_tell_progress(ctx, "writing scans", k + 1, info.frames);
     }
     if (status == ATN_OK) {
         add_path(&path, folder, "volume.json");

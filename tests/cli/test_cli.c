@@ -1,6 +1,12 @@
 /* The program in this process: exit statuses, sentences, help, JSON, and standard output that cannot be written. */
 #include "clikit.h"
 
+#include "bench/covariance.h"
+#include "bench/estimate.h"
+#include "bench/kernels.h"
+#include "cli/tune_list.h"
+#include "space/device_given.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -300,10 +306,54 @@ static void progress_is_for_terminals(void **state) {
     free(quiet);
 }
 
+static void budgets_are_shares(void **state) {
+    (void)state;
+    static const struct {
+        atn_tune_options options;
+        double elapsed_s;
+        int32_t index;
+        int64_t tried;
+        const char *says;
+    } ROWS[] = {
+        {{0}, 5, 0, 3, ""},
+        {{.fraction = 0.1}, 5, 0, 3, ""},
+        {{.budget_s = 60}, 15, 1, 3, ", 25 %, 45 s left"},
+        {{.budget_s = 600}, 60, 0, 3, ", 10 %, 9 min left"},
+        {{.budget_s = 60}, 61, 0, 3, ", 100 %"},
+        {{.evaluations = 10}, 6, 1, 5, ", 75 %, 2 s left"},
+        {{.evaluations = 10}, 6, 1, 50, ", 100 %"},
+        {{.evaluations = 10, .budget_s = 8}, 6, 0, 1, ", 75 %, 2 s left"},
+        {{.evaluations = 10}, 0, 0, 0, ", 0 %"},
+    };
+    for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; ++k) {
+        char text[48] = "poison";
+        atn_cli_print_budget(&ROWS[k].options, ROWS[k].elapsed_s, ROWS[k].index, 2, ROWS[k].tried, text, sizeof text);
+        if (strcmp(text, ROWS[k].says) != 0) fail_msg("row %zu: '%s'", k, text);
+    }
+}
+
+/* A bench says beforehand how many measurements there will be. */
+static void benches_know_their_steps(void **state) {
+    (void)state;
+    atn_device_info host;
+    atn_device_host_info(&host);
+    size_t all = atn_bench_kernel_rows(&host, NULL), one = atn_bench_kernel_rows(&host, "gemm");
+    assert_true(one > 0 && one < all && atn_bench_kernel_rows(&host, "none") == 0);
+    assert_true(atn_bench_estimate_rows(&host, NULL) > all && atn_bench_estimate_rows(&host, "gemm") == one);
+    atn_bench_covariance_options c = {0};
+    size_t usual = atn_bench_covariance_steps(&c);
+    c.method = "icp";
+    assert_true(usual > 0 && atn_bench_covariance_steps(&c) * 3 == usual); /* em-icp, icp, icp-plane */
+    c.kind = "no such kind";
+    assert_int_equal(atn_bench_covariance_steps(&c), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_usage_is_2_and_one_line),
         cmocka_unit_test(progress_is_for_terminals),
+        cmocka_unit_test(budgets_are_shares),
+        cmocka_unit_test(benches_know_their_steps),
         cmocka_unit_test(help_knows_every_verb),
         cmocka_unit_test(tables_are_whole),
         cmocka_unit_test(failures_are_objects_too),
