@@ -45,6 +45,8 @@ def check(page, name):
             assert colours > 2, f"{name}: canvas {k} shows {colours} colours"
         wide = page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{name}: {wide} pixels too wide for a {size}"
+        least = page.run("return Math.min(99, ...[...document.querySelectorAll('svg text')].map(e => e.getBoundingClientRect().height).filter(h => h > 0))")
+        assert least >= 10, f"{name}: text of {least} pixels on a {size}"
         foot = page.run("return document.querySelector('footer').textContent")
         assert "attune " in foot and "--report" in foot, f"{name}: {foot}"
 
