@@ -15,6 +15,7 @@ typedef struct atn_bench_register_options {
     void *user;
 } atn_bench_register_options;
 
+size_t atn_bench_register_steps(const atn_bench_register_options *options); /* calls of progress */
 atn_status atn_bench_register(atn_ctx *ctx, atn_device *device, const atn_bench_register_options *options);
 
 #endif

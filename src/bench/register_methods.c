@@ -32,6 +32,8 @@ static void emit_rows(bench_session *s, const char *method, const bench_one *one
     }
 }
 
+size_t bench_method_count(void) { return sizeof METHODS / sizeof *METHODS; }
+
 atn_status bench_methods(bench_session *s) {
     bench_pair pair = {.source = (atn_cloud *)s->options->source, .target = (atn_cloud *)s->options->target};
     atn_status status = ATN_OK;

@@ -50,5 +50,6 @@ atn_status bench_whole(bench_session *s);      /* a whole registration against t
 atn_status bench_truncation(bench_session *s); /* what is left out, and what reproducible sums cost */
 atn_status bench_precisions(bench_session *s);
 atn_status bench_methods(bench_session *s); /* on the clouds of the options */
+size_t bench_method_count(void);
 
 #endif

@@ -24,6 +24,7 @@ atn_status atn_cli_bench_register(atn_cli_bench *bench) {
                                               .visit = atn_cli_bench_visit,
                                               .progress = atn_cli_bench_progress,
                                               .user = bench};
+        atn_cli_bench_expect(bench, atn_bench_register_steps(&options));
         if (!status) status = atn_bench_register(call->ctx, device, &options);
         atn_cli_progress_end(call);
         atn_device_close(device);
