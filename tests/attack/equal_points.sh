@@ -6,9 +6,9 @@ points 200000 'k % 5, int(k / 5) % 3, int(k / 15) % 2' >"$work/sites.xyz"
 points 200000 'k % 10 ? "1 2 3" : r() " " r() " " r() / 3' >"$work/ninety.xyz"
 
 for method in em-icp icp icp-plane softassign cpd gicp; do
-    refused "at one place" "$attune" register "$work/one.xyz" "$work/one.xyz" --device host --method $method
+    refused "points coincide" "$attune" register "$work/one.xyz" "$work/one.xyz" --device host --method $method
 done
-refused "at one place" "$attune" register "$work/one.xyz" "$work/one.xyz" --device host
+refused "points coincide" "$attune" register "$work/one.xyz" "$work/one.xyz" --device host
 expect 0 "$attune" register "$work/sites.xyz" "$work/sites.xyz" --device host
 expect 0 "$attune" register "$work/ninety.xyz" "$work/ninety.xyz" --device host
 expect 0 "$attune" lattice "$work/one.xyz" --device host

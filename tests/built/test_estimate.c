@@ -122,7 +122,7 @@ static int32_t matrix_of(const char *kernel, const char *type, const atn_device_
     return v.matrix;
 }
 
-/* Halves and doubles, where the device has the units for it; singles only where that was measured. */
+/* Where the device has the units for it; sums over pairs of singles only where that was measured. */
 static void matrix_units_are_used(void **state) {
     (void)state;
     const atn_extent large = {.points = {4096, 4096, 1}, .range = 4096},
@@ -132,7 +132,8 @@ static void matrix_units_are_used(void **state) {
     snprintf(old.arch, sizeof old.arch, "sm_75");
     assert_int_equal(matrix_of("gemm", "HP", &GPU, &large), ATN_MATRIX_HALF);
     assert_int_equal(matrix_of("gemm", "DP", &GPU, &large), ATN_MATRIX_DOUBLE);
-    assert_int_equal(matrix_of("gemm", "SP", &GPU, &large), ATN_MATRIX_OFF);
+    assert_int_equal(matrix_of("gemm", "SP", &GPU, &large), ATN_MATRIX_PAIR);
+    assert_int_equal(matrix_of("gemm", "SP", &GPU, &small), ATN_MATRIX_OFF);
     assert_int_equal(matrix_of("gemm", "HP", &GPU, &small), ATN_MATRIX_OFF);
     assert_int_equal(matrix_of("gemm", "HP", &old, &large), ATN_MATRIX_OFF);
     assert_int_equal(matrix_of("estep", "HP", &GPU, &pairs), ATN_MATRIX_HALF);

@@ -122,7 +122,7 @@ static void a_missing_compiler_is_told(void **state) {
     open_all();
     expect_failure(ATN_ERR_BUILD, "is not there");
     unsetenv("ATTUNE_CC");
-    setenv("PATH", "", 1);
+    setenv("PATH", "/nowhere", 1);
     open_all();
     assert_true(noted("host: no C compiler was found; install gcc or clang, or name one in ATTUNE_CC"));
     expect_failure(ATN_ERR_BUILD, "kernel: no C compiler was found; install gcc or clang");
