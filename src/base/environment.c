@@ -22,6 +22,7 @@ const atn_environment_row ATN_ENVIRONMENT[ATN_ENV_VARIABLES + 1] = {
     [ATN_ENV_PATH] = {"PATH", "where compilers are looked for"},
     [ATN_ENV_CUDA_HOME] = {"CUDA_HOME", "the CUDA toolkit; default: CUDA_PATH, then /usr/local/cuda"},
     [ATN_ENV_CUDA_PATH] = {"CUDA_PATH", "see CUDA_HOME"},
+    [ATN_ENV_OMP_NUM_THREADS] = {"OMP_NUM_THREADS", "most cores to use, as OpenMP reads it; default: all it may use"},
     [ATN_ENV_OMP_STACKSIZE] = {"OMP_STACKSIZE", "stack of threads, as OpenMP reads it"},
     [ATN_ENV_OCL_ICD_FILENAMES] = {"OCL_ICD_FILENAMES", "OpenCL drivers, as their loader reads it"},
     [ATN_ENV_RANKS] = {"ATTUNE_RANKS",

@@ -1,11 +1,13 @@
 /* A loop over all cores. */
 #include "base/parallel.h"
 
+#include "base/environment.h"
 #include "base/threads.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 typedef struct piece {
     atn_parallel_part *part;
@@ -31,8 +33,11 @@ void atn_parallel_limit(int32_t threads) { limit = threads < 1 ? 1 : threads; }
 
 int32_t atn_parallel_cores(void) {
     cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count < 1 ? 1 : count > ATN_PARALLEL_MOST ? ATN_PARALLEL_MOST : count;
+    long count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    const char *text = atn_environment(ATN_ENV_OMP_NUM_THREADS);
+    long asked = text ? strtol(text, NULL, 10) : 0; /* of several, by level, the first */
+    if (asked > 0 && asked < count) count = asked;
+    return count < 1 ? 1 : count > ATN_PARALLEL_MOST ? ATN_PARALLEL_MOST : (int32_t)count;
 }
 
 int32_t atn_parallel_workers(void) {

@@ -7,7 +7,7 @@
 
 enum { ATN_PARALLEL_MOST = 256 };
 
-/* Cores that this process may use, at most ATN_PARALLEL_MOST; 1 where that is not known. */
+/* Cores that this process may use, at most ATN_PARALLEL_MOST and OMP_NUM_THREADS; 1 where that is not known. */
 int32_t atn_parallel_cores(void);
 
 /* Of these, those that a loop of the calling thread has: 1 inside a part of a loop, and beside other work. */

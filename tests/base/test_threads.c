@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -121,9 +123,32 @@ static void work_is_done_at_the_end(void **state) {
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* A number of OpenMP's limits the cores; what is none, or more than there are, does not. */
+static void openmp_says_how_many(void **state) {
+    (void)state;
+    static const char *const LESS[] = {"1", "1,4"}, *const AS_BEFORE[] = {"", "0", "-3", "x", "100000"};
+    const char *was = getenv("OMP_NUM_THREADS");
+    char *kept = was ? strdup(was) : NULL;
+    unsetenv("OMP_NUM_THREADS");
+    int32_t all = atn_parallel_cores();
+    for (size_t k = 0; k < sizeof LESS / sizeof *LESS; ++k) {
+        setenv("OMP_NUM_THREADS", LESS[k], 1);
+        assert_int_equal(atn_parallel_cores(), 1);
+    }
+    for (size_t k = 0; k < sizeof AS_BEFORE / sizeof *AS_BEFORE; ++k) {
+        setenv("OMP_NUM_THREADS", AS_BEFORE[k], 1);
+        assert_int_equal(atn_parallel_cores(), all);
+    }
+    if (kept)
+        setenv("OMP_NUM_THREADS", kept, 1);
+    else
+        unsetenv("OMP_NUM_THREADS");
+    free(kept);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(none_can_be_made), cmocka_unit_test(work_is_done_at_the_end),
-                                       cmocka_unit_test(work_is_done_aside), cmocka_unit_test(there_are_threads),
-                                       cmocka_unit_test(they_are_counted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(openmp_says_how_many),    cmocka_unit_test(none_can_be_made),
+                                       cmocka_unit_test(work_is_done_at_the_end), cmocka_unit_test(work_is_done_aside),
+                                       cmocka_unit_test(there_are_threads),       cmocka_unit_test(they_are_counted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
