@@ -149,6 +149,7 @@ static atn_status compare_layover(run *r, const layover_settings *s) {
     atn_unwrap_result result = {0};
     layover scene;
     atn_bench_row row = {.unit = ""};
+    double plain = 0;
     atn_status status = layover_make(r->ctx, s, &scene);
     if (status != ATN_OK) return status;
     float *out = atn_alloc(r->ctx, (size_t)pixels * sizeof *out);
@@ -159,6 +160,10 @@ static atn_status compare_layover(run *r, const layover_settings *s) {
     if (status == ATN_OK) {
         row.ours = wrong_of(&scene, out, pixels);
         row.seconds = result.seconds;
+        status = solve(r, s->side, s->side, scene.psi, (atn_unwrap_solve_settings){0}, out, &result);
+    }
+    if (status == ATN_OK) {
+        plain = wrong_of(&scene, out, pixels);
         status = reliability_reference_run(r->ctx, s->side, s->side, scene.psi, out);
     }
     if (status == ATN_OK) {
@@ -166,10 +171,10 @@ static atn_status compare_layover(run *r, const layover_settings *s) {
         row.ratio = row.ours > 0 ? row.reference / row.ours : 0;
         snprintf(row.name, sizeof row.name, "wrong, layover %d", (int)s->seed);
         snprintf(row.reference_name, sizeof row.reference_name, RELIABILITY_NAME);
-        snprintf(row.note, sizeof row.note, "%s; slopes %.1f, noise %.1f, %d looks",
+        snprintf(row.note, sizeof row.note, "%s; without the quality map %.4g; slopes %.1f, noise %.1f, %d looks",
                  row.ours > 0 || row.reference > 0 ? "share of pixels wrong by a turn"
                                                    : "no pixel is wrong by a turn, here or there",
-                 s->steep, s->noise, s->looks);
+                 plain, s->steep, s->noise, s->looks);
         show(r, &row, s->side, s->side);
     }
     atn_free(r->ctx, out);

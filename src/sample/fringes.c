@@ -61,7 +61,8 @@ static double steps(const drawn *d, double x, double y) {
 }
 
 /* A turn about a point, and along the cut that ends there a jump that grows: from half a turn on it looks like one the
- * other way round, so that a residue of either sign stands on the cut. */
+ * other way round, so that a second residue of the same sign stands on the cut. Which border the shortest cut from
+ * them leads to is not said by the phase: the truth's is one of several. */
 static double shear(const drawn *d, double x, double y) {
     double u = x - d->at[0], v = y - d->at[1];
     return atan2(v, u) + (u < 0 ? (v >= 0 ? 1 : -1) * -2.0 * u : 0) + 1.5 * y;

@@ -2,7 +2,8 @@
  * background) and matched with the same tables. The powers of likelihoods are those with which the known structures of
  * a small frame are most likely. In a larger one the odds of being right are then told from the odds o that
  * likelihoods give: as o^a e^b over all atoms (Platt), which groups of about the same odds correct where they have
- * enough atoms: errors are at boundaries, where likelihoods know least. What the making of frames does not have
+ * enough atoms: errors are at boundaries, where likelihoods know least. Atoms told as other have odds of their own:
+ * where there is hardly any background, they are the ones that are wrong. What the making of frames does not have
  * (strain, aberrations) is not in either. */
 #include "apps/lattice/parts.h"
 
@@ -18,7 +19,7 @@ static const double FAITH = 1;    /* nats that doubling or halving a power must 
 static const double ENOUGH = 40;  /* atoms of which as many are right as there will be */
 static const double DOUBT = 10;   /* atoms that count as if they were right as often as all atoms together say */
 static const double SUREST = 0.999999;
-static const double SOME = 0.01;                    /* background that frames are made with */
+static const double SOME = 0.01;                    /* background that the first frames are made with */
 enum { LEAST_SURE = 20 };                           /* atoms that tell it */
 static const double FINEST = 0.0085;                /* of the cut-off: noise that tables still show */
 static const double CONSTANT = 0.002, NOISE = 0.02; /* relative changes that matter */
@@ -234,8 +235,8 @@ static void choose_all(atn_lattice *l, const made *m) {
 static double odds_of(double c) { return log(fmax(c, 1e-7) / fmax(1 - c, 1e-7)); }
 
 /* Between knots straight lines; below them the same step as at the first, above them what is true of the last. */
-float lattice_confidence(const atn_lattice *l, float confidence) {
-    const lattice_knots *t = &l->knots;
+float lattice_confidence(const atn_lattice *l, bool other, float confidence) {
+    const lattice_knots *t = &l->knots[other];
     double x = odds_of((double)confidence), y;
     int32_t k = 0;
     if (t->count == 0) return confidence;
@@ -257,17 +258,20 @@ typedef struct line {
 static double chance_at(const line *p, double x) { return 1 / (1 + exp(-p->slope * x - p->step)); }
 
 static bool is_right(const made *m, size_t k) { return m->atom[k].structure == m->label[k]; }
+static bool is_other(const made *m, size_t k) { return m->atom[k].structure == 0; }
 
 /* The likeliest line, by Newton's method; right and wrong count a little less than wholly (Platt 1999), so that there
  * is one where no atom is wrong. */
-static line fit_line(const made *m) {
+static line fit_line(const made *m, bool other) {
     line p = {1, 0};
-    double right = 0, n = (double)m->count;
-    for (size_t k = 0; k < m->count; ++k) right += is_right(m, k);
+    double right = 0, n = 0;
+    for (size_t k = 0; k < m->count; ++k)
+        if (is_other(m, k) == other) right += is_right(m, k), n += 1;
     double target[2] = {1 / (n - right + 2), (right + 1) / (right + 2)};
     for (int round = 0; round < 30; ++round) {
         double g[2] = {0}, h[3] = {1e-3, 0, 1e-3};
         for (size_t k = 0; k < m->count; ++k) {
+            if (is_other(m, k) != other) continue;
             double x = odds_of(fmin((double)m->atom[k].confidence, SUREST)), c = chance_at(&p, x);
             double off = target[is_right(m, k)] - c, w = c * (1 - c);
             g[0] += off * x, g[1] += off;
@@ -291,17 +295,18 @@ typedef struct group {
 
 static double truth(const group *g) { return odds_of((g->right + DOUBT * g->fitted / g->n) / (g->n + DOUBT)); }
 
-/* Groups of ENOUGH atoms; those that are surer and right less often are one with the group before. */
-static void fit_odds(atn_lattice *l, const made *m) {
+/* Of atoms told as other, or of those that are not: groups of ENOUGH atoms, or one of all there are; those that are
+ * surer and right less often are one with the group before. */
+static void fit_odds(const made *m, bool other, lattice_knots *out) {
     static const double TO[LATTICE_KNOTS] = {0.5, 0.7, 0.85, 0.95, 0.99, 0.999, 0.99999, 2};
     group all[LATTICE_KNOTS + 1] = {{0}};
-    line fitted = fit_line(m);
+    line fitted = fit_line(m, other);
     int32_t count = 0;
     for (int b = 0; b < LATTICE_KNOTS; ++b) {
         group *g = &all[count];
         for (size_t k = 0; k < m->count; ++k) {
             double c = (double)m->atom[k].confidence;
-            if (c >= TO[b] || (b > 0 && c < TO[b - 1])) continue;
+            if (is_other(m, k) != other || c >= TO[b] || (b > 0 && c < TO[b - 1])) continue;
             c = fmin(c, SUREST);
             g->n += 1, g->told += c, g->fitted += chance_at(&fitted, odds_of(c)), g->right += is_right(m, k);
         }
@@ -312,16 +317,19 @@ static void fit_odds(atn_lattice *l, const made *m) {
         }
         all[count] = (group){0};
     }
-    l->knots.count = count;
+    if (count == 0 && all[0].n > 0) count = 1;
+    out->count = count;
     for (int32_t k = 0; k < count; ++k) {
-        l->knots.told[k] = odds_of(all[k].told / all[k].n);
-        l->knots.right[k] = truth(&all[k]);
+        out->told[k] = odds_of(all[k].told / all[k].n);
+        out->right[k] = truth(&all[k]);
     }
 }
 
-/* Several frames: in one of them too few atoms are at boundaries, and these at the same few. */
+/* Several frames: in one of them too few atoms are at boundaries, and these at the same few. They have as much
+ * background as judging expects, be it little: else whatever is told as other would be wrong in them. */
 static atn_status check_frames(atn_lattice *l, atn_sample_atoms_settings *about, made *m) {
     atn_status status = ATN_OK;
+    if (!lattice_strangers_given(&l->settings)) about->strangers = l->info.background;
     m->count = 0;
     for (int f = 0; f < FRAMES && status == ATN_OK; ++f) {
         size_t first = m->count;
@@ -345,7 +353,7 @@ atn_status lattice_calibrate(atn_lattice *l) {
     if (status == ATN_OK) status = match(l, m);
     if (status == ATN_OK) choose_all(l, m);
     if (status == ATN_OK) status = check_frames(l, &about, m);
-    if (status == ATN_OK) fit_odds(l, m);
+    for (int other = 0; other < 2 && status == ATN_OK; ++other) fit_odds(m, other, &l->knots[other]);
     memset(&l->recent, 0, sizeof l->recent);
     l->near.atoms = 0;
     atn_free(l->ctx, m);

@@ -266,7 +266,7 @@ struct atn_lattice {
     double temper_part; /* where a part of the neighbours belongs elsewhere */
     /* Of neighbourhoods that come alone: what places say for model k counts so much for model m. */
     double places[ATN_LATTICE_MOST_MODELS][ATN_LATTICE_MOST_MODELS];
-    lattice_knots knots; /* of confidences that come true */
+    lattice_knots knots[2]; /* of confidences that come true: of lattice atoms, of other */
     /* Where model a is right: the least share of its gain over the null model by which it beats model b. */
     double rival[ATN_LATTICE_MOST_MODELS][ATN_LATTICE_MOST_MODELS];
     bool follows[ATN_LATTICE_MOST_MODELS]; /* that is known: atoms near to a sure one try its turn first */
@@ -332,8 +332,8 @@ void lattice_number_make(const lattice_points *points, const lattice_number *abo
 /* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. Returns the
  * logarithm of the sum over classes of share times likelihood to a small power. */
 double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
-/* The confidence that comes true, from the one that lattice_judge tells. */
-float lattice_confidence(const atn_lattice *l, float confidence);
+/* The confidence that comes true, from the one that lattice_judge tells; other: of an atom told as that. */
+float lattice_confidence(const atn_lattice *l, bool other, float confidence);
 /* What the places of atom i's neighbours say for each model, given their number, less the mean over models; returns
  * that. */
 double lattice_places(const atn_lattice *l, size_t i, double out[]);

@@ -11,7 +11,7 @@ atn_status lattice_learned_get(const atn_lattice *l, lattice_learned *out) {
     out->info = l->info;
     out->inner = l->inner, out->temper = l->temper, out->temper_part = l->temper_part;
     out->stranger_density = l->stranger_density, out->shape = l->shape;
-    out->knots = l->knots;
+    memcpy(out->knots, l->knots, sizeof out->knots);
     memcpy(out->rival, l->rival, sizeof out->rival);
     memcpy(out->null, l->null, sizeof out->null);
     memcpy(out->follows, l->follows, sizeof out->follows);
@@ -41,7 +41,7 @@ atn_status lattice_learned_set(atn_lattice *l, const lattice_learned *from) {
     l->info = from->info;
     l->inner = from->inner, l->temper = from->temper, l->temper_part = from->temper_part;
     l->stranger_density = from->stranger_density, l->shape = from->shape;
-    l->knots = from->knots;
+    memcpy(l->knots, from->knots, sizeof l->knots);
     memcpy(l->rival, from->rival, sizeof l->rival);
     memcpy(l->null, from->null, sizeof l->null);
     memcpy(l->follows, from->follows, sizeof l->follows);

@@ -9,7 +9,7 @@
 typedef struct lattice_learned {
     atn_lattice_info info;
     double inner, temper, temper_part, stranger_density, shape;
-    lattice_knots knots;
+    lattice_knots knots[2];
     double rival[ATN_LATTICE_MOST_MODELS][ATN_LATTICE_MOST_MODELS];
     double null[LATTICE_RADIAL_BINS];
     bool follows[ATN_LATTICE_MOST_MODELS], strange[ATN_LATTICE_MOST_MODELS];

@@ -6,6 +6,7 @@
 
 #include <attune/lattice.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -94,7 +95,7 @@ static void background_is_other(void **state) {
     static const crystal_structure KINDS[] = {CRYSTAL_BCC, CRYSTAL_FCC};
     for (size_t k = 0; k < 2; ++k) {
         atn_sample_atoms_settings s = USUAL;
-        double found = 0, all = 0, right = 0;
+        double found = 0, all = 0, right = 0, others = 0, promised = 0;
         if (!kit_turn(k, 2)) continue;
         s.lattice[0] = KINDS[k], s.constant[0] = crystal_usual(KINDS[k]), s.strangers = 0.1, s.grains = 1;
         make(s);
@@ -103,7 +104,11 @@ static void background_is_other(void **state) {
             all += f.background[i];
             found += f.background[i] && f.atom[i].structure == 0;
             right += !f.background[i] && f.atom[i].structure == f.label[i];
+            if (f.atom[i].structure == 0) others += 1, promised += (double)f.atom[i].confidence;
         }
+        if (fabs(promised - found) > 0.05 * others)
+            fail_msg("%s: %.0f other, %.3f right, %.3f promised", crystal_name(KINDS[k]), others, found / others,
+                     promised / others);
         if (found < 0.8 * all || right < 0.985 * (ATOMS - all) || info.background < 0.07 || info.background > 0.16)
             fail_msg("%s: %.3f of the background, %.4f of the others; share %.3f", crystal_name(KINDS[k]), found / all,
                      right / (ATOMS - all), info.background);
