@@ -12,9 +12,7 @@
 
 /* The first step waits for the scene, and for the planes only the verdict does. Where a GPU is done soon, everything
  * waits for the host, which has more cores than these where it has many. */
-enum { SCENE_THREADS = 2, FITNESS_THREADS = 1, MANY_CORES = 8, MANY_SCENE_THREADS = 6, MANY_FITNESS_THREADS = 2 };
-
-static bool has_many_cores(void) { return atn_parallel_cores() >= MANY_CORES; }
+enum { SCENE_THREADS = 2, MANY_SCENE_THREADS = 6, FITNESS_THREADS = 1, MANY_FITNESS_THREADS = 2 };
 
 static void make_scene(void *user) {
     reg_problem *p = user;
@@ -44,7 +42,7 @@ static void make_scene_here(reg_problem *p) {
 void reg_scene_begin(reg_problem *p) {
     bool asked = p->settings->init == ATN_START_AUTO || p->settings->transform == ATN_TRANSFORM_RIGID;
     if (p->on_device && p->parts == 1 && asked)
-        atn_aside_begin(&p->scene_aside, make_scene, p, has_many_cores() ? MANY_SCENE_THREADS : SCENE_THREADS);
+        atn_aside_begin(&p->scene_aside, make_scene, p, atn_parallel_some(SCENE_THREADS, MANY_SCENE_THREADS));
 }
 
 atn_status reg_scene_ready(reg_problem *p) {
@@ -70,7 +68,7 @@ atn_status reg_fitness_begin(reg_problem *p) {
     reg_span span = reg_begin(&p->engine);
     atn_status status = choose(p);
     if (status == ATN_OK)
-        atn_aside_begin(&p->fitness_aside, describe, p, has_many_cores() ? MANY_FITNESS_THREADS : FITNESS_THREADS);
+        atn_aside_begin(&p->fitness_aside, describe, p, atn_parallel_some(FITNESS_THREADS, MANY_FITNESS_THREADS));
     reg_end(&p->engine, REG_JUDGE, span);
     return status;
 }

@@ -229,13 +229,13 @@ typedef struct evidence {
 
 /* Sums of the device; what the host makes of the terms meanwhile, where the device is another one, is done beside. */
 static atn_status gather(reg_polish_state *s, const geom_pose *pose, evidence *out) {
-    enum { THREADS = 2, MANY_CORES = 8, MANY_THREADS = 6 };
+    enum { THREADS = 2, MANY_THREADS = 6 };
     atn_aside beside = {0};
     bool remote = s->p->engine.remote;
     *out = (evidence){.told = false};
     atn_status status = reg_scattering_open(s, pose, &out->terms);
     if (status == ATN_OK && remote)
-        atn_aside_begin(&beside, reg_scatter, &out->terms, atn_parallel_cores() >= MANY_CORES ? MANY_THREADS : THREADS);
+        atn_aside_begin(&beside, reg_scatter, &out->terms, atn_parallel_some(THREADS, MANY_THREADS));
     if (status == ATN_OK && !remote) reg_scatter(&out->terms);
     if (status == ATN_OK && (remote || out->terms.told)) status = curvature_of(s, pose, out->h);
     if (status == ATN_OK && (remote || out->terms.told)) status = step_back(s, pose, out->back, &out->told);
