@@ -161,7 +161,7 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
         if (!c && o->background) atn_text_printf(&page, "   of which %zu background atoms", o->background);
         atn_text_add(&page, "\n");
     }
-    atn_text_printf(&page, "cut-off %.3g Å, %.3g neighbours; noise %.3g Å, efficiency %.3g, strangers %.2g\n",
+    atn_text_printf(&page, "cut-off %.3g Å, %.3g neighbours; noise %.3g Å, efficiency %.3g, background %.2g\n",
                     o->info.cutoff, o->info.neighbours, o->info.noise, o->info.efficiency, o->info.strangers);
     if (o->dropped) atn_text_printf(&page, "%zu atoms with NaN or infinite coordinates dropped\n", o->dropped);
     if (o->unranged) atn_text_printf(&page, "%zu atoms are in no range\n", o->unranged);
@@ -268,7 +268,7 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "(the number of the lattice constant, where a structure has several); a .pos file gets the structure in "
             "place of the mass.",
             "--frames: each frame of a file is one neighbourhood, its first atom the centre; repeated rows are "
-            "dropped. Cut-off, noise, efficiency and strangers are estimated from all of them by default, from 40 "
+            "dropped. Cut-off, noise, efficiency and background are estimated from all of them by default, from 40 "
             "frames on; "
             "constants are bcc=3.2, fcc=4.79 and hcp=3.39, or these times a factor that fits much better.",
             "mpirun -n N attune lattice: ranks share the frame, cut into slabs (docs/cluster.md). The same number of "
