@@ -342,6 +342,45 @@ static bool has_room(const lowering *l, const contraction *x) {
     return sums + 2 * set + each * OTHERS <= (limit < MOST ? limit : MOST);
 }
 
+/* A loop over the tiles of the range; `now` is the buffer that holds the one at work. What is made between begin and
+ * end is its body. */
+typedef struct tile_loop {
+    int32_t now, variable;
+    ir_block body, *outer;
+    size_t mark;
+} tile_loop;
+
+static void begin_tiles(lowering *l, tile_loop *t, int32_t now) {
+    *t = (tile_loop){.now = now, .body = IR_EMPTY, .outer = l->block};
+    t->variable = ir_new_variable(l->p, "tile_start", IR_ADDRESS, 1, true);
+    t->mark = lower_mark(l);
+    l->block = &t->body;
+}
+
+static void end_tiles(lowering *l, tile_loop *t, ir_ref from, ir_ref to) {
+    lower_forget(l, t->mark);
+    l->block = t->outer;
+    ir_for(l->p, t->outer, t->variable, from, to, l->v.q[0].tile, 1, t->body);
+}
+
+/* The first `ahead` tiles are under way when the loop begins. */
+static void begin_tiles_ahead(lowering *l, const contraction *x, tile_loop *t, ir_ref from, ir_ref to, int32_t ahead) {
+    for (int32_t k = 0; k < ahead; ++k)
+        fetch(l, x, ir_add_integer(l->p, from, (int64_t)k * l->v.q[0].tile), to, ir_address(l->p, k));
+    begin_tiles(l, t, ir_declare_mutable(l->p, l->block, "now", ir_address(l->p, 0)));
+}
+
+static void fetch_ahead(lowering *l, const contraction *x, const tile_loop *t, ir_ref to, int32_t ahead) {
+    atn_lowered *p = l->p;
+    fetch(l, x, ir_add_integer(p, ir_variable_ref(p, t->variable), (int64_t)ahead * l->v.q[0].tile), to,
+          wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, t->now), ahead)));
+}
+
+static void next_buffer(lowering *l, const contraction *x, const tile_loop *t) {
+    atn_lowered *p = l->p;
+    ir_assign(p, l->block, t->now, wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, t->now), 1)));
+}
+
 /* The first operands of a tile are loaded before the last products of the one before, so that these cover the barrier
  * between them; behind it all warps have loaded what they need of the old tile, whose buffer is filled anew. */
 static void tiles_carried(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
@@ -358,49 +397,37 @@ static void tiles_carried(lowering *l, const contraction *x, ir_ref from, ir_ref
     load_operands(l, x, left_at, right_at, 0, set[0].left, set[0].right);
     carry(l, x, &set[0], &carried);
     set[0] = carried;
-    int32_t variable = ir_new_variable(p, "tile_start", IR_ADDRESS, 1, true);
-    ir_block body = IR_EMPTY, *outer = l->block;
-    size_t mark = lower_mark(l);
-    l->block = &body;
+    tile_loop t;
+    begin_tiles(l, &t, now);
     operands(l, x, ir_variable_ref(p, now), &left_at, &right_at);
     for (int32_t k = 0, which = 0; k < tile && !p->failed; k += depth, which = 1 - which) {
         int32_t next = k + depth;
         if (next == tile) {
             DO(.kind = IR_MATRIX_WAIT, .step = x->buffers - 2);
             ir_barrier(p, l->block);
-            fetch(l, x, ir_add_integer(p, ir_variable_ref(p, variable), (int64_t)x->buffers * tile), to,
+            fetch(l, x, ir_add_integer(p, ir_variable_ref(p, t.variable), (int64_t)x->buffers * tile), to,
                   ir_variable_ref(p, now));
-            ir_assign(p, l->block, now, wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, now), 1)));
+            next_buffer(l, x, &t);
             operands(l, x, ir_variable_ref(p, now), &left_at, &right_at);
         }
         load_operands(l, x, left_at, right_at, next % tile, set[1 - which].left, set[1 - which].right);
         multiply_step(l, x, &set[which]);
         if (next == tile) carry_on(l, x, &set[1 - which], &carried);
     }
-    lower_forget(l, mark);
-    l->block = outer;
-    ir_for(p, outer, variable, from, to, tile, 1, body);
+    end_tiles(l, &t, from, to);
 }
 
 /* Without room for two sets: each is loaded when it is needed, and other warps cover that. */
 static void tiles_ahead(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
-    atn_lowered *p = l->p;
-    int32_t tile = l->v.q[0].tile, ahead = x->buffers - 1;
-    for (int32_t k = 0; k < ahead; ++k) fetch(l, x, ir_add_integer(p, from, (int64_t)k * tile), to, ir_address(p, k));
-    int32_t now = ir_declare_mutable(p, l->block, "now", ir_address(p, 0));
-    int32_t variable = ir_new_variable(p, "tile_start", IR_ADDRESS, 1, true);
-    ir_block body = IR_EMPTY, *outer = l->block;
-    size_t mark = lower_mark(l);
-    l->block = &body;
+    int32_t ahead = x->buffers - 1;
+    tile_loop t;
+    begin_tiles_ahead(l, x, &t, from, to, ahead);
     DO(.kind = IR_MATRIX_WAIT, .step = ahead - 1);
-    ir_barrier(p, l->block);
-    fetch(l, x, ir_add_integer(p, ir_variable_ref(p, variable), (int64_t)ahead * tile), to,
-          wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, now), ahead)));
-    multiply_tile(l, x, ir_variable_ref(p, now));
-    ir_assign(p, l->block, now, wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, now), 1)));
-    lower_forget(l, mark);
-    l->block = outer;
-    ir_for(p, outer, variable, from, to, tile, 1, body);
+    ir_barrier(l->p, l->block);
+    fetch_ahead(l, x, &t, to, ahead);
+    multiply_tile(l, x, ir_variable_ref(l->p, t.now));
+    next_buffer(l, x, &t);
+    end_tiles(l, &t, from, to);
 }
 
 /* Several buffers: all but the one that is multiplied are being filled. */
@@ -454,27 +481,19 @@ static void multiply_by_warpgroup(lowering *l, const contraction *x, ir_ref buff
 /* Products of a tile run while the next is waited for: behind a barrier those of the tile before the last are done in
  * all warps, and its buffer is filled anew. */
 static void tiles_of_warpgroups(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
-    atn_lowered *p = l->p;
-    int32_t tile = l->v.q[0].tile, ahead = x->buffers - 2;
-    for (int32_t k = 0; k < ahead; ++k) fetch(l, x, ir_add_integer(p, from, (int64_t)k * tile), to, ir_address(p, k));
-    int32_t now = ir_declare_mutable(p, l->block, "now", ir_address(p, 0));
-    int32_t variable = ir_new_variable(p, "tile_start", IR_ADDRESS, 1, true);
-    ir_block body = IR_EMPTY, *outer = l->block;
-    size_t mark = lower_mark(l);
-    l->block = &body;
+    int32_t ahead = x->buffers - 2;
+    tile_loop t;
+    begin_tiles_ahead(l, x, &t, from, to, ahead);
     DO(.kind = IR_MATRIX_WAIT, .step = ahead - 1, .component = 1);
-    ir_barrier(p, l->block);
-    multiply_by_warpgroup(l, x, ir_variable_ref(p, now));
-    fetch(l, x, ir_add_integer(p, ir_variable_ref(p, variable), (int64_t)ahead * tile), to,
-          wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, now), ahead)));
-    ir_assign(p, l->block, now, wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, now), 1)));
+    ir_barrier(l->p, l->block);
+    multiply_by_warpgroup(l, x, ir_variable_ref(l->p, t.now));
+    fetch_ahead(l, x, &t, to, ahead);
+    next_buffer(l, x, &t);
     DO(.kind = IR_WARPGROUP_WAIT, .step = 1);
-    lower_forget(l, mark);
-    l->block = outer;
-    ir_for(p, outer, variable, from, to, tile, 1, body);
+    end_tiles(l, &t, from, to);
     DO(.kind = IR_WARPGROUP_WAIT);
     DO(.kind = IR_MATRIX_WAIT);
-    ir_barrier(p, outer);
+    ir_barrier(l->p, l->block);
 }
 
 /* ---- the block ---- */
