@@ -1,6 +1,7 @@
 /* attune register: moves a source cloud onto a target cloud. */
 #include "cli/register.h"
 
+#include "apps/register/share.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/align.h"
@@ -52,10 +53,11 @@ static atn_status register_pair(atn_cli_register *r, atn_device *device, const a
     atn_cli_apart apart;
     done->foreseen_bytes =
         atn_register_bytes(device, &r->settings, atn_cloud_info_of(used[0]).points, atn_cloud_info_of(used[1]).points);
-    atn_status status = atn_register(device, used[0], used[1], &r->settings, &result);
+    atn_ranks *ranks = call->ranks->count > 1 && reg_can_share(&r->settings) ? call->ranks : NULL;
+    atn_status status = reg_register_ranks(device, used[0], used[1], &r->settings, ranks, &result);
     atn_cli_progress_end(call);
     if (r->steps.failed) return atn_fail_memory(call->ctx, 0, "the steps of the report");
-    if (status) return status;
+    if (status || call->ranks->rank) return status;
     done->result = &result;
     if (truth) {
         apart = atn_cli_matrix_apart(result.transform, truth, done->source);
@@ -160,10 +162,12 @@ static atn_status run(atn_cli_call *call) {
     r.settings.watch_user = &r;
     bool many = !list && atn_cli_align_wanted(call);
     if (!status && !list && atn_cli_has(call, "resume")) status = atn_cli_misuse(call, "--resume is for --batch");
-    if (!status && !list && call->ranks->rank) return ATN_OK; /* one pair is the first rank's */
+    if (!status && !list && call->ranks->rank && (many || !reg_can_share(&r.settings)))
+        return ATN_OK; /* the first rank's */
     if (!status && (list || many) && atn_cli_has(call, "serve"))
         status = atn_cli_misuse(call, "--serve is for one pair");
-    if (!status) status = atn_serve_open(call, "register", call->n_operands ? call->operands[0] : "", &r.serve);
+    if (!status && !call->ranks->rank)
+        status = atn_serve_open(call, "register", call->n_operands ? call->operands[0] : "", &r.serve);
     if (!status && !list && !many) status = run_one(&r);
     if (!status && list) status = run_batch(&r, list);
     if (!status && many) {
@@ -212,9 +216,9 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "to the list; init is a file, identity or auto. Each cloud is read once. Results are printed as they are "
             "ready. A pair that fails does not stop the others; the exit status is 1 if any failed. Several devices "
             "share "
-            "them: --device cuda,host, or all; so do ranks: mpirun -n N attune register --batch FILE. With --resume "
-            "FILE "
-            "what is done is kept there, and a run that was ended goes on when it is called again.",
+            "them: --device cuda,host, or all; so do ranks: mpirun -n N attune register --batch FILE. Of one large "
+            "pair ranks share the long steps (docs/cluster.md). With --resume FILE what is done is kept there, and a "
+            "run that was ended goes on when it is called again.",
             "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (fraction of "
             "source points that have one), iterations, pairs, evaluated_pairs, seconds, building_seconds, gpts, "
             "peak_bytes, "

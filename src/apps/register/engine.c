@@ -1,5 +1,6 @@
 /* Kernel handles, made when first wanted, bound and run; each call is timed. */
 #include "apps/register/engine.h"
+#include "apps/register/share.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -297,21 +298,33 @@ static atn_status find_near(reg_engine *e, reg_side *rows, reg_side *columns, do
                             reg_near **out) {
     reg_span span = reg_begin(e);
     *out = list_of(e, rows, columns);
+    reg_range mine = reg_share_range(e, rows);
+    (*out)->first = mine.some ? mine.first : 0;
+    (*out)->end = mine.some ? mine.end : 0;
     atn_status status = reg_near_update(e, *out, rows, columns, &rows->placed, &columns->placed, reach, slack);
+    if (status == ATN_OK && mine.some) status = reg_share_pairs(e, *out);
     reg_end(e, REG_LISTS, span);
     return status;
 }
 
-static atn_status blocked(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near) {
+static atn_status blocked(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near, atn_array *start) {
     atn_kernel *kernel;
     atn_status status = reg_engine_kernel(e, REG_ESTEP_NEAR, &kernel);
     if (status != ATN_OK) return status;
-    reg_binding bound[] = {
-        {"yx", rows->moved_rows[0]},    {"yy", rows->moved_rows[1]},      {"yz", rows->moved_rows[2]},
-        {"ys", rows->shift_rows},       {"xx", columns->moved_rows[0]},   {"xy", columns->moved_rows[1]},
-        {"xz", columns->moved_rows[2]}, {"xw", columns->log_weight_rows}, {"sum", rows->sum_rows[0]},
-        {"sum_x", rows->sum_rows[1]},   {"sum_y", rows->sum_rows[2]},     {"sum_z", rows->sum_rows[3]},
-        {"start", near->start_array},   {"near", near->list_array}};
+    reg_binding bound[] = {{"yx", rows->moved_rows[0]},
+                           {"yy", rows->moved_rows[1]},
+                           {"yz", rows->moved_rows[2]},
+                           {"ys", rows->shift_rows},
+                           {"xx", columns->moved_rows[0]},
+                           {"xy", columns->moved_rows[1]},
+                           {"xz", columns->moved_rows[2]},
+                           {"xw", columns->log_weight_rows},
+                           {"sum", rows->sum_rows[0]},
+                           {"sum_x", rows->sum_rows[1]},
+                           {"sum_y", rows->sum_rows[2]},
+                           {"sum_z", rows->sum_rows[3]},
+                           {"start", start},
+                           {"near", near->list_array}};
     e->pairs = near->pairs;
     return reg_engine_run(e, REG_ESTEP_NEAR, bound, COUNT(bound));
 }
@@ -326,6 +339,18 @@ static bool worth_lists(const reg_engine *e, const reg_side *rows, const reg_sid
     return !e->settings->dense && reach * reach < 0.25 * extent2 && rows->blocks * columns->blocks > 64;
 }
 
+/* Sums of this rank's rows, and those of the others. near: or all pairs. */
+static atn_status estep_shared(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near) {
+    reg_share own;
+    atn_status status = reg_share_make(e, rows, near, &own);
+    if (status == ATN_OK)
+        status = near ? blocked(e, &own.side, columns, near, own.start) : dense(e, &own.side, columns);
+    if (!near) e->pairs = (double)rows->count * (double)columns->count;
+    status = reg_share_join(e, rows, columns, rows->sum, COUNT(rows->sum), status);
+    reg_share_free(&own);
+    return status;
+}
+
 atn_status reg_estep(reg_engine *e, reg_side *rows, reg_side *columns, double reach, bool shifted) {
     bool gated = rows->species && columns->species, use = false;
     reg_near *near = NULL;
@@ -333,11 +358,14 @@ atn_status reg_estep(reg_engine *e, reg_side *rows, reg_side *columns, double re
     if (gated || shifted || worth_lists(e, rows, columns, reach)) {
         status = find_near(e, rows, columns, e->settings->dense ? INFINITY : reach, 0, &near);
         if (status != ATN_OK) return status;
-        double ratio = e->cost[0] > 0 && e->cost[1] > 0 ? e->cost[1] / e->cost[0] : 1.3;
+        double ratio = e->cost[0] > 0 && e->cost[1] > 0 && !e->ranks ? e->cost[1] / e->cost[0] : 1.3;
         use = gated || shifted || near->pairs * ratio < (double)rows->count * (double)columns->count;
     }
     double since = atn_clock_seconds();
-    status = use ? blocked(e, rows, columns, near) : dense(e, rows, columns);
+    if (reg_share_range(e, rows).some)
+        status = estep_shared(e, rows, columns, use ? near : NULL);
+    else
+        status = use ? blocked(e, rows, columns, near, near->start_array) : dense(e, rows, columns);
     if (status == ATN_OK && (e->wait || atn_device_get_info(e->device)->unified) && e->pairs > 1e6)
         e->cost[use] = (atn_clock_seconds() - since) / e->pairs;
     e->evaluated += e->pairs;
@@ -399,18 +427,33 @@ static atn_status take(reg_side *rows, double reach, double *distance2, int32_t 
     return ATN_OK;
 }
 
+static atn_status partners(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near, atn_array *start) {
+    reg_binding bound[] = {
+        {"yx", rows->moved_rows[0]},      {"yy", rows->moved_rows[1]},    {"yz", rows->moved_rows[2]},
+        {"xx", columns->moved_rows[0]},   {"xy", columns->moved_rows[1]}, {"xz", columns->moved_rows[2]},
+        {"distance2", rows->sum_rows[0]}, {"index", rows->partner_rows},  {"start", start},
+        {"near", near->list_array}};
+    return reg_engine_run(e, REG_NEAREST, bound, COUNT(bound));
+}
+
+static atn_status partners_shared(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near) {
+    reg_share own;
+    atn_status status = reg_share_make(e, rows, near, &own);
+    if (status == ATN_OK) status = partners(e, &own.side, columns, near, own.start);
+    atn_array *const arrays[] = {rows->sum[0], rows->partner};
+    status = reg_share_join(e, rows, columns, arrays, COUNT(arrays), status);
+    reg_share_free(&own);
+    return status;
+}
+
 atn_status reg_partners(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double slack) {
     atn_kernel *kernel;
     reg_near *near;
     atn_status status = find_near(e, rows, columns, reach, slack, &near);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_NEAREST, &kernel);
     if (status != ATN_OK) return status;
-    reg_binding bound[] = {{"yx", rows->moved_rows[0]},      {"yy", rows->moved_rows[1]},
-                           {"yz", rows->moved_rows[2]},      {"xx", columns->moved_rows[0]},
-                           {"xy", columns->moved_rows[1]},   {"xz", columns->moved_rows[2]},
-                           {"distance2", rows->sum_rows[0]}, {"index", rows->partner_rows},
-                           {"start", near->start_array},     {"near", near->list_array}};
-    status = reg_engine_run(e, REG_NEAREST, bound, COUNT(bound));
+    status = reg_share_range(e, rows).some ? partners_shared(e, rows, columns, near)
+                                           : partners(e, rows, columns, near, near->start_array);
     e->evaluated += e->pairs = near->pairs;
     return status;
 }
@@ -499,7 +542,11 @@ atn_status reg_mstep(reg_engine *e, reg_side *rows, double outlier, double unit,
     if (status == ATN_OK) status = atn_array_map_read(e->total, &total);
     e->seconds[REG_MSTEP] += atn_clock_seconds() - since; /* on a GPU this is where the work is waited for */
     if (status != ATN_OK) return status;
-    const double *m = moment, *t = total;
+    double all[16 + 8];
+    memcpy(all, moment, 16 * sizeof *all);
+    memcpy(all + 16, total, 8 * sizeof *all);
+    status = reg_share_same(e, all, sizeof all);
+    const double *m = all, *t = all + 16;
     out->weight = m[0];
     for (int k = 0; k < 3; ++k) {
         out->y[k] = m[1 + k] / unit;
@@ -509,5 +556,5 @@ atn_status reg_mstep(reg_engine *e, reg_side *rows, double outlier, double unit,
     for (int k = 0; k < 6; ++k) out->spread[k] = t[k] / (unit * unit);
     out->likelihood = t[6];
     out->residual = t[7] / (unit * unit);
-    return ATN_OK;
+    return status;
 }

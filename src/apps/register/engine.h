@@ -85,6 +85,7 @@ typedef struct reg_engine {
     bool remote;                     /* the device is another one than the host: it makes its lists itself */
     bool wait;                       /* for every kernel, to time it */
     bool tells;                      /* how far a registration is (atn_ctx_on_progress) */
+    struct atn_ranks *ranks;         /* who share the rows of long steps (share.h); NULL: it is alone */
     atn_kernel *kernel[REG_KERNELS]; /* made when first used, */
     struct reg_kernels *kernels;     /* and where they stay when it is over */
     atn_array *moment;               /* results of sums for fits */

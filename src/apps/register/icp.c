@@ -3,6 +3,7 @@
  * to a few spacings, unless the caller gives one. While it is large fewer points of both clouds are used. */
 #include "apps/register/anderson.h"
 #include "apps/register/pairs.h"
+#include "apps/register/share.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,6 +48,8 @@ static atn_status step(icp *s, reg_level *level, reg_pairs_step *out, bool *lost
     atn_status status = reg_pairs_find(&s->pairs, level, &p->pose, reach);
     if (status != ATN_OK) return status;
     reg_pairs_fit(&s->pairs, &p->pose, s->far, kind_at(s), out);
+    status = reg_share_same(&p->engine, out, sizeof *out);
+    if (status != ATN_OK) return status;
     s->known = s->pairs.count == source->count ? source : NULL;
     s->known_at = p->pose;
     s->most = s->pairs.most;

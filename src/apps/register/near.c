@@ -24,12 +24,20 @@ typedef struct looking {
     atomic_bool failed;
 } looking;
 
+/* Blocks of another rank's have empty lists. */
+static bool leave_out(const reg_near *near, size_t first) {
+    if (!near->end || (first >= near->first && first < near->end)) return false;
+    for (size_t b = first; b < first + NEAR_GROUP && b < near->rows->blocks; ++b) near->start[b] = 0;
+    return true;
+}
+
 static void look(void *user, int64_t from, int64_t to, int32_t worker) {
     looking *t = user;
     near_found *out = &t->found[worker];
     for (int64_t p = from; p < to; ++p) {
         t->piece[p].worker = worker;
         t->piece[p].first = out->count;
+        if (leave_out(t->near, (size_t)p * NEAR_GROUP)) continue;
         if (!near_walk(t->near, &t->columns, (size_t)p, t->ctx, out)) atomic_store(&t->failed, true);
     }
 }
@@ -143,6 +151,7 @@ atn_status reg_near_update(reg_engine *e, reg_near *near, reg_side *rows, reg_si
     near->columns = columns;
     near->relative = relative;
     near->all = isinf(reach);
+    near->summed = false;
     near->reach = slack < 0 ? reach : fmax(LARGER * reach, reach + slack);
     atn_status status = e->remote ? reg_near_fill(e, near, rows, columns) : fill(near, ctx);
     if (status != ATN_OK) near->rows = NULL;

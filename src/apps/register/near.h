@@ -25,7 +25,9 @@ typedef struct reg_near {
     bool all;                       /* every block of the same species */
     int32_t *start, *list;          /* where the host makes them: blocks of rows + 1, and `count` */
     size_t count, capacity;
-    double pairs;                        /* that a kernel evaluates with it */
+    double pairs;                        /* that a kernel evaluates with it, those of all ranks together */
+    size_t first, end;                   /* blocks of rows that the host makes it for; 0 and 0: all */
+    bool summed;                         /* pairs are those of all ranks */
     atn_array *start_array, *list_array; /* the same on the device; list_array has `capacity` elements */
     reg_near_work work;
 } reg_near;

@@ -4,6 +4,7 @@
  * shapes, since a plane of one alone lies outside of what is curved. All that is done for each pair is described in
  * programs/polish_*.atn; sums and some of the distances are all that comes back. */
 #include "apps/register/polish.h"
+#include "apps/register/share.h"
 
 #include "geom/nth.h"
 
@@ -56,7 +57,7 @@ static atn_status find_scale(reg_polish_state *s) {
     for (size_t k = 0; k < SOME; ++k)
         if (q[k] < INFINITY) q[taken++] = q[k];
     s->scale2 = fmax(taken ? 2.2 * geom_nth(q, taken, taken / 2) : 0, least * least); /* 1.4826 squared */
-    return ATN_OK;
+    return reg_share_same(&s->p->engine, &s->scale2, sizeof s->scale2);
 }
 
 static void take_sums(reg_polish_state *s, const double total[TOTALS]) {
@@ -73,6 +74,7 @@ static void take_sums(reg_polish_state *s, const double total[TOTALS]) {
 
 static atn_status add_up(reg_polish_state *s, const geom_pose *pose) {
     const void *total;
+    double all[TOTALS];
     double fits = FITS * s->surface->spacing, same = REG_POLISH_SAME * s->surface->spacing;
     reg_given given[] = {{"limit", limit_of(s)}, {"fits2", fits * fits}, {"same2", same * same}};
     reg_binding bound[POINTS + 2];
@@ -81,7 +83,10 @@ static atn_status add_up(reg_polish_state *s, const geom_pose *pose) {
     bound[POINTS + 1] = (reg_binding){"total", s->total};
     atn_status status = reg_engine_run_given(&s->p->engine, REG_SUMS, pose, given, COUNT(given), bound, COUNT(bound));
     if (status == ATN_OK) status = atn_array_map_read(s->total, &total);
-    if (status == ATN_OK) take_sums(s, total);
+    if (status != ATN_OK) return status;
+    memcpy(all, total, sizeof all);
+    status = reg_share_same(&s->p->engine, all, sizeof all);
+    take_sums(s, all);
     return status;
 }
 

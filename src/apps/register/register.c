@@ -2,6 +2,7 @@
 #include "apps/register/beside.h"
 #include "apps/register/rescue.h"
 #include "apps/register/search.h"
+#include "apps/register/share.h"
 #include "apps/register/workplace.h"
 
 #include "base/clock.h"
@@ -175,6 +176,25 @@ static atn_status tell(const reg_problem *p, int percent) {
     return p->engine.tells ? atn_tell_progress(p->engine.ctx, "registering", percent, 100) : ATN_OK;
 }
 
+/* What the next run depends on. */
+static atn_status same_judgement(reg_problem *p) {
+    struct {
+        geom_pose pose, rival;
+        double value, noise;
+        atn_verdict verdict;
+        bool beaten, converged;
+    } said = {p->pose, p->rival, p->value, p->noise, p->result->verdict, p->beaten, p->converged};
+    atn_status status = reg_share_same(&p->engine, &said, sizeof said);
+    p->pose = said.pose;
+    p->rival = said.rival;
+    p->value = said.value;
+    p->noise = said.noise;
+    p->result->verdict = said.verdict;
+    p->beaten = said.beaten;
+    p->converged = said.converged;
+    return status;
+}
+
 /* From p->pose on, with its verdict. What the caller allows is for all runs together, a default for each. */
 static atn_status run(reg_problem *p, atn_register_settings *settings) {
     int32_t each = METHODS[settings->method].most_iterations / p->haste;
@@ -192,7 +212,8 @@ static atn_status run(reg_problem *p, atn_register_settings *settings) {
     if (status == ATN_OK) status = reg_fitness_begin(p); /* behind the search, which has all cores until then */
     if (status == ATN_OK) status = settings->compat ? reg_em_compat(p) : METHODS[settings->method].run(p);
     if (status == ATN_OK) status = tell(p, TELL_FITTED);
-    return status == ATN_OK ? reg_judge(p, p->result) : status;
+    if (status == ATN_OK) status = reg_judge(p, p->result);
+    return status == ATN_OK ? same_judgement(p) : status;
 }
 
 /* Another run from p->pose; the better fit of both stays. */
@@ -224,6 +245,8 @@ static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings
     }
     if (*fits) reg_to_inside(p, at, &p->pose);
     reg_end(&p->engine, REG_SEARCH, span);
+    if (status == ATN_OK) status = reg_share_same(&p->engine, fits, sizeof *fits);
+    if (status == ATN_OK && *fits) status = reg_share_same(&p->engine, &p->pose, sizeof p->pose);
     return status;
 }
 
@@ -237,6 +260,7 @@ static atn_status run_from_anywhere(reg_problem *p, atn_register_settings *setti
     if (status != ATN_OK || (tried && p->result->verdict == ATN_VERDICT_TRUSTED)) return status;
     reg_span span = reg_begin(&p->engine);
     status = reg_search(p->scene, &start);
+    if (status == ATN_OK) status = reg_share_same(&p->engine, &start, sizeof start);
     reg_end(&p->engine, REG_SEARCH, span);
     if (status != ATN_OK) return status;
     reg_to_inside(p, start.transform, &found);
@@ -275,6 +299,24 @@ static bool wants_pyramid(const reg_problem *p) {
     return !s->dense && !s->compat && (!icp || p->open_far);
 }
 
+/* Ranks have the same clouds at the same resolutions. */
+static atn_status check_same_clouds(const reg_problem *p) {
+    struct {
+        double unit, spacing, source_spacing;
+        size_t counts[2 * REG_MOST_LEVELS + 1];
+    } own = {p->unit, p->spacing, p->source_spacing, {(size_t)p->levels}}, first;
+    for (int32_t k = 0; k < p->levels; ++k) {
+        own.counts[1 + 2 * k] = p->level[k].source.count;
+        own.counts[2 + 2 * k] = p->level[k].target.count;
+    }
+    first = own;
+    atn_status status = reg_share_same(&p->engine, &first, sizeof first);
+    if (status == ATN_OK && memcmp(&own, &first, sizeof own) != 0)
+        status = atn_fail(p->engine.ctx, ATN_ERR_INPUT,
+                          "register: the clouds are other ones than those of rank 0; all ranks need the same files");
+    return status;
+}
+
 /* All that is there before the first step. */
 static atn_status prepare(reg_problem *p, atn_register_settings *settings) {
     atn_status status = set_up(p, settings);
@@ -283,7 +325,7 @@ static atn_status prepare(reg_problem *p, atn_register_settings *settings) {
     reg_scene_begin(p);
     status = reg_engine_build_ahead(&p->engine, false);
     if (status == ATN_OK) status = reg_levels_make(p, wants_pyramid(p));
-    return status;
+    return status == ATN_OK ? check_same_clouds(p) : status;
 }
 
 /* What is registered: two clouds, or rows of two arrays. */
@@ -374,26 +416,36 @@ atn_status reg_workplace_register(reg_workplace *w, const atn_cloud *source, con
 }
 
 static atn_status register_two(atn_device *device, const atn_cloud *source, const atn_cloud *target,
-                               const atn_register_settings *settings, atn_register_result *out) {
+                               const atn_register_settings *settings, atn_ranks *ranks, atn_register_result *out) {
     size_t most = cloud_count(source) > cloud_count(target) ? cloud_count(source) : cloud_count(target);
     reg_workplace here;
     atn_status status = reg_workplace_enter(device, settings, most, &here);
     here.engine.tells = true;
+    here.engine.ranks = ranks;
     if (status == ATN_OK) status = reg_workplace_register(&here, source, target, settings, out);
     reg_workplace_leave(&here);
     return status;
 }
 
-atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
-                        const atn_register_settings *given, atn_register_result *out) {
+bool reg_can_share(const atn_register_settings *s) {
+    return !s->compat && s->method != ATN_REGISTER_CPD && s->method != ATN_REGISTER_SOFTASSIGN;
+}
+
+atn_status reg_register_ranks(atn_device *device, const atn_cloud *source, const atn_cloud *target,
+                              const atn_register_settings *given, atn_ranks *ranks, atn_register_result *out) {
     const atn_ctx *ctx = atn_device_ctx(device);
     atn_register_settings settings;
     atn_register_result all = {0};
     atn_status status = take(ctx, given, out, &settings);
     if (status != ATN_OK) return status;
-    status = register_two(device, source, target, &settings, &all);
+    status = register_two(device, source, target, &settings, ranks, &all);
     ATN_GIVE(ctx, atn_register_result, &all, out);
     return status;
+}
+
+atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
+                        const atn_register_settings *given, atn_register_result *out) {
+    return reg_register_ranks(device, source, target, given, NULL, out);
 }
 
 /* ---- points where they lie ---- */
@@ -432,7 +484,7 @@ static atn_status register_copies(atn_device *device, atn_array *source, atn_arr
     atn_cloud *from = NULL, *to = NULL;
     atn_status status = cloud_of(ctx, source, &from);
     if (status == ATN_OK) status = cloud_of(ctx, target, &to);
-    if (status == ATN_OK) status = register_two(device, from, to, settings, out);
+    if (status == ATN_OK) status = register_two(device, from, to, settings, NULL, out);
     atn_cloud_free(from);
     atn_cloud_free(to);
     return status;

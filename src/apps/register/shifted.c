@@ -3,6 +3,7 @@
  * the largest term 1; weights are the same, the outlier class takes the factor too. The few sums a fit needs are then
  * made on the host. */
 #include "apps/register/problem.h"
+#include "apps/register/share.h"
 
 #include "base/extreme.h"
 #include "base/memory.h"
@@ -79,6 +80,7 @@ atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, do
     double reach = sqrt(most + log2(columns->total / e->settings->error_bound));
     if (status == ATN_OK) status = reg_estep(e, rows, columns, reach, true);
     if (status == ATN_OK) status = gather(rows, shift, far2, unit, number, out);
+    if (status == ATN_OK) status = reg_share_same(e, out, sizeof *out);
     for (size_t r = 0; r < n && shift; ++r) shift[r] = 0;
     if (status == ATN_OK) status = reg_array_put(rows->shift, n, shift);
     atn_free(e->ctx, number);
