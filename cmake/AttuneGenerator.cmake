@@ -3,7 +3,7 @@
 # writes OUTPUT.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   file(GLOB generator_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/lower/*.[ch]
-       ${CMAKE_CURRENT_SOURCE_DIR}/src/render/*.[ch])
+       ${CMAKE_CURRENT_SOURCE_DIR}/src/render/*.[ch] ${CMAKE_CURRENT_SOURCE_DIR}/src/render/prelude/*.h)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/generator_version.c)
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DFILES=${generator_sources}" -P ${CMAKE_CURRENT_LIST_FILE}

@@ -83,7 +83,7 @@ static atn_status row_of(session *s, const atn_set *set, const char *text, bool 
     return atn_check_cancel(ctx);
 }
 
-static atn_status rows_of(session *s, const atn_shipped *kernels, const atn_set *sets, bool *going) {
+static atn_status rows_of(session *s, const atn_embedded *kernels, const atn_set *sets, bool *going) {
     const atn_device_info *info = atn_device_get_info(s->device);
     atn_status status = ATN_OK;
     for (; kernels->name && status == ATN_OK && *going; ++kernels) {

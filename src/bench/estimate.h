@@ -6,8 +6,8 @@
 #include "graph/shipped.h"
 #include "tune/sets.h"
 
-extern const atn_shipped ATN_BENCH_KERNELS[]; /* bench/kernels/NAME.atn by name; made by the build, */
-extern const atn_set ATN_BENCH_SETS[];        /* from their lines `tuned at` */
+extern const atn_embedded ATN_BENCH_KERNELS[]; /* bench/kernels/NAME.atn by name; made by the build, */
+extern const atn_set ATN_BENCH_SETS[];         /* from their lines `tuned at` */
 
 typedef struct atn_estimate_row {
     char name[64], shape[96];

@@ -45,7 +45,8 @@ atn_status bench_row(atn_device *device, const atn_set *set, const struct bench_
                      atn_kernel_row *row);
 void bench_label(const atn_set *set, atn_kernel_row *row); /* its name and shape alone */
 /* Rows of these kernels, or of the one called `only`, on a device. */
-size_t bench_count_sets(const atn_shipped *kernels, const atn_set *sets, const atn_device_info *info, const char *only);
+size_t bench_count_sets(const atn_embedded *kernels, const atn_set *sets, const atn_device_info *info,
+                        const char *only);
 
 /* ---- the clock ---- */
 

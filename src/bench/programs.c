@@ -130,7 +130,7 @@ static atn_status open_jacobi(const bench *b, const char *text, int64_t side, co
 }
 
 static const char *by_hand(void) {
-    for (const atn_shipped *s = ATN_BENCH_KERNELS; s->name; ++s)
+    for (const atn_embedded *s = ATN_BENCH_KERNELS; s->name; ++s)
         if (strcmp(s->name, "jacobi_by_hand") == 0) return s->text;
     return NULL;
 }

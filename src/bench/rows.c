@@ -190,7 +190,7 @@ static atn_status ask(asker *a, const atn_set *set, int number, bool *going) {
     return atn_check_cancel(a->ctx);
 }
 
-size_t bench_count_sets(const atn_shipped *kernels, const atn_set *sets, const atn_device_info *info,
+size_t bench_count_sets(const atn_embedded *kernels, const atn_set *sets, const atn_device_info *info,
                         const char *only) {
     size_t rows = 0;
     for (; kernels->name; ++kernels)
@@ -209,7 +209,7 @@ atn_status atn_bench_kernels(const atn_ctx *ctx, const char *program, const atn_
     bool going = true;
     if (kernel && !atn_shipped_find(kernel)) return atn_fail(ctx, ATN_ERR_INPUT, "attune ships no kernel '%s'", kernel);
     atn_status status = ATN_OK;
-    for (const atn_shipped *shipped = ATN_SHIPPED; shipped->name && status == ATN_OK && going; ++shipped) {
+    for (const atn_embedded *shipped = ATN_SHIPPED; shipped->name && status == ATN_OK && going; ++shipped) {
         if (kernel && strcmp(kernel, shipped->name) != 0) continue;
         const atn_set *set = atn_set_next(ATN_SETS, shipped->name, info, NULL);
         for (int n = 0; set && status == ATN_OK && going; ++n, set = atn_set_next(ATN_SETS, shipped->name, info, set))

@@ -136,7 +136,7 @@ static atn_status run(atn_cli_call *call) {
     else if (strcmp(what, "devices") == 0)
         status = add_devices(&text);
     else if (strcmp(what, "kernels") == 0)
-        for (const atn_shipped *k = ATN_SHIPPED; k->name; ++k) atn_text_printf(&text, "%s\n", k->name);
+        for (const atn_embedded *k = ATN_SHIPPED; k->name; ++k) atn_text_printf(&text, "%s\n", k->name);
     else
         status = atn_cli_misuse(call, "'%s' is no shell that is known: bash, zsh or fish", what);
     if (!status) status = atn_cli_print_text(call, "completion", &text);

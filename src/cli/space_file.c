@@ -74,7 +74,7 @@ static atn_status gather(given_list *list, bool device) {
 
 static atn_status not_found(const atn_cli_call *call, const char *name) {
     atn_text names = {.ctx = call->ctx};
-    for (const atn_shipped_space *s = ATN_SHIPPED_SPACES; s->name; ++s)
+    for (const atn_embedded *s = ATN_SHIPPED_SPACES; s->name; ++s)
         atn_text_printf(&names, "%s%s", names.length ? ", " : "", s->name);
     atn_status status = atn_fail(call->ctx, ATN_ERR_IO, "%s: no such file, and no space that is shipped: %s", name,
                                  atn_text_str(&names));

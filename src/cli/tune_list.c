@@ -168,7 +168,7 @@ static atn_status add_file(atn_cli_work *w, atn_cli_call *call, const atn_device
 
 static atn_status not_found(atn_cli_call *call, const char *name) {
     atn_text names = {.ctx = call->ctx};
-    for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s)
+    for (const atn_embedded *s = ATN_SHIPPED; s->name; ++s)
         atn_text_printf(&names, "%s%s", names.length ? ", " : "", s->name);
     atn_status status = atn_fail(call->ctx, ATN_ERR_IO, "%s: no such file, and no kernel that is shipped: %s", name,
                                  atn_text_str(&names));
@@ -186,7 +186,7 @@ atn_status atn_cli_work_list(atn_cli_call *call, const atn_device_info *info, at
         if (atn_cli_value(call, "param"))
             return atn_cli_misuse(call, "--param gives one kernel its value, not all of them");
         atn_status status = ATN_OK;
-        for (const atn_shipped *s = ATN_SHIPPED; s->name && status == ATN_OK; ++s)
+        for (const atn_embedded *s = ATN_SHIPPED; s->name && status == ATN_OK; ++s)
             status = add_shipped(out, call, info, s->name, s->text);
         return status;
     }

@@ -3,7 +3,9 @@
 #ifndef ATN_DEVICE_PROBES_H
 #define ATN_DEVICE_PROBES_H
 
+#include "base/embedded.h"
 #include "device/device.h"
+#include "device/host_abi.h" /* which probe/host.h begins with */
 
 /* Every probe is a function (float *out, const float *in, int64 n, int64 rounds). Called with rounds 0, an
  * arithmetic probe writes to out[0] how many operations one work-item does per round (a multiply-add is two). */
@@ -26,6 +28,8 @@ typedef struct atn_probe_source {
     const char *flags; /* for atn_build */
     size_t items;      /* work-items per group to launch with */
 } atn_probe_source;
+
+extern const atn_embedded ATN_PROBES[]; /* src/device/probe, by backend; made by the build */
 
 atn_probe_source atn_probe_get(const atn_device *device, atn_probe probe);
 

@@ -207,8 +207,8 @@ void atn_builder_suggest(const atn_builder *b, const atn_unit *unit, atn_suggest
         atn_suggestion_try(b->reader, suggestion, one->name);
     for (const atn_program_text *one = unit->file->programs; one; one = one->next)
         atn_suggestion_try(b->reader, suggestion, one->name);
-    for (const atn_shipped *one = ATN_SHIPPED; one->name; ++one) atn_suggestion_try(b->reader, suggestion, one->name);
-    for (const atn_shipped *one = ATN_SHIPPED_PROGRAMS; one->name; ++one)
+    for (const atn_embedded *one = ATN_SHIPPED; one->name; ++one) atn_suggestion_try(b->reader, suggestion, one->name);
+    for (const atn_embedded *one = ATN_SHIPPED_PROGRAMS; one->name; ++one)
         atn_suggestion_try(b->reader, suggestion, one->name);
 }
 

@@ -2,14 +2,11 @@
 #ifndef ATN_IMAGE_GLYPH_H
 #define ATN_IMAGE_GLYPH_H
 
+#include "base/embedded.h"
+
 #include <stddef.h>
 
-typedef struct glyph_font {
-    const char *name; /* of its file; NULL ends the table */
-    const char *text;
-} glyph_font;
-
-extern const glyph_font GLYPH_FONTS[]; /* made by the build */
+extern const atn_embedded GLYPH_FONTS[]; /* made by the build */
 
 /* How wide a line of UTF-8 is at `size` pixels a line; letters that the font does not have take no room. */
 size_t glyph_width(const char *text, size_t size);

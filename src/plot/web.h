@@ -2,12 +2,9 @@
 #ifndef ATN_PLOT_WEB_H
 #define ATN_PLOT_WEB_H
 
-typedef struct atn_web_file {
-    const char *name; /* without its ending; NULL ends the table */
-    const char *text;
-} atn_web_file;
+#include "base/embedded.h"
 
-extern const atn_web_file ATN_WEB_FILES[]; /* by name; made by the build */
+extern const atn_embedded ATN_WEB_FILES[]; /* by name; made by the build */
 
 const char *atn_web(const char *name); /* its text; of one of ours */
 

@@ -72,7 +72,7 @@ static void define_most(atn_text *out, const atn_exp_form *form, const words *w)
         int32_t width;
         const char *condition, *text;
     } BUILTINS[] = {
-        {4, "defined(ATN_MOST_FLOAT4)", "ATN_MOST_FLOAT4(x, y)"}, /* of aarch64: prelude_arm.h */
+        {4, "defined(ATN_MOST_FLOAT4)", "ATN_MOST_FLOAT4(x, y)"}, /* of aarch64: prelude/c_arm.h */
         {8, "defined(ATN_MOST_FLOAT8)", "ATN_MOST_FLOAT8(x, y)"},
         {16, "defined(ATN_MOST_FLOAT16)", "ATN_MOST_FLOAT16(x, y)"},
         {4, "defined(__SSE__)", "__builtin_ia32_maxps(x, y)"},

@@ -500,6 +500,11 @@ static void exponentials(printer *r, const uses *u) {
     }
 }
 
+static void prelude(printer *r, const char *const file[ATN_PRELUDE_FILES]) {
+    for (int k = 0; k < ATN_PRELUDE_FILES && file[k]; ++k)
+        atn_text_add(r->out, atn_embedded_find(ATN_PRELUDES, file[k]));
+}
+
 static void preface(printer *r) {
     uses u = survey(r);
     char hash[ATN_HASH_TEXT];
@@ -507,17 +512,17 @@ static void preface(printer *r) {
     ADD("/* %s, %s. Variant: ", r->p->graph->name, hash);
     atn_variant_print(&r->p->variant, r->out);
     ADD(". Generated; do not edit. */\n");
-    if (u.doubles && r->d->double_prelude) ADD("%s", r->d->double_prelude);
+    if (u.doubles) prelude(r, r->d->double_prelude);
     ADD("#define ATN_HALVES %d\n#define ATN_DOUBLES %d\n#define ATN_ADDRESS_BITS %d\n#define ATN_STREAM %d\n",
         u.halves + (u.halves && r->p->variant.half), u.doubles, r->p->variant.index, r->p->variant.stream);
-    atn_text_add(r->out, r->d->prelude);
-    if (r->p->variant.q[0].pack > 1 && r->d->wide_prelude) atn_text_add(r->out, r->d->wide_prelude);
-    if (r->p->variant.matrix != ATN_MATRIX_OFF && r->d->matrix_prelude) atn_text_add(r->out, r->d->matrix_prelude);
+    prelude(r, r->d->prelude);
+    if (r->p->variant.q[0].pack > 1) prelude(r, r->d->wide_prelude);
+    if (r->p->variant.matrix != ATN_MATRIX_OFF) prelude(r, r->d->matrix_prelude);
     if (r->p->variant.matrix == ATN_MATRIX_WARPGROUP) print_warpgroup_product(r, 4 * r->p->variant.p[0].regs);
-    if (r->p->variant.finish == ATN_FINISH_LOOK && r->d->look_prelude) atn_text_add(r->out, r->d->look_prelude);
+    if (r->p->variant.finish == ATN_FINISH_LOOK) prelude(r, r->d->look_prelude);
     for (int32_t k = 1; k < 5 && r->d->vectors; ++k)
         if (u.widths[k]) {
-            if (!strstr(atn_text_str(r->out), "#define ATN_VECTORS")) atn_text_add(r->out, r->d->vector_prelude);
+            if (!strstr(atn_text_str(r->out), "#define ATN_VECTORS")) prelude(r, r->d->vector_prelude);
             ADD("ATN_VECTORS(%d)\n", 1 << k);
         }
     exponentials(r, &u);

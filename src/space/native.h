@@ -3,6 +3,7 @@
 #ifndef ATN_SPACE_NATIVE_H
 #define ATN_SPACE_NATIVE_H
 
+#include "base/embedded.h"
 #include "space/plan.h"
 
 typedef enum atn_shape_type {
@@ -30,6 +31,8 @@ typedef struct atn_emitter {
     uint64_t set; /* locals that are set for sure */
 } atn_emitter;
 
+extern const atn_embedded ATN_NATIVE_TEXTS[]; /* src/space/native; made by the build */
+
 enum { ATN_NATIVE_MOST_TEXT = 1 << 20 };
 
 /* ---- native_shape.c ---- */
@@ -43,7 +46,6 @@ bool atn_shape_locals(atn_emitter *e, const atn_lan_block *block);
 bool atn_emit_value(atn_emitter *e, int32_t node);
 bool atn_emit_truth(atn_emitter *e, int32_t node);
 void atn_emit_constant(atn_text *out, const atn_lan_value *value);
-extern const char ATN_NATIVE_HELPERS[]; /* what expressions call */
 
 /* ---- native_source.c ---- */
 /* Where the table of an iterator begins in what the entry point is given, for loops from `first` on; n_depths: the

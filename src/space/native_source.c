@@ -313,19 +313,6 @@ static bool add_count(native_text *s) {
     return true;
 }
 
-static const char ENTRY[] = "void count(const struct atn_call *call) {\n"
-                            "    const int32_t *keys = *(const int32_t *const *)call->args[0];\n"
-                            "    uint64_t *counts = *(uint64_t *const *)call->args[1];\n"
-                            "    const int32_t *tables = *(const int32_t *const *)call->args[2];\n"
-                            "    const int64_t first = *(const int64_t *)call->args[3], n = call->groups[0];\n"
-                            "#pragma omp parallel for schedule(dynamic, 1) num_threads((int)call->threads)\n"
-                            "    for (int64_t k = 0; k < n; ++k) {\n"
-                            "        int bad = 0;\n"
-                            "        uint64_t total = one(keys + (first + k) * LIVE, tables, &bad);\n"
-                            "        counts[first + k] = bad ? UINT64_MAX : total;\n"
-                            "    }\n"
-                            "}\n";
-
 static bool add_all(native_text *s) {
     const atn_component *c = s->e.component;
     bool good = true;
@@ -335,7 +322,7 @@ static bool add_all(native_text *s) {
     for (int32_t k = 0; k < outer->n_live && good; ++k) good = add_values(s, c->depths[outer->live[k]].parameter);
     for (int32_t d = s->first; d < c->n_depths && good; ++d) good = add_values(s, c->depths[d].parameter);
     good = good && add_count(s);
-    atn_text_printf(s->out, "enum { LIVE = %d };\n%s", outer->n_live, ENTRY);
+    atn_text_printf(s->out, "enum { LIVE = %d };\n%s", outer->n_live, atn_embedded_find(ATN_NATIVE_TEXTS, "count"));
     return good && s->out->length <= ATN_NATIVE_MOST_TEXT;
 }
 
@@ -349,7 +336,7 @@ atn_status atn_native_source(const atn_component *c, int32_t depth, atn_text *ou
     s.may_fail = atn_zalloc(space->ctx, (size_t)c->n_relations + 1);
     atn_status status = s.derived && s.depths && s.may_fail ? atn_shape_begin(&s.e, &shapes) : ATN_ERR_MEMORY;
     if (!status) {
-        atn_text_add(out, ATN_NATIVE_HELPERS);
+        atn_text_add(out, atn_embedded_find(ATN_NATIVE_TEXTS, "helpers"));
         *possible = add_all(&s);
         status = atn_text_status(out);
     }

@@ -2,12 +2,9 @@
 #ifndef ATN_SPACE_SHIPPED_H
 #define ATN_SPACE_SHIPPED_H
 
-typedef struct atn_shipped_space {
-    const char *name; /* "example"; NULL ends the table */
-    const char *text; /* LANAI */
-} atn_shipped_space;
+#include "base/embedded.h"
 
-extern const atn_shipped_space ATN_SHIPPED_SPACES[]; /* by name; made by the build */
+extern const atn_embedded ATN_SHIPPED_SPACES[]; /* by name; made by the build */
 
 const char *atn_space_shipped(const char *name); /* its text, or NULL */
 

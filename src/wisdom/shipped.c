@@ -5,14 +5,14 @@
 #include <pthread.h>
 #include <string.h>
 
-const atn_shipped_wisdom *atn_shipped_wisdom_table = ATN_SHIPPED_WISDOM;
+const atn_embedded *atn_shipped_wisdom_table = ATN_SHIPPED_WISDOM;
 
 static void release(void *object) { atn_wisdom_close(object); }
 
 static atn_status load(const atn_ctx *ctx, const void *tag, atn_wisdom **out) {
     atn_wisdom *wisdom;
     atn_status status = atn_wisdom_open_memory(ctx, "shipped", &wisdom);
-    for (const atn_shipped_wisdom *s = atn_shipped_wisdom_table; s->name && status == ATN_OK; ++s) {
+    for (const atn_embedded *s = atn_shipped_wisdom_table; s->name && status == ATN_OK; ++s) {
         status = atn_store_import(wisdom, s->name, s->text, strlen(s->text), NULL);
         if (status != ATN_ERR_INPUT) continue;
         atn_log(ctx, ATN_LOG_WARNING, "shipped wisdom is left out: %s", atn_ctx_message(ctx));

@@ -2,21 +2,17 @@
 #ifndef ATN_WISDOM_SHIPPED_H
 #define ATN_WISDOM_SHIPPED_H
 
+#include "base/embedded.h"
 #include "wisdom/wisdom.h"
 
-typedef struct atn_shipped_wisdom {
-    const char *name; /* "h200"; NULL ends the table */
-    const char *text; /* as attune wisdom export writes it */
-} atn_shipped_wisdom;
-
-extern const atn_shipped_wisdom ATN_SHIPPED_WISDOM[]; /* made by the build */
+extern const atn_embedded ATN_SHIPPED_WISDOM[]; /* made by the build */
 
 /* What shipped wisdom names as its generator. It holds for every one that makes the same of its winners, which a test
  * looks after (tools/ship-wisdom --check). */
 #define ATN_SHIPPED_GENERATOR "shipped"
 
 /* The table in use. A test may point it elsewhere before a context first asks. */
-extern const atn_shipped_wisdom *atn_shipped_wisdom_table;
+extern const atn_embedded *atn_shipped_wisdom_table;
 
 /* All of it as a database in memory that the context carries; read when first asked for. NULL where nothing is
  * shipped. A file that cannot be read is left out with a warning: it is our defect, not the caller's. */

@@ -60,8 +60,8 @@ static const atn_device_info DEVICES[] = {
      .cpu = true},
 };
 
-static void add_estimates(atn_ctx *ctx, const atn_shipped *kernels, atn_text *to) {
-    for (const atn_shipped *s = kernels; s->name; ++s) {
+static void add_estimates(atn_ctx *ctx, const atn_embedded *kernels, atn_text *to) {
+    for (const atn_embedded *s = kernels; s->name; ++s) {
         atn_sequence *kernel = golden_kernel(ctx, s->name);
         for (int32_t step = 0; step < kernel->count; ++step)
             for (size_t d = 0; d < sizeof DEVICES / sizeof *DEVICES; ++d) {

@@ -44,7 +44,7 @@ static void the_list(void **state) {
     (void)state;
     static const atn_device_info HOST = {.backend = "host", .cpu = true}, GPU = {.backend = "cuda"};
     int count = 0;
-    for (const atn_shipped *s = ATN_BENCH_KERNELS; s->name; ++s, ++count) {
+    for (const atn_embedded *s = ATN_BENCH_KERNELS; s->name; ++s, ++count) {
         assert_null(atn_shipped_find(s->name));
         if (!atn_set_next(ATN_BENCH_SETS, s->name, &HOST, NULL) || !atn_set_next(ATN_BENCH_SETS, s->name, &GPU, NULL))
             fail_msg("bench/kernels/%s.atn says no shape to tune at", s->name);

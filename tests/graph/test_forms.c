@@ -61,7 +61,7 @@ static void shipped(void **state) {
         atn_ctx *ctx = kit_ctx();
         atn_define define = {"USED_FLOAT", types[t]};
         atn_parse_options options = {.defines = &define, .n_defines = 1};
-        for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s)
+        for (const atn_embedded *s = ATN_SHIPPED; s->name; ++s)
             round_trip(ctx, s->name, s->text, strlen(s->text), &options);
         kit_free(ctx);
     }

@@ -35,7 +35,7 @@ static void all_come_back(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
     atn_define define = {"USED_FLOAT", "SP"};
-    for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s) {
+    for (const atn_embedded *s = ATN_SHIPPED; s->name; ++s) {
         atn_sequence *sequence;
         if (atn_sequence_parse(ctx, s->name, s->text, strlen(s->text),
                                &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence) != ATN_OK)

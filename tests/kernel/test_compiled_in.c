@@ -82,7 +82,7 @@ static void every_shipped_kernel_runs(void **state) {
     static const int64_t SIZES[][3] = {{37, 70, 45}, {1, 1, 1}, {0, 0, 0}, {3, 257, 0}};
     int tried = 0, of_complex = 0;
     need_builtins();
-    for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s)
+    for (const atn_embedded *s = ATN_SHIPPED; s->name; ++s)
         for (size_t t = 0; t < sizeof TYPES / sizeof *TYPES; ++t) {
             atn_sequence *sequence = parse(s->name, s->text, TYPES[t]);
             bool real = t < 2;

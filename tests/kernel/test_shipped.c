@@ -166,7 +166,7 @@ enum { N_HOST = sizeof HOST / sizeof *HOST, N_ITEMS = sizeof ITEMS / sizeof *ITE
 
 SHARED_DEVICES;
 
-static atn_sequence *parse(const atn_shipped *kernel, const char *type) {
+static atn_sequence *parse(const atn_embedded *kernel, const char *type) {
     atn_define define = {"USED_FLOAT", type};
     atn_sequence *sequence;
     kit_ok(ctx, atn_sequence_parse(ctx, kernel->name, kernel->text, strlen(kernel->text),
@@ -204,7 +204,7 @@ static bool promises(const atn_graph *g) {
 
 /* One kernel at one size on one device: the estimate, on the host or where there are several the plain variant, and
  * those that are chosen. False: it has no such size. */
-static bool hold(const atn_shipped *s, const atn_graph *g, atn_device *device, const int64_t mnk[3], bool few,
+static bool hold(const atn_embedded *s, const atn_graph *g, atn_device *device, const int64_t mnk[3], bool few,
                  const size_t *chosen, int n_chosen) {
     shipped_arrays arrays;
     if (!shipped_arrays_make(ctx, s->name, g, mnk, &arrays)) return false;
@@ -258,7 +258,7 @@ static const int64_t SIZES[][3] = {{37, 70, 45},  {1, 1, 1}, {0, 0, 0},     {3, 
 static const int64_t SMALL[][3] = {{5, 19, 11}}; /* for simulators, which take their time */
 
 /* One kernel on one device; how many cases. */
-static size_t hold_kernel(const atn_shipped *s, size_t number, bool shipped, atn_device *device) {
+static size_t hold_kernel(const atn_embedded *s, size_t number, bool shipped, atn_device *device) {
     static const char *const TYPES[] = {"SP", "DP"};
     const char *all = getenv("ATTUNE_TEST_ALL"), *only = getenv("ATTUNE_TEST_KERNEL");
     bool small = getenv("ATTUNE_TEST_SMALL") != NULL, few = !all && !only && (!shipped || is_of_application(s->name));
@@ -290,7 +290,7 @@ static size_t hold_kernel(const atn_shipped *s, size_t number, bool shipped, atn
 static void all_kernels(void **state) {
     (void)state;
     const char *only = getenv("ATTUNE_TEST_KERNEL");
-    static const atn_shipped *const LISTS[] = {ATN_SHIPPED, ATN_BENCH_KERNELS};
+    static const atn_embedded *const LISTS[] = {ATN_SHIPPED, ATN_BENCH_KERNELS};
     size_t tried = 0;
     for (int32_t d = 0; d < atn_devices_count(devices); ++d) {
         atn_device *device;
@@ -299,7 +299,7 @@ static void all_kernels(void **state) {
         kit_ok(ctx, atn_device_open(devices, d, &device));
         print_message("    on %s: %s\n", atn_device_get_info(device)->backend, atn_device_get_info(device)->name);
         for (size_t list = 0; list < 2; ++list)
-            for (const atn_shipped *s = LISTS[list]; s->name; ++s, ++number)
+            for (const atn_embedded *s = LISTS[list]; s->name; ++s, ++number)
                 if (!only || strcmp(only, s->name) == 0) tried += hold_kernel(s, number, list == 0, device);
         atn_device_close(device);
     }

@@ -21,7 +21,7 @@ static int setup(void **state) {
     (void)state;
     static const atn_define TYPES[] = {{"USED_FLOAT", "SP"}, {"USED_FLOAT", "HP"}, {"USED_FLOAT", "DP"}};
     ctx = kit_ctx();
-    for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s)
+    for (const atn_embedded *s = ATN_SHIPPED; s->name; ++s)
         for (size_t k = 0; k < 3; ++k) {
             assert_true(n_kernels < MOST);
             atn_status status = atn_sequence_parse(ctx, s->name, s->text, strlen(s->text),
@@ -81,7 +81,7 @@ static bool entry_is_true(void *user, const atn_wisdom_entry *entry) {
 
 static void shipped_wisdom_is_true(void **state) {
     (void)state;
-    for (const atn_shipped_wisdom *s = ATN_SHIPPED_WISDOM; s->name; ++s) {
+    for (const atn_embedded *s = ATN_SHIPPED_WISDOM; s->name; ++s) {
         atn_wisdom *wisdom;
         check c = {.file = s->name};
         kit_ok(ctx, atn_wisdom_open_memory(ctx, s->name, &wisdom));

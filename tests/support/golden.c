@@ -26,7 +26,7 @@ const size_t GOLDEN_CASES_COUNT = sizeof GOLDEN_CASES / sizeof *GOLDEN_CASES;
 atn_sequence *golden_kernel(const atn_ctx *ctx, const char *name) {
     static const atn_define SP = {"USED_FLOAT", "SP"};
     const char *text = atn_shipped_find(name);
-    for (const atn_shipped *s = ATN_BENCH_KERNELS; !text && s->name; ++s)
+    for (const atn_embedded *s = ATN_BENCH_KERNELS; !text && s->name; ++s)
         if (strcmp(s->name, name) == 0) text = s->text;
     atn_sequence *sequence;
     assert_non_null(text);

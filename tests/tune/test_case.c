@@ -83,7 +83,7 @@ static void shapes_are_solved(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
     atn_device_info info = {.cpu = true};
-    for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s) {
+    for (const atn_embedded *s = ATN_SHIPPED; s->name; ++s) {
         const atn_set *set = atn_set_next(ATN_SETS, s->name, &info, NULL);
         assert_non_null(set);
         if (!strcmp(s->name, "unwrap_direct")) continue; /* 64 columns for each plane: no shape gives that */

@@ -54,7 +54,7 @@ static bool has_one_point(const atn_graph *g) {
 }
 
 /* Every shipped kernel has, on every kind of device, a space of some size; all of its seeds fit and are in it. */
-static void holds_its_seeds(atn_ctx *ctx, size_t d, const atn_shipped *s, const char *type) {
+static void holds_its_seeds(atn_ctx *ctx, size_t d, const atn_embedded *s, const char *type) {
     char define[32];
     snprintf(define, sizeof define, "USED_FLOAT=%s", type);
     const atn_set *set = atn_set_next(ATN_SETS, s->name, &DEVICES[d], NULL);
@@ -104,7 +104,7 @@ static void spaces_hold_their_seeds(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
     for (size_t d = 0; d < sizeof DEVICES / sizeof *DEVICES; ++d)
-        for (const atn_shipped *s = ATN_SHIPPED; s->name; ++s) {
+        for (const atn_embedded *s = ATN_SHIPPED; s->name; ++s) {
             holds_its_seeds(ctx, d, s, "SP");
             if (has_seeds(s->name, "HP", DEVICES[d].backend)) holds_its_seeds(ctx, d, s, "HP");
             if (has_seeds(s->name, "DP", DEVICES[d].backend)) holds_its_seeds(ctx, d, s, "DP");

@@ -163,8 +163,8 @@ static void shipped_is_the_last_resort(void **state) {
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
     char *text = shipped_text(ctx);
-    const atn_shipped_wisdom *before = atn_shipped_wisdom_table;
-    const atn_shipped_wisdom table[] = {{"broken", "{"}, {"sample", text}, {0}};
+    const atn_embedded *before = atn_shipped_wisdom_table;
+    const atn_embedded table[] = {{"broken", "{"}, {"sample", text}, {0}};
     atn_shipped_wisdom_table = table;
     atn_wisdom_key key = wkit_key();
     key.driver = "never seen";
@@ -203,7 +203,7 @@ static void shipped_files_are_whole(void **state) {
     (void)state;
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom = fresh(ctx);
-    for (const atn_shipped_wisdom *s = ATN_SHIPPED_WISDOM; s->name; ++s)
+    for (const atn_embedded *s = ATN_SHIPPED_WISDOM; s->name; ++s)
         kit_ok(ctx, atn_store_import(wisdom, s->name, s->text, strlen(s->text), NULL));
     wkit_sound(ctx, wisdom);
     atn_wisdom_close(wisdom);
