@@ -34,16 +34,15 @@ typedef struct atn_lattice_settings {
     size_t size;    /* of this struct: ATN_INIT */
     int32_t models; /* number of models; 0: bcc, fcc, hcp. Several with one name are phases with different constants */
     atn_lattice_model model[ATN_LATTICE_MOST_MODELS];
-    double cutoff;      /* radius of neighbours; 0: for about 40 of them, at most 2.7 nearest distances */
-    double noise;       /* s: standard deviation of a coordinate; 0: from the frame */
-    double depth_noise; /* along z, if different; 0: the same */
-    double efficiency;  /* p: detection efficiency, the fraction of atoms detected; 0: from the frame */
-    double strangers;   /* background: fraction of neighbours that belong to no lattice, in [0, 1); 0: from the frame,
-                           unless */
-    bool has_strangers; /* 0 is meant: no background */
-    bool even;          /* equal prior probability for all classes; default: estimated from the frame */
-    bool exact;         /* explicit assignment: equation 1 of docs/lattice.md as printed */
-    int32_t sample;     /* number of atoms that settings are estimated from; default 400 */
+    double cutoff;       /* radius of neighbours; 0: for about 40 of them, at most 2.7 nearest distances */
+    double noise;        /* s: standard deviation of a coordinate; 0: from the frame */
+    double depth_noise;  /* along z, if different; 0: the same */
+    double efficiency;   /* p: detection efficiency, the fraction of atoms detected; 0: from the frame */
+    double background;   /* fraction of neighbours that belong to no lattice, in [0, 1); 0: from the frame */
+    bool has_background; /* background = 0 is meant: there is none */
+    bool even;           /* equal prior probability for all classes; default: estimated from the frame */
+    bool exact;          /* explicit assignment: equation 1 of docs/lattice.md as printed */
+    int32_t sample;      /* number of atoms that settings are estimated from; default 400 */
 } atn_lattice_settings;
 
 /* Result for an atom. This struct will not change: it comes in arrays. */
@@ -67,7 +66,7 @@ typedef struct atn_lattice_info {
     double constant[ATN_LATTICE_MOST_MODELS];
     double expected[ATN_LATTICE_MOST_MODELS];  /* expected number of neighbours inside the cut-off */
     double share[ATN_LATTICE_MOST_MODELS + 1]; /* prior probability of the classes; the first is other */
-    double cutoff, noise, depth_noise, efficiency, strangers;
+    double cutoff, noise, depth_noise, efficiency, background_neighbours;
     double background;                        /* fraction of atoms on no site of the surrounding lattice */
     bool mismatched[ATN_LATTICE_MOST_MODELS]; /* the frame has another lattice on some of its sites: never assigned */
     double gain;         /* log-likelihood ratio to the null model, in nats per atom; 0: not known */
@@ -101,9 +100,9 @@ ATN_API atn_status atn_lattice_match(atn_lattice *lattice, const atn_atoms *atom
                                      atn_lattice_atom *out);
 /* Separate neighbourhoods: set s has points start[s] to start[s + 1] - 1, the first of which is the centre; repeated
  * points are dropped. Settings that were not given are estimated from the sets of the first call, if there are at least
- * 40: the cut-off is where neighbours end; noise, efficiency and strangers are those of maximum likelihood. Constants
+ * 40: the cut-off is where neighbours end; noise, efficiency and background are those of maximum likelihood. Constants
  * are 3.2 for bcc, 4.79 for fcc, 3.39 for hcp, or these times a factor if that is much more likely. With fewer sets
- * defaults are used: cutoff 4.5, noise 0.27, efficiency 0.55, strangers 0.03. */
+ * defaults are used: cutoff 4.5, noise 0.27, efficiency 0.55, background 0.03. */
 ATN_API atn_status atn_lattice_match_sets(atn_lattice *lattice, size_t sets, const size_t *start,
                                           const double *const position[3], double angstrom, atn_lattice_atom *out);
 

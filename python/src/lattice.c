@@ -10,7 +10,7 @@
     { #name, kind, offsetof(atn_lattice_settings, name), 0, NULL }
 static const py_field SETTINGS[] = {SETTING(PY_DOUBLE, cutoff),      SETTING(PY_DOUBLE, noise),
                                     SETTING(PY_DOUBLE, depth_noise), SETTING(PY_DOUBLE, efficiency),
-                                    SETTING(PY_DOUBLE, strangers),   SETTING(PY_BOOL, has_strangers),
+                                    SETTING(PY_DOUBLE, background),  SETTING(PY_BOOL, has_background),
                                     SETTING(PY_BOOL, even),          SETTING(PY_BOOL, exact),
                                     SETTING(PY_INT32, sample),       {0}};
 #define INFO(kind, name, n)                                                                                            \
@@ -24,7 +24,7 @@ static const py_field INFO[] = {INFO(PY_INT32, models, 0),
                                 INFO(PY_DOUBLE, noise, 0),
                                 INFO(PY_DOUBLE, depth_noise, 0),
                                 INFO(PY_DOUBLE, efficiency, 0),
-                                INFO(PY_DOUBLE, strangers, 0),
+                                INFO(PY_DOUBLE, background_neighbours, 0),
                                 INFO(PY_DOUBLE, background, 0),
                                 INFO(PY_DOUBLE, gain, 0),
                                 INFO(PY_DOUBLE, neighbours, 0),

@@ -57,7 +57,7 @@ static atn_status make(atn_ctx *ctx, const struct frame *f, uint64_t seed, made 
         s.lattice[k] = f->lattice[k];
         s.constant[k] = f->constant[k] > 0 ? f->constant[k] : crystal_usual(f->lattice[k]);
     }
-    s.lateral = f->noise, s.depth = f->depth, s.efficiency = 1 - f->missing, s.strangers = f->background;
+    s.lateral = f->noise, s.depth = f->depth, s.efficiency = 1 - f->missing, s.background = f->background;
     s.n_species = 1;
     s.species[0] = (atn_sample_species){.name = "Fe", .share = 1, .mass = 55.845};
     atn_status status = atn_sample_atoms_make(ctx, &s, NULL, NULL, &atoms);

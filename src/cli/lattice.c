@@ -63,7 +63,7 @@ static json_t *settings_json(const lattice_outcome *o) {
            json_object_set_new(root, "noise", json_real(o->info.noise)) == 0 &&
            json_object_set_new(root, "depth_noise", json_real(o->info.depth_noise)) == 0 &&
            json_object_set_new(root, "efficiency", json_real(o->info.efficiency)) == 0 &&
-           json_object_set_new(root, "strangers", json_real(o->info.strangers)) == 0 &&
+           json_object_set_new(root, "background_neighbours", json_real(o->info.background_neighbours)) == 0 &&
            json_object_set_new(root, "background", json_real(o->info.background)) == 0 &&
            json_object_set_new(root, "gain", json_real(o->info.gain)) == 0 &&
            json_object_set_new(root, "neighbours", json_real(o->info.neighbours)) == 0 &&
@@ -162,7 +162,8 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
         atn_text_add(&page, "\n");
     }
     atn_text_printf(&page, "cut-off %.3g Å, %.3g neighbours; noise %.3g Å, efficiency %.3g, background %.2g\n",
-                    o->info.cutoff, o->info.neighbours, o->info.noise, o->info.efficiency, o->info.strangers);
+                    o->info.cutoff, o->info.neighbours, o->info.noise, o->info.efficiency,
+                    o->info.background_neighbours);
     if (o->dropped) atn_text_printf(&page, "%zu atoms with NaN or infinite coordinates dropped\n", o->dropped);
     if (o->unranged) atn_text_printf(&page, "%zu atoms are in no range\n", o->unranged);
     if (o->overlaps) atn_text_printf(&page, "%zu pairs of ranges overlap: the narrower range wins\n", o->overlaps);
@@ -260,7 +261,7 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "For every atom of FRAME (POS, ePOS, APT in nm; XYZ and other clouds in Angstrom): its lattice, its "
             "orientation and the confidence. Atoms may be missing and displaced. Lengths in options are in Angstrom.",
             "Settings that are not given are estimated from a sample of the frame: lattice constants (the same volume "
-            "per atom for all models), cut-off, noise, detection efficiency, background (strangers), and class "
+            "per atom for all models), cut-off, noise, detection efficiency, background, and class "
             "frequencies. -o writes extended XYZ "
             "with the "
             "columns structure_type (0 other, 1 bcc, 2 fcc, 3 hcp, or in the order of --models), orientation (x y z "
@@ -282,7 +283,8 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "settings "
             "(constant, share, phases: [{structure, constant, share, atoms, mismatched: another lattice lies on its "
             "sites}], cutoff, noise, "
-            "depth_noise, efficiency, strangers, background: fraction of atoms on no site, gain: log-likelihood ratio "
+            "depth_noise, efficiency, background_neighbours: fraction of neighbours on no lattice, background: "
+            "fraction of atoms on no site, gain: log-likelihood ratio "
             "to the null model in nats per atom, neighbours, rotations, told: false if no model fits better than "
             "chance, or these are defaults), device; with --frames labels; with --ranges "
             "unranged and overlaps (pairs of ranges; the narrower one has the masses).",
@@ -307,7 +309,7 @@ const atn_cli_verb ATN_VERB_LATTICE = {
              .value = "S",
              .meaning = "standard deviation of a coordinate; or LATERAL,DEPTH (along z)"},
             {.name = "efficiency", .value = "P", .meaning = "detection efficiency: fraction of atoms detected"},
-            {.name = "strangers",
+            {.name = "background",
              .value = "E",
              .meaning = "background: fraction of neighbours that belong to no lattice"},
             {.name = "even", .meaning = "equal prior probability for all classes"},

@@ -122,8 +122,8 @@ atn_status lattice_read_options(atn_cli_call *call, atn_lattice_settings *s, atn
     if (!status) status = read_constants(call, s);
     if (!status) status = atn_cli_read_number(call, "cutoff", 0.5, 50, 0, &s->cutoff);
     if (!status) status = atn_cli_read_number(call, "efficiency", 0.01, 1, 0, &s->efficiency);
-    if (!status) status = atn_cli_read_number(call, "strangers", 0, 0.9, 0, &s->strangers);
-    s->has_strangers = atn_cli_has(call, "strangers");
+    if (!status) status = atn_cli_read_number(call, "background", 0, 0.9, 0, &s->background);
+    s->has_background = atn_cli_has(call, "background");
     if (!status && noise && (!read_list(noise, 2, pair, &count) || !(pair[0] > 0) || pair[1] < 0))
         status = atn_cli_misuse(call, "--noise cannot be '%s'; it takes S, or LATERAL,DEPTH", noise);
     s->noise = pair[0];

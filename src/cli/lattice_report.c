@@ -41,7 +41,8 @@ static void draw_settings(atn_text *page, const lattice_outcome *o) {
     atn_text_printf(&rows, "cut-off\t%.3f Å, %.1f neighbours\t\nnoise\t%.3f Å\t\n", o->info.cutoff, o->info.neighbours,
                     o->info.noise);
     if (o->info.depth_noise != o->info.noise) atn_text_printf(&rows, "noise in depth\t%.3f Å\t\n", o->info.depth_noise);
-    atn_text_printf(&rows, "efficiency\t%.3f\t\nbackground\t%.3f\t\n", o->info.efficiency, o->info.strangers);
+    atn_text_printf(&rows, "efficiency\t%.3f\t\nbackground\t%.3f\t\n", o->info.efficiency,
+                    o->info.background_neighbours);
     atn_page_table(page, atn_text_str(&rows), "ll");
     if (rows.failed) page->failed = true;
     atn_text_free(&rows);

@@ -51,7 +51,7 @@ static atn_status register_pair(atn_cli_register *r, atn_device *device, const a
     atn_cli_call *call = r->call;
     atn_register_result result = {0};
     atn_cli_apart apart;
-    done->foreseen_bytes =
+    done->estimated_bytes =
         atn_register_bytes(device, &r->settings, atn_cloud_info_of(used[0]).points, atn_cloud_info_of(used[1]).points);
     atn_ranks *ranks = call->ranks->count > 1 && reg_can_share(&r->settings) ? call->ranks : NULL;
     atn_status status = reg_register_ranks(device, used[0], used[1], &r->settings, ranks, &result);
@@ -226,7 +226,8 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "reason, overlap_source, overlap_target, agreement, runner_up, alternatives (4 x 4 each), sliding, "
             "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), "
             "covariance_reason (why it is missing), device, "
-            "variant, scale, inlier_distance, error_bound, sigma_end, foreseen_bytes, method, source and target (file, "
+            "variant, scale, inlier_distance, error_bound, sigma_end, estimated_bytes, method, source and target "
+            "(file, "
             "points, dropped; used and voxel, the edge, with --voxel); profile (name, calls, seconds) with --profile, "
             "truth (rotation_deg, translation, rms) "
             "with --truth; --batch: results, each of these with error, null or why there is none.",

@@ -38,7 +38,7 @@ typedef struct atn_cli_registered {
     double voxel;   /* edge of the cubes that left the points below; 0: all points are used */
     size_t used[2]; /* of source and target */
     const atn_register_result *result;
-    size_t foreseen_bytes;      /* what was expected to be allocated */
+    size_t estimated_bytes;     /* what was expected to be allocated */
     const atn_cli_apart *truth; /* NULL: it is not known */
 } atn_cli_registered;
 

@@ -148,7 +148,7 @@ static bool fill_row(const batch *b, size_t k, json_t *object) {
                                    .voxel = b->voxel,
                                    .used = {b->voxel > 0 ? used[0] : 0, b->voxel > 0 ? used[1] : 0},
                                    .result = x,
-                                   .foreseen_bytes =
+                                   .estimated_bytes =
                                        atn_register_bytes(b->devices[0], &b->r->settings, used[0], used[1])};
         good = atn_cli_register_json(b->r, &done, object);
     } else {

@@ -42,14 +42,14 @@ static void add_motion(atn_text *page, const atn_register_result *result) {
 
 static void add_effort(atn_text *page, const atn_cli_registered *done) {
     const atn_register_result *result = done->result;
-    char used[32], foreseen[32];
+    char used[32], estimated[32];
     print_bytes((double)result->peak_bytes, used, sizeof used);
-    print_bytes((double)done->foreseen_bytes, foreseen, sizeof foreseen);
+    print_bytes((double)done->estimated_bytes, estimated, sizeof estimated);
     atn_text_printf(page, "time        %.3g s, %.4g Gpts", result->seconds, result->gpts);
     if (result->evaluated_pairs < result->pairs)
         atn_text_printf(page, "; %.3g %% of %.3g pairs evaluated", 100 * result->evaluated_pairs / result->pairs,
                         result->pairs);
-    atn_text_printf(page, "\npeak memory %s (estimated %s)\ndevice      %s%s%s\n", used, foreseen, result->device,
+    atn_text_printf(page, "\npeak memory %s (estimated %s)\ndevice      %s%s%s\n", used, estimated, result->device,
                     *result->variant ? ", " : "", result->variant);
 }
 
@@ -190,7 +190,7 @@ bool atn_cli_register_json(const atn_cli_register *r, const atn_cli_registered *
            json_object_set_new(root, "inlier_distance", number(x->inlier_distance)) == 0 &&
            json_object_set_new(root, "error_bound", number(x->error_bound)) == 0 &&
            json_object_set_new(root, "sigma_end", number(x->sigma_end)) == 0 &&
-           json_object_set_new(root, "foreseen_bytes", json_integer((json_int_t)done->foreseen_bytes)) == 0 &&
+           json_object_set_new(root, "estimated_bytes", json_integer((json_int_t)done->estimated_bytes)) == 0 &&
            json_object_set_new(root, "method", atn_cli_json_text(ctx, r->method)) == 0 &&
            set_cloud(root, "source", done->source_name, done->source, done->used[0], ctx) &&
            set_cloud(root, "target", done->target_name, done->target, done->used[1], ctx) &&

@@ -154,7 +154,7 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             "crystal to the frame; hcp has a along x and c along z), "
             "grains.npy (-1: background) and boundary.npy (angstrom from its site to the next grain, infinite without "
             "one, 0 for background); and ranges.rrng, the mass ranges of elements.",
-            "truth.json of atoms: lattice, a, noise (one number, or lateral and depth), efficiency, strangers, "
+            "truth.json of atoms: lattice, a, noise (one number, or lateral and depth), efficiency, background, "
             "species, "
             "atoms, sites (detected or not), box_nm, unit, seed, grains: [{lattice, a, centre_nm, quaternion}].",
             NULL},
@@ -185,7 +185,7 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
                  "by default; of a gas the cube root of the volume per atom, 2.54, of a packing the diameter, 2.5"},
             {.name = "grains", .only = "atoms", .value = "N", .meaning = "atoms: up to 4096; default: 2"},
             {.name = "efficiency", .only = "atoms", .value = "F", .meaning = "atoms: fraction detected; default: 0.6"},
-            {.name = "strangers",
+            {.name = "background",
              .only = "atoms",
              .value = "F",
              .meaning = "atoms: fraction of background atoms; default: 0"},

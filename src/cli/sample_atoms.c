@@ -114,7 +114,7 @@ static atn_status read_options(atn_cli_call *call, atn_sample_atoms_settings *s)
     if (!status) status = atn_cli_read_whole(call, "grains", 1, 2, &grains);
     if (!status) status = atn_cli_read_number(call, "efficiency", 0.01, 1, 0.6, &s->efficiency);
     if (!status) status = atn_cli_read_number(call, "missing", 0, 0.99, 1 - s->efficiency, &missing);
-    if (!status) status = atn_cli_read_number(call, "strangers", 0, 0.99, 0, &s->strangers);
+    if (!status) status = atn_cli_read_number(call, "background", 0, 0.99, 0, &s->background);
     if (!status) status = read_lattices(call, s);
     if (!status) status = read_noise(call, s);
     if (!status) status = read_species(call, s);
@@ -270,7 +270,7 @@ static atn_status tell(const atn_cli_sample *sample, const atn_sample_atoms_sett
         json_object_set_new(root, "noise", s->lateral == s->depth ? json_real(s->lateral) : numbers(noise, 2, 1)) ==
             0 &&
         json_object_set_new(root, "efficiency", json_real(s->efficiency)) == 0 &&
-        json_object_set_new(root, "strangers", json_real(s->strangers)) == 0 &&
+        json_object_set_new(root, "background", json_real(s->background)) == 0 &&
         json_object_set_new(root, "species", species_json(s)) == 0 &&
         json_object_set_new(root, "atoms", json_integer((json_int_t)s->size)) == 0 &&
         json_object_set_new(root, "sites", json_integer((json_int_t)atn_sample_atoms_sites(atoms))) == 0 &&

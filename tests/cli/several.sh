@@ -11,7 +11,7 @@ cd "$work" || exit 1
 export XDG_CACHE_HOME=$work/cache
 fail() { echo "FAILED: $*"; exit 1; }
 
-given=(--models bcc --constant bcc=3.2 --noise 0.2 --efficiency 0.6 --strangers 0.02 --cutoff 6 --even --slabs 6)
+given=(--models bcc --constant bcc=3.2 --noise 0.2 --efficiency 0.6 --background 0.02 --cutoff 6 --even --slabs 6)
 "$attune" sample atoms -o s --size 3000 --grains 2 --seed 3 >/dev/null || fail "sample"
 "$attune" lattice s/frame.pos "${given[@]}" --device host -o one.xyz >one.txt || fail "lattice on the host"
 "$attune" lattice s/frame.pos "${given[@]}" --device host,opencl -o two.xyz >two.txt || fail "lattice on both"

@@ -104,9 +104,9 @@ static double number(const json_t *root, const char *name) { return json_number_
 
 static void the_json_has_its_fields(void **state) {
     (void)state;
-    static const char *const NUMBERS[] = {"rmse",        "overlap",   "iterations",    "pairs", "evaluated_pairs",
-                                          "seconds",     "gpts",      "peak_bytes",    "scale", "inlier_distance",
-                                          "error_bound", "sigma_end", "foreseen_bytes"};
+    static const char *const NUMBERS[] = {"rmse",        "overlap",   "iterations",     "pairs", "evaluated_pairs",
+                                          "seconds",     "gpts",      "peak_bytes",     "scale", "inlier_distance",
+                                          "error_bound", "sigma_end", "estimated_bytes"};
     static const char *const TEXTS[] = {"reason", "device", "variant", "method"};
     json_t *root = cli_object("register " SCANS " --device host --json --profile --truth @/scans/truth.json");
     for (size_t k = 0; k < sizeof NUMBERS / sizeof *NUMBERS; ++k)

@@ -58,7 +58,7 @@ static void what_it_refuses(void **state) {
         {"sample atoms -o @/x --grains 5000", 2, "--grains takes up to 4096"},
         {"sample atoms -o @/x --efficiency 0", 2, "--efficiency cannot be '0'"},
         {"sample atoms -o @/x --missing 0.3 --efficiency 0.7", 2, "one of them is enough"},
-        {"sample atoms -o @/x --strangers 1", 2, "--strangers cannot be '1'"},
+        {"sample atoms -o @/x --background 1", 2, "--background cannot be '1'"},
         {"sample atoms -o @/x --species Xx:1", 2, "--species cannot be 'Xx:1'; it takes elements"},
         {"sample atoms -o @/x --species Al:0", 2, "--species cannot be 'Al:0'"},
         {"sample atoms -o @/x --species Al,Al", 2, "--species cannot be 'Al,Al'"},

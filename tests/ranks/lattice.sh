@@ -5,7 +5,7 @@ set -u
 build=$1
 . "$(dirname "$0")/kit.sh"
 attune=$build/attune
-given=(--models bcc --constant bcc=3.2 --noise 0.2 --efficiency 0.6 --strangers 0.02 --cutoff 5 --even)
+given=(--models bcc --constant bcc=3.2 --noise 0.2 --efficiency 0.6 --background 0.02 --cutoff 5 --even)
 said() { grep -q "^attune lattice: $1" "$work/err" || bad "$2"; }
 left() { [[ -z $(find "$work" -name "$1*") ]] || bad "$1 is left behind"; }
 

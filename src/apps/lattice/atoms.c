@@ -154,7 +154,7 @@ static atn_status fill(atn_sample_atoms *a) {
 
 static atn_status make(atn_sample_atoms *a) {
     const atn_sample_atoms_settings *s = &a->settings;
-    a->wanted = s->size - (size_t)((double)s->size * s->strangers);
+    a->wanted = s->size - (size_t)((double)s->size * s->background);
     a->crystal = (crystal){.ctx = a->ctx, .grains = s->grains};
     a->crystal.grain = atn_zalloc(a->ctx, s->grains * sizeof *a->crystal.grain);
     if (!a->crystal.grain) return ATN_ERR_MEMORY;

@@ -24,7 +24,7 @@ typedef struct atn_sample_atoms_settings {
     size_t grains;                             /* > 0 */
     double lateral, depth;                     /* deviation of the noise along x and y, and along z, angstrom */
     double efficiency;                         /* share of the sites that is detected, in (0, 1] */
-    double strangers;                          /* share of the atoms that are anywhere, in [0, 1) */
+    double background;                         /* share of the atoms that are anywhere, in [0, 1) */
     atn_sample_species species[ATOMS_SPECIES];
     size_t n_species; /* > 0 */
 } atn_sample_atoms_settings;
@@ -33,8 +33,8 @@ typedef struct atn_sample_atoms_settings {
 typedef struct atn_sample_atom {
     float position[3]; /* nm */
     float mass;        /* over charge, dalton */
-    float boundary;    /* from its site to the next grain's cell, angstrom; infinite: there is none; 0 of strangers */
-    int32_t grain;     /* -1: a stranger */
+    float boundary;    /* from its site to the next grain's cell, angstrom; infinite: there is none; 0 of background */
+    int32_t grain;     /* -1: background */
 } atn_sample_atom;
 
 typedef struct atn_sample_atoms atn_sample_atoms;

@@ -40,7 +40,7 @@ static bool describe(const atn_lattice *l, atn_sample_atoms_settings *s) {
     s->species[0] = (atn_sample_species){.name = "Fe", .share = 1, .mass = 55.845};
     s->lateral = l->info.noise, s->depth = l->info.depth_noise;
     s->efficiency = fmin(l->info.efficiency, 1);
-    s->strangers = l->info.background > SOME ? l->info.background : 0;
+    s->background = l->info.background > SOME ? l->info.background : 0;
     for (int32_t m = 0; m < l->info.models && s->lattices < ATOMS_LATTICES; ++m) {
         crystal_structure k = CRYSTAL_BCC;
         if (l->info.share[m + 1] < LEAST) continue;
@@ -121,7 +121,7 @@ static atn_status look(atn_lattice *l, const atn_sample_atoms_settings *about, m
     atn_sample_atoms_settings plain = *about;
     double stretch[ATN_LATTICE_MOST_MODELS][2] = {{0}}, weight[ATN_LATTICE_MOST_MODELS] = {0};
     *out = (seen){0};
-    plain.strangers = 0;
+    plain.background = 0;
     m->count = 0;
     atn_status status = make(l, &plain, ATOMS, m);
     if (status == ATN_OK) status = match(l, m);
@@ -182,13 +182,13 @@ atn_status lattice_correct(atn_lattice *l, bool *changed) {
 /* Some neighbours seem to be on no site where all are: that share, which a frame without background has too, is taken
  * off. */
 static atn_status correct_background(atn_lattice *l, atn_sample_atoms_settings *about, made *m) {
-    if (about->strangers == 0 || lattice_strangers_given(&l->settings)) return ATN_OK;
+    if (about->background == 0 || lattice_background_given(&l->settings)) return ATN_OK;
     seen *s = atn_zalloc(l->ctx, sizeof *s);
     atn_status status = s ? look(l, about, m, s) : ATN_ERR_MEMORY;
     if (status == ATN_OK && s->sure >= LEAST_SURE) {
         double none = lattice_background(s->alone, s->sure, l->info.neighbours);
         l->info.background = fmax((l->info.background - none) / (1 - none), LATTICE_FEWEST);
-        about->strangers = l->info.background > SOME ? l->info.background : 0;
+        about->background = l->info.background > SOME ? l->info.background : 0;
     }
     atn_free(l->ctx, s);
     return status;
@@ -329,7 +329,7 @@ static void fit_odds(const made *m, bool other, lattice_knots *out) {
  * background as judging expects, be it little: else whatever is told as other would be wrong in them. */
 static atn_status check_frames(atn_lattice *l, atn_sample_atoms_settings *about, made *m) {
     atn_status status = ATN_OK;
-    if (!lattice_strangers_given(&l->settings)) about->strangers = l->info.background;
+    if (!lattice_background_given(&l->settings)) about->background = l->info.background;
     m->count = 0;
     for (int f = 0; f < FRAMES && status == ATN_OK; ++f) {
         size_t first = m->count;

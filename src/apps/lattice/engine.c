@@ -54,7 +54,7 @@ static atn_status put_pull(atn_lattice *l, lattice_slot *s, int sharp, const flo
     float *pull = atn_alloc(l->ctx, LATTICE_PULL * voxels * sizeof *pull);
     s->host_pull[sharp] = pull;
     if (!pull) return ATN_ERR_MEMORY;
-    lattice_pull_make(voxels, l->stranger_density, value, mean, pull);
+    lattice_pull_make(voxels, l->background_density, value, mean, pull);
     s->packing[sharp] = lattice_pull_pack(&s->box, pull, words);
     return vector(l, ATN_INT32, 2 * (int64_t)voxels, words, &s->pull[sharp]);
 }
@@ -65,14 +65,14 @@ static atn_status put_tables(atn_lattice *l, lattice_slot *s) {
     float *value = atn_alloc(l->ctx, voxels * sizeof *value), *mean = atn_alloc(l->ctx, 3 * voxels * sizeof *mean);
     int32_t *words = atn_alloc(l->ctx, 2 * voxels * sizeof *words);
     lattice_density d = {
-        .noise = l->info.shift_noise, .efficiency = l->info.efficiency, .strangers = l->stranger_density};
+        .noise = l->info.shift_noise, .efficiency = l->info.efficiency, .background = l->background_density};
     atn_status status = value && mean && words ? ATN_OK : ATN_ERR_MEMORY;
     double ignored;
     d.turn = s->turns.spread;
     if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->coarse, &d, value, NULL, &ignored);
     if (status == ATN_OK) status = put_scores(l, s, value, (uint8_t *)words);
     for (int sharp = 0; sharp < 2 && status == ATN_OK; ++sharp) {
-        if (sharp) d = (lattice_density){l->sharp, 0, d.efficiency, d.strangers};
+        if (sharp) d = (lattice_density){l->sharp, 0, d.efficiency, d.background};
         status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, sharp ? &s->expected : &ignored);
         if (status == ATN_OK) status = put_pull(l, s, sharp, value, mean, words);
     }
@@ -88,7 +88,7 @@ static atn_status put_number(atn_lattice *l, lattice_slot *s) {
     s->number = atn_alloc(l->ctx, (ATN_LATTICE_MOST_NEIGHBOURS + 1) * sizeof *s->number);
     if (!s->number) return ATN_ERR_MEMORY;
     lattice_number about = {r, l->info.shift_noise, l->info.efficiency, l->shape, 0};
-    about.background = l->stranger_density * 4.0 / 3 * PI * r * r * r;
+    about.background = l->background_density * 4.0 / 3 * PI * r * r * r;
     lattice_number_make(&s->points, &about, s->number);
     for (int n = 0; n <= ATN_LATTICE_MOST_NEIGHBOURS; ++n) s->number[n] += lgamma(n + 1.0);
     return ATN_OK;

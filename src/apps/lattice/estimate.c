@@ -1,4 +1,4 @@
-/* Settings found from a frame. Distances of pairs tell the volume of an atom, the noise and the strangers: around an
+/* Settings found from a frame. Distances of pairs tell the volume of an atom, the noise and the background: around an
  * atom of a lattice with shells n_s at r_s, distances have the density p sum_s n_s f(r; r_s, s) + e 4 pi r^2,   f = r /
  * (r_s s sqrt(2 pi)) (exp(-(r - r_s)^2 / 2 s^2) - exp(-(r + r_s)^2 / 2 s^2)), which is made as likely as can be over
  * all three and the models. p follows from density and volume. The rest comes from a sample that is matched (shares.c).
@@ -123,7 +123,7 @@ static atn_status measure_near(const atn_lattice *l, const atn_atoms *atoms, dou
 /* ---- what makes them likely ---- */
 
 typedef struct guess {
-    double likelihood, edge, noise, strangers;
+    double likelihood, edge, noise, background;
     double efficiency; /* 0: what density and edge say */
 } guess;
 
@@ -161,7 +161,7 @@ static double first_peak(const distances *d) {
     return at;
 }
 
-/* Over edges around what the first peak says, noises, strangers: coarse, then fine. */
+/* Over edges around what the first peak says, noises, background: coarse, then fine. */
 static atn_status search(const atn_lattice *l, const distances *d, guesses *out) {
     double density = d->median / ball(d->reach), first = first_peak(d) / 1.12, most = cbrt(1.02 / density);
     double given = lattice_given_noise(l);
@@ -220,10 +220,11 @@ static void take(atn_lattice *l, const distances *d, const guess *g, const doubl
                               : s->model[m].points     ? 1
                                                        : lattice_kind_constant(s->model[m].name, pow(edge[m], 3));
     l->info.cutoff = s->cutoff > 0 ? s->cutoff : fmin(cbrt(WANTED / density / ball(1)), MOST_REACH * 1.11 * g->edge);
-    l->info.strangers = lattice_strangers_given(s) ? s->strangers : g->strangers;
-    l->info.efficiency = s->efficiency > 0   ? s->efficiency
-                         : g->efficiency > 0 ? g->efficiency
-                                             : fmin(fmax(density * volume * (1 - l->info.strangers), 0.02), 1);
+    l->info.background_neighbours = lattice_background_given(s) ? s->background : g->background;
+    l->info.efficiency = s->efficiency > 0 ? s->efficiency
+                         : g->efficiency > 0
+                             ? g->efficiency
+                             : fmin(fmax(density * volume * (1 - l->info.background_neighbours), 0.02), 1);
     lattice_take_noise(l, g->noise / sqrt(2));
     lattice_take_density(l, density * ball(l->info.cutoff));
 }
@@ -265,7 +266,7 @@ static atn_status find_phases(const atn_lattice *l, learning *x) {
     atn_status status = lattice_phases(l, &pairs, first_peak(d) / 1.12, filled, sizes, &more, &x->two);
     if (x->two) {
         x->both = x->guess[0];
-        x->both.noise = sizes[0].noise, x->both.strangers = sizes[0].strangers;
+        x->both.noise = sizes[0].noise, x->both.background = sizes[0].background;
         x->both.efficiency = sizes[0].efficiency;
         memcpy(x->size, sizes[0].size, sizeof x->size);
     }
@@ -277,7 +278,7 @@ static atn_status find_phases(const atn_lattice *l, learning *x) {
         memcpy(edge, from->edge, sizeof *x->edge);
         if (k % 2 ==
             0) /* as it is, or only the ratio of sizes: at large noise size and efficiency are not told apart */
-            g->noise = from->noise, g->strangers = from->strangers, g->efficiency = from->efficiency;
+            g->noise = from->noise, g->background = from->background, g->efficiency = from->efficiency;
         for (int32_t m = 0; m < l->info.models && k % 2; ++m)
             if (!(l->settings.model[m].constant > 0)) edge[m] *= by;
     }
@@ -372,7 +373,7 @@ static atn_status find_sizes(const atn_lattice *l, learning *x, bool *told) {
     x->guess[0] = g.best;
     if (!*told) { /* nobody has neighbours: any lattice will do */
         *d = (distances){.reach = 1, .median = 0.085 * 0.6 * ball(1)};
-        x->guess[0] = (guess){.edge = 2.28, .noise = 0.3, .strangers = 0.05};
+        x->guess[0] = (guess){.edge = 2.28, .noise = 0.3, .background = 0.05};
     }
     for (int32_t m = 0; m < l->info.models; ++m) x->edge[0][m] = x->guess[0].edge;
     return *told && status == ATN_OK ? find_phases(l, x) : status;

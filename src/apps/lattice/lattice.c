@@ -28,7 +28,7 @@ static atn_status check(const atn_ctx *ctx, const atn_lattice_settings *s) {
     if (status == ATN_OK) status = check_number(ctx, "the noise", s->noise, 0, 10);
     if (status == ATN_OK) status = check_number(ctx, "the depth noise", s->depth_noise, 0, 10);
     if (status == ATN_OK) status = check_number(ctx, "the efficiency", s->efficiency, 0, 1);
-    if (status == ATN_OK) status = check_number(ctx, "the share of strangers", s->strangers, 0, 0.99);
+    if (status == ATN_OK) status = check_number(ctx, "the background", s->background, 0, 0.99);
     for (int32_t m = 0; m < s->models && status == ATN_OK; ++m) {
         const atn_lattice_model *model = &s->model[m];
         if (!model->points && !lattice_kind_is_known(model->name))
@@ -183,7 +183,7 @@ void lattice_take_density(atn_lattice *l, double neighbours) {
     double wanted = 14 * fmax(1, blur * blur);
     l->info.neighbours = neighbours;
     l->inner = neighbours > 1.4 * wanted ? r * cbrt(wanted / neighbours) : r * 1.01;
-    l->stranger_density = fmax(l->info.strangers * neighbours, 0.02) / volume;
+    l->background_density = fmax(l->info.background_neighbours * neighbours, 0.02) / volume;
 }
 
 atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *given, double angstrom, atn_lattice_atom *out) {

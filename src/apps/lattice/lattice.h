@@ -97,7 +97,7 @@ typedef struct lattice_density {
     double noise;      /* s, of pairs */
     double turn;       /* radians: points are spread over so large turns as well */
     double efficiency; /* p */
-    double strangers;  /* e, atoms for a volume */
+    double background; /* e, atoms for a volume */
 } lattice_density;
 
 lattice_box lattice_box_make(double cutoff, double shift, double noise, const bool mirror[3]);
@@ -109,7 +109,7 @@ atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, 
 
 /* Of each voxel LATTICE_PULL numbers: the chance that a neighbour is an atom of the model, where that one would be, the
  * logarithm of the density. */
-void lattice_pull_make(size_t voxels, double strangers, const float *value, const float *mean, float *pull);
+void lattice_pull_make(size_t voxels, double background, const float *value, const float *mean, float *pull);
 /* And as two words. */
 typedef struct lattice_packing {
     double unit;              /* of places */
@@ -209,7 +209,7 @@ typedef struct lattice_slot {
     double symmetry[LATTICE_MOST_SYMMETRIES][4];
     lattice_box coarse, box; /* of scores, which see the nearer neighbours; of steps */
     lattice_turns turns;
-    double expected;  /* inside the cut-off, strangers too */
+    double expected;  /* inside the cut-off, background too */
     double *number;   /* of sets that come alone: log of the chance of n neighbours times n!; else NULL */
     double misfit;    /* nats a neighbour, of the sample that was learned from */
     lattice_fit seen; /* of that sample */
@@ -250,8 +250,8 @@ typedef struct lattice_knots {
     double told[LATTICE_KNOTS], right[LATTICE_KNOTS];
 } lattice_knots;
 
-static inline bool lattice_strangers_given(const atn_lattice_settings *s) {
-    return s->has_strangers || s->strangers > 0;
+static inline bool lattice_background_given(const atn_lattice_settings *s) {
+    return s->has_background || s->background > 0;
 }
 
 struct atn_lattice {
@@ -271,7 +271,8 @@ struct atn_lattice {
     double rival[ATN_LATTICE_MOST_MODELS][ATN_LATTICE_MOST_MODELS];
     bool follows[ATN_LATTICE_MOST_MODELS]; /* that is known: atoms near to a sure one try its turn first */
     uint32_t search;                       /* models that are searched for, as bits */
-    double stranger_density, shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
+    double background_density,
+        shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
     double null[LATTICE_RADIAL_BINS]; /* logarithm of the density of neighbours of `other` at a distance, normalized */
     double rise[ATN_LATTICE_MOST_NEIGHBOURS + 1]; /* log (shape + n - 1)! / (shape - 1)! */
     bool ready, known, alone;                     /* alone: neighbourhoods that come one by one */

@@ -10,7 +10,7 @@ atn_status lattice_learned_get(const atn_lattice *l, lattice_learned *out) {
     if (!l->known || l->alone) return atn_fail(l->ctx, ATN_ERR_INPUT, "lattice: nothing was learned of a frame yet");
     out->info = l->info;
     out->inner = l->inner, out->temper = l->temper, out->temper_part = l->temper_part;
-    out->stranger_density = l->stranger_density, out->shape = l->shape;
+    out->background_density = l->background_density, out->shape = l->shape;
     memcpy(out->knots, l->knots, sizeof out->knots);
     memcpy(out->rival, l->rival, sizeof out->rival);
     memcpy(out->null, l->null, sizeof out->null);
@@ -40,7 +40,7 @@ atn_status lattice_learned_set(atn_lattice *l, const lattice_learned *from) {
     for (int32_t m = l->settings.models; m < from->info.models; ++m) lattice_set_phase(l, m, from->phase_of[m]);
     l->info = from->info;
     l->inner = from->inner, l->temper = from->temper, l->temper_part = from->temper_part;
-    l->stranger_density = from->stranger_density, l->shape = from->shape;
+    l->background_density = from->background_density, l->shape = from->shape;
     memcpy(l->knots, from->knots, sizeof l->knots);
     memcpy(l->rival, from->rival, sizeof l->rival);
     memcpy(l->null, from->null, sizeof l->null);

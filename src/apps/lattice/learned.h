@@ -8,7 +8,7 @@
 /* Bytes that processes of the same build may hand to each other. */
 typedef struct lattice_learned {
     atn_lattice_info info;
-    double inner, temper, temper_part, stranger_density, shape;
+    double inner, temper, temper_part, background_density, shape;
     lattice_knots knots[2];
     double rival[ATN_LATTICE_MOST_MODELS][ATN_LATTICE_MOST_MODELS];
     double null[LATTICE_RADIAL_BINS];

@@ -46,8 +46,8 @@ static double norm(const atn_lattice *l) {
 }
 
 static double belongs(const atn_lattice *l, pose *p, double own) {
-    if (p->told) p->likelihood += log(own + l->stranger_density);
-    return own / (own + l->stranger_density);
+    if (p->told) p->likelihood += log(own + l->background_density);
+    return own / (own + l->background_density);
 }
 
 /* Where a neighbour at x is in the crystal, and how far off the nearest of all its sites. */
@@ -141,7 +141,7 @@ static near_pose in_lanes(const atn_lattice *l, size_t i, const pose *p) {
     int32_t first = l->near.start[i];
     near_pose out = {.n = l->near.start[i + 1] - first, .left = p->left, .told = p->told || p->each};
     out.w = (float)(1 / (l->info.noise * l->info.noise));
-    out.most = (float)norm(l), out.gas = (float)l->stranger_density;
+    out.most = (float)norm(l), out.gas = (float)l->background_density;
     for (int c = 0; c < 9; ++c) out.m[c] = (float)p->m[c];
     for (int c = 0; c < 3; ++c) out.x[c] = l->near.axis[c] + first, out.t[c] = (float)p->t[c];
     return out;

@@ -159,7 +159,7 @@ static double log_sum(double a, double b) { return fmax(a, b) + log1p(exp(-fabs(
 
 /* Neighbours that what was found leaves to others: the chance of each to be a background atom. */
 static void leave(const atn_lattice *l, const choice *of, const double *near, double *left) {
-    for (int32_t k = 0; k < of->n; ++k) left[k] = fmin(l->stranger_density / exp(near[k]), 1);
+    for (int32_t k = 0; k < of->n; ++k) left[k] = fmin(l->background_density / exp(near[k]), 1);
 }
 
 /* The logarithm of the mean likelihood with a part of the neighbours elsewhere: in a gas of the same density, in
@@ -171,7 +171,7 @@ static double part_of(const atn_lattice *l, const lattice_halving *h, int32_t mo
     choice of = {.n = l->near.start[i + 1] - l->near.start[i], .expected = {expected, 0}};
     choose(near, NULL, log(expected / volume), expected, &of);
     double part = halves(l, h, &of);
-    choose(near, NULL, log(l->stranger_density), l->stranger_density * volume, &of);
+    choose(near, NULL, log(l->background_density), l->background_density * volume, &of);
     part = log_sum(part, halves(l, h, &of)) - log(4);
     for (int32_t m = 0; m < l->info.models && recent; ++m) lattices += l->slot[m].kind ? recent->count[m] : 0;
     leave(l, &of, near, left);
@@ -223,7 +223,7 @@ void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *rec
         for (int32_t k = 0; k < recent->count[m] && l->slot[m].kind; ++k) {
             double odds, about = lattice_look_beyond(l, i, m, recent, k, NULL, each, &odds),
                          whole = about + log(1 - CHANCE), explained = 0;
-            for (int32_t c = 0; c < n; ++c) whole += each[c], explained += each[c] > log(2 * l->stranger_density);
+            for (int32_t c = 0; c < n; ++c) whole += each[c], explained += each[c] > log(2 * l->background_density);
             if (explained < FEW * n) continue;
             double part = part_of(l, h, m, i, recent, recent->turn[m][k], each) + about + log(CHANCE);
             double here = log_sum(whole, part);

@@ -16,7 +16,7 @@
 enum { SAMPLE = 2000, ROUNDS = 30, MOST = LATTICE_ORDER_NEAR, SUBLATTICES = 2, RANDOM = 2 };
 static const double FIRST = 0.85;  /* what a species has of its own sublattice to begin with */
 static const double ORDERED = 0.4; /* least difference between sublattices in the share of a species: no order below */
-static const double AMISS = 0.01;  /* of the chance that any species has anywhere: antisites, strangers */
+static const double AMISS = 0.01;  /* of the chance that any species has anywhere: antisites, background */
 static const double SHELLS = 1.65; /* constants as far as neighbours are looked at */
 static const double OFF = 0.3;     /* of the nearest distance: farther from every site a neighbour is on none */
 

@@ -9,10 +9,10 @@
 
 static const uint32_t MOST[3] = {2047, 2047, 1023}, MOST_CHANCE = 4095, MOST_LOG = 1048575;
 
-void lattice_pull_make(size_t voxels, double strangers, const float *value, const float *mean, float *pull) {
+void lattice_pull_make(size_t voxels, double background, const float *value, const float *mean, float *pull) {
     for (size_t k = 0; k < voxels; ++k) {
         float *to = pull + LATTICE_PULL * k;
-        to[0] = (value[k] - (float)strangers) / value[k];
+        to[0] = (value[k] - (float)background) / value[k];
         memcpy(to + 1, mean + 3 * k, 3 * sizeof *mean);
         to[4] = logf(value[k]);
     }

@@ -135,13 +135,13 @@ typedef struct lattice_shells {
 
 /* Lattices of one atom per unit of volume scaled by `edge`, noise of pairs, and the rest. */
 typedef struct lattice_sizes {
-    double edge[ATN_LATTICE_MOST_MODELS], noise, strangers, efficiency;
+    double edge[ATN_LATTICE_MOST_MODELS], noise, background, efficiency;
     double size[2]; /* the first is the one that more atoms have */
 } lattice_sizes;
 
 /* Of a model of one atom per unit of volume, as far as `reach`. */
 atn_status lattice_shells_make(const atn_ctx *ctx, const char *name, double reach, lattice_shells *out);
-/* How dense distances are at r without strangers and p, for a length `edge` of an atom's cube. */
+/* How dense distances are at r without background and p, for a length `edge` of an atom's cube. */
 double lattice_radial(const lattice_shells *s, double edge, double noise, double r);
 /* Where models may differ in size: the ways in which they would, 0 or 2. two: there are two sizes. first: about an
  * edge.

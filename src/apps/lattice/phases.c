@@ -1,7 +1,7 @@
 /* Phases of a frame from the distances of pairs, atom by atom. An atom of a lattice with shells n_s at r_s sees
  * distances of the density p sum_s n_s f(r; r_s, s) + e 4 pi r^2,   f = r / (r_s s sqrt(2 pi)) (exp(-(r - r_s)^2 / 2
  * s^2) - exp(-(r + r_s)^2 / 2 s^2)). The frame is a mixture of all models of all sizes on a grid; its weights come from
- * EM, noise and strangers are those with which it is most likely. Two sizes are tried where one is less likely. */
+ * EM, noise and background are those with which it is most likely. Two sizes are tried where one is less likely. */
 #include "apps/lattice/parts.h"
 
 #include "base/compare.h"
@@ -71,7 +71,7 @@ typedef struct mixture {
 
 /* Logarithms of the densities of distances of a part, into its column of the table; and of numbers: what none of them
  * says, and each. */
-static void fill_table(mixture *x, int32_t c, double noise, double strangers, double efficiency) {
+static void fill_table(mixture *x, int32_t c, double noise, double background, double efficiency) {
     const lattice_pairs *d = x->pairs;
     double step = d->reach / BINS, table[BINS];
     double edge = x->edge[c / x->models][c % x->models], sum = 0;
@@ -81,9 +81,9 @@ static void fill_table(mixture *x, int32_t c, double noise, double strangers, do
     for (int b = 0; b < BINS; ++b) {
         double r = (b + 0.5) / BINS, gas = 3 * r * r / BINS;
         x->table[(size_t)b * (size_t)x->parts + (size_t)c] =
-            edge > 0 ? log((1 - strangers) * table[b] / x->expected[c] + strangers * gas) : 0;
+            edge > 0 ? log((1 - background) * table[b] / x->expected[c] + background * gas) : 0;
     }
-    double number = efficiency * x->expected[c] / (1 - strangers);
+    double number = efficiency * x->expected[c] / (1 - background);
     x->none[c] = edge > 0 ? SHAPE * log(SHAPE / (SHAPE + number)) : -INFINITY;
     x->each[c] = log(number / (SHAPE + number)); /* negative binomial, but for what all parts share */
 }
@@ -106,8 +106,8 @@ ATN_IN_LANES static void fill_atom(const mixture *x, size_t k) {
     }
 }
 
-static void fill(mixture *x, double noise, double strangers, double efficiency) {
-    for (int32_t c = 0; c < x->parts; ++c) fill_table(x, c, noise, strangers, efficiency);
+static void fill(mixture *x, double noise, double background, double efficiency) {
+    for (int32_t c = 0; c < x->parts; ++c) fill_table(x, c, noise, background, efficiency);
     for (size_t k = 0; k < x->pairs->atoms; ++k) {
         double *fit = x->fit + k * (size_t)x->parts;
         fill_atom(x, k);
@@ -148,7 +148,7 @@ static double weigh(mixture *x, int32_t from, int32_t to) {
 }
 
 /* The median of an atom's neighbours over what filled sites of its likely parts would give: surfaces lower the mean. */
-static double filled(const mixture *x, double strangers) {
+static double filled(const mixture *x, double background) {
     size_t n = x->pairs->atoms;
     for (size_t k = 0; k < n; ++k) {
         const double *fit = x->fit + k * (size_t)x->parts;
@@ -160,14 +160,14 @@ static double filled(const mixture *x, double strangers) {
         x->ratio[k] = expected > 0 ? x->pairs->number[k] * sum / expected : 0;
     }
     qsort(x->ratio, n, sizeof *x->ratio, atn_ascending_double);
-    return fmin(fmax(x->ratio[n / 2] * (1 - strangers), 0.02), 1);
+    return fmin(fmax(x->ratio[n / 2] * (1 - background), 0.02), 1);
 }
 
 /* ---- what is most likely ---- */
 
 /* The best of one size for all models is left in `one`; the free mixture's likelihood and weights in `all`. */
 typedef struct trial {
-    double noise, strangers, efficiency, one, all;
+    double noise, background, efficiency, one, all;
     double weight[EDGES * ATN_LATTICE_MOST_MODELS];
 } trial;
 
@@ -175,13 +175,13 @@ static void even(mixture *x, int32_t from, int32_t to) {
     for (int32_t c = from; c < to; ++c) x->weight[c] = 1.0 / (to - from);
 }
 
-static void attempt(mixture *x, double noise, double strangers, double efficiency, trial *best) {
-    trial t = {.noise = noise, .strangers = strangers, .efficiency = efficiency, .one = -INFINITY};
+static void attempt(mixture *x, double noise, double background, double efficiency, trial *best) {
+    trial t = {.noise = noise, .background = background, .efficiency = efficiency, .one = -INFINITY};
     for (int round = 0; round < 2; ++round) {
-        fill(x, noise, strangers, t.efficiency);
+        fill(x, noise, background, t.efficiency);
         even(x, 0, x->parts);
         t.all = weigh(x, 0, x->parts);
-        t.efficiency = filled(x, strangers);
+        t.efficiency = filled(x, background);
     }
     memcpy(t.weight, x->weight, (size_t)x->parts * sizeof *t.weight);
     for (int32_t e = 0; e < EDGES; ++e) {
@@ -197,7 +197,7 @@ static void attempt(mixture *x, double noise, double strangers, double efficienc
 
 /* From several efficiencies: half the sites of half the volume are as many, and where EM starts it may stay. */
 static void attempts(mixture *x, double first, double given, trial *best) {
-    static const double STRANGERS[] = {0.01, 0.08}, FINE[] = {0.76, 0.87, 1.15, 1.3}, EFFICIENCY[] = {0.3, 0.55, 0.8};
+    static const double BACKGROUND[] = {0.01, 0.08}, FINE[] = {0.76, 0.87, 1.15, 1.3}, EFFICIENCY[] = {0.3, 0.55, 0.8};
     for (double noise = 0.04; noise<0.3; noise *= given> 0 ? 10 : 1.6) {
         double here = given > 0 ? given : noise * first, own = best->efficiency;
         attempt(x, here, 0.03, own, best);
@@ -205,8 +205,8 @@ static void attempts(mixture *x, double first, double given, trial *best) {
             if (fabs(EFFICIENCY[k] - own) > 0.1) attempt(x, here, 0.03, EFFICIENCY[k], best);
     }
     for (int k = 0; k < 4 && !(given > 0); ++k)
-        attempt(x, best->noise * FINE[k], best->strangers, best->efficiency, best);
-    for (int k = 0; k < 2; ++k) attempt(x, best->noise, STRANGERS[k], best->efficiency, best);
+        attempt(x, best->noise * FINE[k], best->background, best->efficiency, best);
+    for (int k = 0; k < 2; ++k) attempt(x, best->noise, BACKGROUND[k], best->efficiency, best);
 }
 
 /* The heaviest stretch of neighbouring sizes, of all models, farther than that from `not`: its weight and mean. */
@@ -235,7 +235,7 @@ static int32_t sizes(const atn_lattice *l, const mixture *x, const trial *t, lat
     if (!*two) return 0;
     for (int way = 0; way < 2; ++way) {
         out[way] = (lattice_sizes){
-            .noise = t->noise, .strangers = t->strangers, .efficiency = t->efficiency, .size = {size[0], size[1]}};
+            .noise = t->noise, .background = t->background, .efficiency = t->efficiency, .size = {size[0], size[1]}};
         for (int32_t m = 0; m < x->models; ++m) {
             const atn_lattice_model *model = &l->settings.model[m];
             bool is = lattice_kind_is_bcc(model->name);

@@ -14,15 +14,15 @@
 
 enum { BINS = LATTICE_PAIR_BINS, MOST_SETS = 800, LEAST_SETS = 40, ROUNDS = 12 };
 static const double PI = 3.14159265358979323846;
-static const atn_lattice_settings USUAL = {.cutoff = 4.5, .noise = 0.27, .efficiency = 0.55, .strangers = 0.03};
+static const atn_lattice_settings USUAL = {.cutoff = 4.5, .noise = 0.27, .efficiency = 0.55, .background = 0.03};
 static const double USUAL_SHAPE = 8;
-static const double MOST_STRANGERS = 0.1; /* more is not told from noise */
-static const double STEPS = 0.1;          /* Angstrom that rotations tried in steps are off, for neighbours of a few */
-static const double MUCH = 0.15;          /* nats a neighbour */
-static const double CLEAR = 15;           /* nats of all sets */
+static const double MOST_BACKGROUND = 0.1; /* more is not told from noise */
+static const double STEPS = 0.1;           /* Angstrom that rotations tried in steps are off, for neighbours of a few */
+static const double MUCH = 0.15;           /* nats a neighbour */
+static const double CLEAR = 15;            /* nats of all sets */
 
 typedef struct values {
-    double scale, noise, efficiency, strangers, shape; /* noise of pairs */
+    double scale, noise, efficiency, background, shape; /* noise of pairs */
     double likelihood;
 } values;
 
@@ -47,7 +47,7 @@ static atn_status scaled(const learning *x, int32_t m, double scale, double reac
 
 static void distances_of(const learning *x, const lattice_points *p, const values *v, double out[BINS]) {
     double step = x->cutoff / BINS, sum = 0, volume = 4.0 / 3 * PI * pow(x->cutoff, 3);
-    double density = fmax(v->strangers * x->mean, 0.02) / volume;
+    double density = fmax(v->background * x->mean, 0.02) / volume;
     for (int b = 0; b < BINS; ++b) out[b] = density * 4 * PI * pow((b + 0.5) * step, 2);
     for (size_t k = 0; k < p->count;) {
         double rs = 0, times = 0, r = 0;
@@ -74,7 +74,7 @@ static atn_status fill(learning *x, const values *v) {
         lattice_points p;
         atn_status status = scaled(x, m, v->scale, x->cutoff + 3.5 * v->noise, &p);
         if (status != ATN_OK) return status;
-        lattice_number about = {x->cutoff, v->noise, v->efficiency, v->shape, fmax(v->strangers * x->mean, 0.02)};
+        lattice_number about = {x->cutoff, v->noise, v->efficiency, v->shape, fmax(v->background * x->mean, 0.02)};
         lattice_number_make(&p, &about, number);
         distances_of(x, &p, v, table);
         lattice_points_free(x->l->ctx, &p);
@@ -143,8 +143,8 @@ static atn_status polish(learning *x, int rounds, values *best) {
         if (!(s->noise > 0)) status = along(x, offsetof(values, noise), factor, 4, 0.6 * x->cutoff, best);
         if (status == ATN_OK && !(s->efficiency > 0))
             status = along(x, offsetof(values, efficiency), factor, 4, 0.99, best);
-        if (status == ATN_OK && !lattice_strangers_given(s))
-            status = along(x, offsetof(values, strangers), SHARES, 3, MOST_STRANGERS, best);
+        if (status == ATN_OK && !lattice_background_given(s))
+            status = along(x, offsetof(values, background), SHARES, 3, MOST_BACKGROUND, best);
         if (status == ATN_OK && round > 0) status = along(x, offsetof(values, shape), SHAPES, 2, 2000, best);
     }
     return status;
@@ -258,11 +258,11 @@ atn_status lattice_sets_learn(atn_lattice *l, const lattice_sets *sets, double *
     lattice_take_noise(l, USUAL.noise);
     values v = {.scale = 1, .noise = l->info.shift_noise, .shape = USUAL_SHAPE, .likelihood = -INFINITY};
     v.efficiency = s->efficiency > 0 ? s->efficiency : USUAL.efficiency;
-    v.strangers = lattice_strangers_given(s) ? s->strangers : USUAL.strangers;
+    v.background = lattice_background_given(s) ? s->background : USUAL.background;
     atn_status status = find(l, sets, &x, &v);
     l->info.cutoff = x.cutoff;
     l->info.efficiency = v.efficiency;
-    l->info.strangers = v.strangers;
+    l->info.background_neighbours = v.background;
     l->shape = v.shape;
     *noise = v.noise / sqrt(2);
     for (int32_t m = 0; m < l->info.models; ++m)

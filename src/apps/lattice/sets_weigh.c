@@ -49,7 +49,7 @@ static void add_made(atn_lattice *l, const lattice_points *points, double noise,
         }
         add_point(l, &at, p);
     }
-    double gas = l->stranger_density * pow(2 * l->info.cutoff, 3); /* background, in the cube around */
+    double gas = l->background_density * pow(2 * l->info.cutoff, 3); /* background, in the cube around */
     for (int k = 0; k < TRIES; ++k) {
         if (atn_random_unit(random) >= gas / TRIES) continue;
         for (int axis = 0; axis < 3; ++axis) p[axis] = (2 * atn_random_unit(random) - 1) * l->info.cutoff;

@@ -131,8 +131,8 @@ double lattice_background(const double *alone, size_t count, double neighbours) 
 }
 
 static void take_background(atn_lattice *l, const learned *x) {
-    l->info.background = fmax(l->info.strangers, LATTICE_FEWEST);
-    if (lattice_strangers_given(&l->settings) || x->sure < LEAST) return;
+    l->info.background = fmax(l->info.background_neighbours, LATTICE_FEWEST);
+    if (lattice_background_given(&l->settings) || x->sure < LEAST) return;
     l->info.background = lattice_background(x->alone, x->sure, l->info.neighbours);
 }
 
@@ -236,7 +236,7 @@ atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *s, int rou
         *x = (learned){.term = block, .gain = block + s->count * classes};
         x->alone = x->gain + s->count;
         lattice_even_shares(l, 0.1);
-        l->info.background = fmax(l->info.strangers, LATTICE_FEWEST);
+        l->info.background = fmax(l->info.background_neighbours, LATTICE_FEWEST);
         status = atn_tell_progress(l->ctx, "learning from a sample", round, rounds);
         if (status == ATN_OK) status = lattice_engine_open(l);
         if (status == ATN_OK) status = match_sample(l, s, x);

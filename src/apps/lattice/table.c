@@ -90,7 +90,7 @@ static void fill_layers(void *user, int64_t low, int64_t high, int32_t worker) {
     for (size_t k = (size_t)low * layer; k < (size_t)high * layer; ++k) {
         for (size_t axis = 0; axis < 3 && of->mean; ++axis)
             of->mean[3 * k + axis] = of->value[k] > 1e-30F ? of->mean[3 * k + axis] / of->value[k] : 0;
-        of->value[k] += (float)of->density->strangers;
+        of->value[k] += (float)of->density->background;
     }
 }
 

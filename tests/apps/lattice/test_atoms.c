@@ -159,18 +159,18 @@ static void shares_are_as_asked(void **state) {
     atn_ctx *ctx = kit_ctx();
     atn_sample_atoms_settings settings = USUAL;
     settings.efficiency = 0.4;
-    settings.strangers = 0.25;
+    settings.background = 0.25;
     settings.lateral = 0.5;
     atn_sample_atoms *atoms;
     atn_sample_atom *rows = rows_of(ctx, &settings, &atoms);
-    size_t strangers = 0, first = 0, sites = atn_sample_atoms_sites(atoms);
+    size_t background = 0, first = 0, sites = atn_sample_atoms_sites(atoms);
     for (size_t i = 0; i < settings.size; ++i) {
-        strangers += rows[i].grain < 0;
+        background += rows[i].grain < 0;
         first += fabs((double)rows[i].mass - 26.98) < ATOMS_RANGE;
         assert_true(fabs((double)rows[i].mass - 26.98) < ATOMS_RANGE ||
                     fabs((double)rows[i].mass - 58.69) < ATOMS_RANGE);
     }
-    assert_int_equal(strangers, 1000);
+    assert_int_equal(background, 1000);
     assert_true(sites >= 7500 && sites < 7520);
     assert_true(first > 2900 && first < 3100); /* 3000, and four deviations of 27 */
     free(rows);

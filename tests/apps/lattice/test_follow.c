@@ -20,7 +20,7 @@ static atn_atoms make(double background) {
     atn_sample_atom rows[PIECE];
     size_t got = 1, n = 0;
     s.size = ATOMS, s.grains = 2, s.lateral = s.depth = 0.2, s.efficiency = 0.6, s.seed = 31, s.n_species = 1;
-    s.strangers = background;
+    s.background = background;
     s.species[0] = (atn_sample_species){"Fe", 1, 55.845};
     kit_ok(ctx, atn_sample_atoms_make(ctx, &s, NULL, NULL, &atoms));
     while (got) {

@@ -97,7 +97,7 @@ static void background_is_other(void **state) {
         atn_sample_atoms_settings s = USUAL;
         double found = 0, all = 0, right = 0, others = 0, promised = 0;
         if (!kit_turn(k, 2)) continue;
-        s.lattice[0] = KINDS[k], s.constant[0] = crystal_usual(KINDS[k]), s.strangers = 0.1, s.grains = 1;
+        s.lattice[0] = KINDS[k], s.constant[0] = crystal_usual(KINDS[k]), s.background = 0.1, s.grains = 1;
         make(s);
         atn_lattice_info info = match(NULL);
         for (size_t i = 0; i < ATOMS; ++i) {

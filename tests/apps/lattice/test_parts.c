@@ -115,7 +115,7 @@ static void tables_hold_densities(void **state) {
     (void)state;
     lattice_points p = points_of("hcp", 3, 9);
     lattice_box box = lattice_box_make(6, 0.5, 0.3, (const bool[3]){true, false, true});
-    lattice_density d = {.noise = 0.3, .efficiency = 0.6, .strangers = 0.001};
+    lattice_density d = {.noise = 0.3, .efficiency = 0.6, .background = 0.001};
     size_t voxels = lattice_box_voxels(&box), inside = 0;
     float *value = malloc(voxels * sizeof *value), *mean = malloc(3 * voxels * sizeof *mean);
     double expected;

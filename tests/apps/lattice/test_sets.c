@@ -99,7 +99,7 @@ static void settings_are_found(void **state) {
 }
 
 /* No background is a wish, too: 0 stands for "found" unless it is said to be meant. */
-static void no_strangers_can_be_asked_for(void **state) {
+static void no_background_can_be_asked_for(void **state) {
     (void)state;
     static atn_lattice_atom atom[SETS];
     make(&told, 0.25, 0.5, 7);
@@ -107,10 +107,10 @@ static void no_strangers_can_be_asked_for(void **state) {
     for (int meant = 0; meant < 2; ++meant)
         for (size_t sets = 30; sets <= 60; sets += 30) { /* too few to find anything from, and enough */
             atn_lattice *lattice;
-            atn_lattice_settings settings = {.size = sizeof settings, .has_strangers = meant};
+            atn_lattice_settings settings = {.size = sizeof settings, .has_background = meant};
             kit_ok(ctx, atn_lattice_create(device, &settings, &lattice));
             kit_ok(ctx, atn_lattice_match_sets(lattice, sets, told.start, position, 1, atom));
-            double found = atn_lattice_info_of(lattice).strangers;
+            double found = atn_lattice_info_of(lattice).background_neighbours;
             assert_true(meant ? found == 0 : sets > 30 || found > 0);
             atn_lattice_free(lattice);
         }
@@ -136,7 +136,7 @@ static void numbers_are_chances(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(settings_are_found),
-                                       cmocka_unit_test(no_strangers_can_be_asked_for),
+                                       cmocka_unit_test(no_background_can_be_asked_for),
                                        cmocka_unit_test(numbers_are_chances)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
