@@ -5,8 +5,15 @@
 #include "bench/bench.h"
 #include "cli/cli.h"
 
-/* Rows as they come; printed or kept for JSON and the report by bench.c. */
-typedef struct atn_cli_bench atn_cli_bench;
+/* One call of the verb: rows as they come, printed or kept for JSON and the report by bench_rows.c. */
+typedef struct atn_cli_bench {
+    atn_cli_call *call;
+    json_t *rows;
+    int32_t errors;      /* rows that could not be measured */
+    size_t steps, begun; /* measurements: of all (0: not known), and so far */
+    double since_s;
+    bool failed; /* for want of memory */
+} atn_cli_bench;
 
 typedef struct atn_cli_bench_row {
     const char *name, *device, *shape;
@@ -21,6 +28,9 @@ typedef struct atn_cli_bench_row {
 
 /* False: stop, by Ctrl-C or for want of memory. */
 bool atn_cli_bench_add(atn_cli_bench *bench, const atn_cli_bench_row *row);
+
+/* 3.1 GB/s, 42 ms: a number with a prefix that suits it. */
+void atn_cli_bench_amount(double value, const char *unit, char *text, size_t bytes);
 
 /* Callbacks for subjects whose rows come whole, with a note; `user` is the bench. */
 bool atn_cli_bench_visit(void *user, const atn_bench_row *row);

@@ -26,7 +26,7 @@ typedef struct needle_frame_facts {
     double read_s, latency_s; /* reading it; from when it was there to its pose */
 } needle_frame_facts;
 
-/* ---- needle.c: reads MODEL, which takes a while ---- */
+/* ---- needle_model.c: reads MODEL, which takes a while ---- */
 atn_status atn_cli_needle_prepare(needle_job *job);
 
 /* ---- needle_print.c; NULL: no memory ---- */

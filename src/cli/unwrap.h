@@ -1,6 +1,6 @@
-/* attune unwrap in parts: options (unwrap.c), from files to phase (unwrap_input.c, unwrap_stack.c), from answers to
- * files and words (unwrap_output.c), its form (unwrap_form.c), a report (unwrap_report.c), frames as they come
- * (unwrap_stream.c). */
+/* attune unwrap in parts: options (unwrap.c), from files to phase (unwrap_input.c, unwrap_stack.c, unwrap_phase.c),
+ * from answers to files and words (unwrap_output.c), its form (unwrap_form.c), a report (unwrap_report.c), frames as
+ * they come (unwrap_stream.c). */
 #ifndef ATN_CLI_UNWRAP_H
 #define ATN_CLI_UNWRAP_H
 
@@ -57,19 +57,21 @@ typedef struct unwrap_phase {
     char note[UNWRAP_NOTE];
 } unwrap_phase;
 
+/* ---- unwrap_phase.c ---- */
+/* Does it span more than a turn, so that it is no wrapped phase? */
+bool unwrap_is_surface(const unwrap_job *job, const unwrap_phase *phase);
+void unwrap_phase_see(unwrap_phase *phase, double value); /* into low and high */
+void unwrap_phase_free(const unwrap_job *job, unwrap_phase *phase);
+size_t unwrap_value_bytes(const unwrap_job *job);
+double unwrap_full_scale(const atn_image_info *info); /* the largest of whole numbers; 0: they are not whole */
+
 /* ---- unwrap_input.c ---- */
 /* A file or a folder of frames; on failure nothing is left in *out. */
 atn_status unwrap_read(const unwrap_job *job, const char *path, unwrap_phase *out);
 /* A file only, and on any thread. */
 atn_status unwrap_read_file(const unwrap_job *job, const char *path, unwrap_phase *out);
-/* Does it span more than a turn, so that it is no wrapped phase? */
-bool unwrap_is_surface(const unwrap_job *job, const unwrap_phase *phase);
-void unwrap_phase_see(unwrap_phase *phase, double value); /* into low and high */
 /* --mask and --quality, which must have the phase's size. */
 atn_status unwrap_read_weights(unwrap_job *job, const unwrap_phase *phase);
-void unwrap_phase_free(const unwrap_job *job, unwrap_phase *phase);
-size_t unwrap_value_bytes(const unwrap_job *job);
-double unwrap_full_scale(const atn_image_info *info); /* the largest of whole numbers; 0: they are not whole */
 
 /* ---- unwrap_stack.c ---- */
 atn_status unwrap_read_stack(const unwrap_job *job, const char *path, unwrap_phase *out);

@@ -11,19 +11,7 @@
 
 static const double PI = 3.141592653589793;
 
-size_t unwrap_value_bytes(const unwrap_job *job) { return job->options.bits == 64 ? sizeof(double) : sizeof(float); }
-
-void unwrap_phase_free(const unwrap_job *job, unwrap_phase *phase) {
-    atn_free(job->call->ctx, phase->value);
-    atn_free(job->call->ctx, phase->modulation);
-    atn_free(job->call->ctx, phase->intensity);
-    atn_free(job->call->ctx, phase->zernike);
-    *phase = (unwrap_phase){0};
-}
-
 /* ---- images ---- */
-
-double unwrap_full_scale(const atn_image_info *info) { return info->whole ? ldexp(1, info->bits) - 1 : 0; }
 
 /* Radians for a value of 1, as the file is and as it was asked for. */
 static atn_status scale_of(const unwrap_job *job, const char *path, const atn_image_info *info, unwrap_phase *out,
@@ -46,17 +34,6 @@ static atn_status scale_of(const unwrap_job *job, const char *path, const atn_im
                  wavelength);
     }
     return ATN_OK;
-}
-
-void unwrap_phase_see(unwrap_phase *phase, double value) {
-    if (!isfinite(value)) return;
-    if (value < phase->low) phase->low = value;
-    if (value > phase->high) phase->high = value;
-}
-
-bool unwrap_is_surface(const unwrap_job *job, const unwrap_phase *phase) {
-    static const double ROUNDED = 0.1; /* turns: numbers of few bits may go a little beyond one */
-    return !job->rewrap && (phase->heights || phase->high - phase->low > 2 * PI * (1 + ROUNDED));
 }
 
 /* In radians: beyond, a rounding of the value is more than a turn, and so is any difference. */

@@ -300,10 +300,6 @@ atn_status cloud_add_columns(atn_cloud *cloud, size_t from, size_t to, number_ty
     return status;
 }
 
-void cloud_leave_out(atn_cloud *cloud, const char *name) {
-    cloud_list_name(cloud->left_out, sizeof cloud->left_out, name);
-}
-
 double cloud_get(const atn_cloud *cloud, cloud_role role, size_t point) {
     const void *column = cloud->column[role];
     return role <= ROLE_Z         ? ((const double *)column)[point]

@@ -90,10 +90,14 @@ atn_status cloud_add_extra(atn_cloud *cloud, const char *name, number_type type,
  * they are noted as left out, where they are not kept. */
 #define CLOUD_COLUMN "column"
 atn_status cloud_add_columns(atn_cloud *cloud, size_t from, size_t to, number_type type, size_t *first);
-void cloud_leave_out(atn_cloud *cloud, const char *name);                /* for atn_cloud_info.left_out */
 double cloud_get(const atn_cloud *cloud, cloud_role role, size_t point); /* the role is there */
 bool cloud_is_single(const atn_cloud *cloud);                            /* do positions lose nothing as floats? */
 
 bool cloud_holds_all(const atn_cloud *cloud, const cloud_extra *extra); /* every property travels */
+
+/* For atn_cloud_info.left_out. */
+static inline void cloud_leave_out(atn_cloud *cloud, const char *name) {
+    cloud_list_name(cloud->left_out, sizeof cloud->left_out, name);
+}
 
 #endif

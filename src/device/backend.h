@@ -147,24 +147,23 @@ atn_status atn_device_open_host(atn_ctx *ctx, atn_device **out);
 atn_status atn_devices_add(atn_devices *devices, const atn_device_info *info);
 atn_status atn_devices_add_note(atn_devices *devices, const char *format, ...) ATN_PRINTF(2, 3);
 
+/* lost.c */
 /* Marks the device as lost and leaves "NAME is not usable any more: ..., close it". Returns ATN_ERR_LOST. */
 atn_status atn_device_lose(atn_device *device, const char *format, ...) ATN_PRINTF(2, 3);
 
 /* ATN_OK, or ATN_ERR_LOST of a device that was lost in an earlier call. */
 atn_status atn_device_check(const atn_device *device);
 
-/* queue.c: queues the work, or keeps it where the queue's work is kept. Sizes and devices were checked. */
-atn_status atn_work_queue(atn_queue *queue, const atn_work *work);
-/* Hands it to the backend now. */
-atn_status atn_work_start(atn_queue *queue, const atn_work *work);
-
 /* stage.c: a put that returns at once, through pinned memory of the queue's; *done false: it is too large or there is
  * no such memory, and nothing was queued. */
 atn_status atn_stage_put(atn_queue *queue, const atn_work *put, bool *done);
 void atn_stage_free(atn_queue *queue);
 
-/* tape.c: for a queue whose work is kept. */
-atn_status atn_tape_keep(atn_queue *queue, const atn_work *work);    /* of a backend without tapes */
+/* tape.c: queues the work, or keeps it where the queue's work is kept. Sizes and devices were checked. */
+atn_status atn_work_queue(atn_queue *queue, const atn_work *work);
+/* On a tape, and the backend has none of its own: nothing of it reaches the backend now. */
+bool atn_tape_is_kept_here(const atn_queue *queue);
+/* For a queue whose work is kept: */
 atn_status atn_tape_note(const atn_queue *queue, atn_status status); /* a failure makes the end fail; returns it */
 /* Where a loop is open on the tape: is it work of its queue, and of a kind that a loop takes (`plain`)? */
 atn_status atn_tape_admit(const atn_queue *queue, bool plain);

@@ -4,30 +4,10 @@
 
 #include "base/memory.h"
 
-#include <stdio.h>
-
 static atn_cuda_device *device_of(atn_device *device) { return (atn_cuda_device *)device; }
 static atn_cu_stream *stream_of(const atn_queue *queue) { return ((const atn_cuda_queue *)queue)->stream; }
 static atn_cu_event *event_of(const atn_event *event) { return ((const atn_cuda_event *)event)->event; }
 static atn_cu_address address_of(const atn_buffer *buffer) { return ((const atn_cuda_buffer *)buffer)->address; }
-
-atn_status atn_cuda_check(atn_cuda_device *device, int result, const char *format, ...) {
-    if (result == ATN_CU_SUCCESS) return ATN_OK;
-    char what[256];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
-    va_end(args);
-    const atn_cuda_error *error = atn_cuda_error_of(result);
-    if (error->status == ATN_ERR_LOST)
-        return atn_device_lose(&device->base, "%s ended with %s (%d), %s", what, error->name, result, error->meaning);
-    return atn_fail(device->base.ctx, error->status, "%s (cuda): %s failed with %s (%d), %s", device->base.info.name,
-                    what, error->name, result, error->meaning);
-}
-
-atn_status atn_cuda_enter(atn_cuda_device *device) {
-    return atn_cuda_check(device, device->api.context_set(device->context), "making the context current");
-}
 
 /* ---- devices ---- */
 

@@ -75,6 +75,7 @@ typedef struct atn_cuda_module {
     char name[];                  /* of the build, for messages */
 } atn_cuda_module;
 
+/* cuda_check.c */
 /* Makes the device's context the calling thread's. First step of whatever calls the driver for a device. */
 atn_status atn_cuda_enter(atn_cuda_device *device);
 

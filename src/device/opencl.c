@@ -5,37 +5,12 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { SCRATCH_BYTES = 64, FILL_BYTES = 1024, ZERO_BYTES = 4096, PATTERN_BYTES = 16 };
 
 static cl_command_queue own_queue(const atn_queue *queue) { return ((const atn_opencl_queue *)queue)->queue; }
 static cl_mem own_mem(const atn_buffer *buffer) { return ((const atn_opencl_buffer *)buffer)->mem; }
-
-/* ---- errors ---- */
-
-/* A context that a kernel has ruined refuses everything, the smallest write included. */
-static bool still_works(const atn_opencl_device *device) {
-    const uint8_t zero = 0;
-    return device->own && device->scratch &&
-           device->api.clEnqueueWriteBuffer(device->own, device->scratch, CL_TRUE, 0, 1, &zero, 0, NULL, NULL) ==
-               CL_SUCCESS;
-}
-
-atn_status atn_opencl_check(atn_device *device, cl_int code, const char *format, ...) {
-    if (code == CL_SUCCESS) return ATN_OK;
-    char what[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
-    va_end(args);
-    const atn_opencl_error *error = atn_opencl_error_find(code);
-    bool lost =
-        error->after == ATN_OPENCL_LOST || (error->after == ATN_OPENCL_ASK && !still_works(atn_opencl_of(device)));
-    if (lost) return atn_device_lose(device, "%s: %s (%d)", what, error->name, code);
-    return atn_fail(device->ctx, error->status, "%s: %s: %s (%d)", device->info.name, what, error->name, code);
-}
 
 /* ---- markers ---- */
 
@@ -120,7 +95,7 @@ static atn_status make_context(atn_opencl_device *device) {
     if (code != CL_SUCCESS) goto refused;
     device->scratch = api->clCreateBuffer(device->context, CL_MEM_READ_WRITE, SCRATCH_BYTES, NULL, &code);
     if (code != CL_SUCCESS) goto refused;
-    if (!still_works(device))
+    if (!atn_opencl_works(device))
         return atn_fail(device->base.ctx, ATN_ERR_DEVICE, "%s: opens, but cannot take a single byte",
                         device->base.info.name);
     device->marker_times = try_marker(device);

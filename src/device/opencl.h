@@ -1,5 +1,6 @@
 /* The OpenCL backend's own objects and what its files share: opencl_api (the loaded library), opencl_list (which
- * devices there are), opencl (open, memory, queues, events), opencl_build (programs), opencl_launch (kernels). */
+ * devices there are), opencl_check (what its codes mean), opencl (open, memory, queues, events), opencl_build
+ * (programs), opencl_launch (kernels). */
 #ifndef ATN_DEVICE_OPENCL_H
 #define ATN_DEVICE_OPENCL_H
 
@@ -58,9 +59,13 @@ typedef struct atn_opencl_module {
     atn_opencl_function *functions; /* owned; those asked for so far */
 } atn_opencl_module;
 
+/* ---- opencl_check ---- */
 /* ATN_OK for CL_SUCCESS. Otherwise leaves "DEVICE: FORMAT: CL_NAME (code)" and returns what the code means;
  * where the code may mean that the context is beyond use, finds out, and marks the device as lost. */
 atn_status atn_opencl_check(atn_device *device, cl_int code, const char *format, ...) ATN_PRINTF(3, 4);
+
+/* Does it still take work? */
+bool atn_opencl_works(const atn_opencl_device *device);
 
 /* ---- opencl_list ---- */
 atn_status atn_opencl_list(atn_ctx *ctx, atn_devices *devices);

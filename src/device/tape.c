@@ -1,6 +1,6 @@
 /* Tapes in front of the backends: which queues are on the one being made, whether all of them are joined at its end,
- * what spoiled it; and for backends without graphs the work itself, kept with its arguments and queued again in the
- * same order, which is one that the events allow. */
+ * what spoiled it, what is done at once; and for backends without graphs the work itself, kept with its arguments and
+ * queued again in the same order, which is one that the events allow. */
 #include "base/memory.h"
 #include "base/size.h"
 #include "device/backend.h"
@@ -48,7 +48,7 @@ static void hang(atn_recorder *r, atn_taped *kept) {
     r->last = &kept->next;
 }
 
-atn_status atn_tape_keep(atn_queue *queue, const atn_work *work) {
+static atn_status keep(atn_queue *queue, const atn_work *work) {
     size_t n = work->launch ? work->launch->n_args : 0, each = sizeof(atn_arg) + sizeof *((atn_taped *)0)->value;
     atn_taped *kept = atn_zalloc(queue->device->ctx, sizeof *kept + n * each); /* n <= ATN_MAX_ARGS */
     if (!kept) return ATN_ERR_MEMORY;
@@ -91,6 +91,35 @@ atn_status atn_tape_admit(const atn_queue *queue, bool plain) {
     return atn_tape_note(queue, atn_fail(queue->device->ctx, ATN_ERR_DEVICE,
                                          "%s: a loop on a tape takes launches, copies and fills of one queue alone",
                                          queue->device->info.name));
+}
+
+/* ---- work: done now, or kept ---- */
+
+static atn_status start(atn_queue *queue, const atn_work *w) {
+    const atn_backend *backend = queue->device->backend;
+    switch (w->kind) {
+    case ATN_WORK_PUT:
+        return backend->put(queue, w->to, w->to_offset, w->host_from, w->bytes);
+    case ATN_WORK_GET:
+        return backend->get(queue, w->from, w->from_offset, w->host_to, w->bytes);
+    case ATN_WORK_COPY:
+        return backend->copy(queue, w->to, w->to_offset, w->from, w->from_offset, w->bytes);
+    case ATN_WORK_FILL:
+        return backend->fill(queue, w->to, w->to_offset, w->byte, w->bytes);
+    default:
+        return backend->launch(queue, w->function, w->launch);
+    }
+}
+
+bool atn_tape_is_kept_here(const atn_queue *queue) { return queue->tape && !queue->device->backend->tape_begin; }
+
+atn_status atn_work_queue(atn_queue *queue, const atn_work *work) {
+    if (!queue->tape) return start(queue, work);
+    bool plain = work->kind != ATN_WORK_PUT && work->kind != ATN_WORK_GET;
+    atn_status status = atn_tape_admit(queue, plain);
+    if (status != ATN_OK) return status;
+    ++queue->reach.count[queue->number];
+    return atn_tape_note(queue, atn_tape_is_kept_here(queue) ? keep(queue, work) : start(queue, work));
 }
 
 /* ---- which queues are on it ---- */
@@ -285,7 +314,7 @@ static atn_status repeat_loop(atn_queue *queue, const atn_taped *loop) {
 static atn_status repeat(atn_queue *queue, const atn_taped *kept) {
     atn_status status = ATN_OK;
     for (; kept && status == ATN_OK; kept = kept->next)
-        status = kept->is_loop ? repeat_loop(queue, kept) : atn_work_start(queue, &kept->work);
+        status = kept->is_loop ? repeat_loop(queue, kept) : start(queue, &kept->work);
     return status;
 }
 

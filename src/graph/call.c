@@ -69,7 +69,7 @@ static atn_value argument(atn_flat *flat, atn_term term, atn_type type, size_t o
                                       : atn_value_convert(flat->sketch, term.value, type);
 }
 
-static atn_term complex_call(atn_flat *flat, atn_op op, atn_term *args, size_t offset) {
+static atn_term complex_call(atn_flat *flat, atn_op op, const atn_term *args, size_t offset) {
     atn_sketch *sketch = flat->sketch;
     if (op == ATN_OP_COMPLEX) {
         atn_type part = real_type(flat, args, 2);
@@ -100,7 +100,7 @@ static atn_term absolute(atn_flat *flat, atn_term arg, size_t offset) {
         atn_value_make(flat->sketch, ATN_OP_ABS, type, atn_value_convert(flat->sketch, arg.value, type), -1, -1), type);
 }
 
-static atn_term composed_call(atn_flat *flat, int32_t id, atn_term *args, size_t offset) {
+static atn_term composed_call(atn_flat *flat, int32_t id, const atn_term *args, size_t offset) {
     if (id == COMPOSED_CLAMP)
         return atn_flat_binary(flat, ATN_OP_MIN, atn_flat_binary(flat, ATN_OP_MAX, args[0], args[1], offset), args[2],
                                offset);
@@ -112,15 +112,15 @@ static atn_term composed_call(atn_flat *flat, int32_t id, atn_term *args, size_t
     return atn_flat_typed(atn_value_make(flat->sketch, ATN_OP_ATAN2, im.type, im.value, re.value, -1), im.type);
 }
 
-atn_term atn_flat_call(atn_flat *flat, const atn_syntax *tree) {
-    int32_t arity = 0, count = 0, id = find(tree->name, &arity);
-    atn_term args[3] = {{0}};
-    if (id == NOT_FOUND) {
-        complain_unknown(flat, tree);
-        return atn_flat_whole(0);
-    }
-    for (const atn_syntax *arg = tree->a; arg; arg = arg->next, ++count)
-        if (count < arity) args[count] = atn_flat_expression(flat, arg);
+int32_t atn_flat_arity(atn_flat *flat, const atn_syntax *tree) {
+    int32_t arity = 0;
+    if (find(tree->name, &arity) != NOT_FOUND) return arity;
+    complain_unknown(flat, tree);
+    return -1;
+}
+
+atn_term atn_flat_call(atn_flat *flat, const atn_syntax *tree, const atn_term args[ATN_FLAT_MOST_ARGS], int32_t count) {
+    int32_t arity = 0, id = find(tree->name, &arity);
     if (count != arity)
         atn_flat_complain(flat, tree->offset, "'%s' takes %d argument%s, not %d", tree->name, arity,
                           arity == 1 ? "" : "s", count);
@@ -138,7 +138,7 @@ atn_term atn_flat_call(atn_flat *flat, const atn_syntax *tree) {
         return atn_flat_whole(0);
     }
     if (op == ATN_OP_BITS && type == ATN_HP) type = ATN_SP;
-    atn_value values[3] = {-1, -1, -1};
+    atn_value values[ATN_FLAT_MOST_ARGS] = {-1, -1, -1};
     for (int32_t k = 0; k < arity; ++k) values[k] = argument(flat, args[k], type, offset);
     atn_type made = op == ATN_OP_ISNAN || op == ATN_OP_ISFINITE ? ATN_B
                     : op != ATN_OP_BITS                         ? type

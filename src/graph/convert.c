@@ -3,6 +3,19 @@
 #include "graph/type.h"
 
 #include <math.h>
+#include <stdio.h>
+
+void atn_flat_complain(atn_flat *flat, size_t offset, const char *format, ...) {
+    if (flat->failed) return;
+    flat->failed = true;
+    char sentence[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    atn_reader *reader = flat->sketch->reader;
+    atn_reader_complain(reader, atn_attribute_place(reader, flat->text, offset), flat->what, "%s", sentence);
+}
 
 atn_term atn_flat_typed(atn_value value, atn_type type) { return (atn_term){.type = type, .value = value}; }
 atn_term atn_flat_whole(int64_t integer) {

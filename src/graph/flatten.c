@@ -3,7 +3,6 @@
 #include "graph/type.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -23,18 +22,6 @@ static const struct {
     {"INFINITY", INFINITY},
     {"NAN", NAN},
 };
-
-void atn_flat_complain(atn_flat *flat, size_t offset, const char *format, ...) {
-    if (flat->failed) return;
-    flat->failed = true;
-    char sentence[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
-    atn_reader *reader = flat->sketch->reader;
-    atn_reader_complain(reader, atn_attribute_place(reader, flat->text, offset), flat->what, "%s", sentence);
-}
 
 bool atn_flat_is_constant(const char *name) {
     for (size_t k = 0; k < sizeof constants / sizeof *constants; ++k)
@@ -136,6 +123,16 @@ static atn_term selection(atn_flat *flat, const atn_syntax *tree, int64_t k) {
     return atn_flat_typed(flat->variables[k], flat->sketch->values[flat->variables[k]].type);
 }
 
+/* Arguments beyond the most that a function has are counted only. */
+static atn_term call(atn_flat *flat, const atn_syntax *tree) {
+    atn_term args[ATN_FLAT_MOST_ARGS] = {{0}};
+    int32_t arity = atn_flat_arity(flat, tree), count = 0;
+    if (arity < 0) return atn_flat_whole(0);
+    for (const atn_syntax *arg = tree->a; arg; arg = arg->next, ++count)
+        if (count < arity) args[count] = atn_flat_expression(flat, arg);
+    return atn_flat_call(flat, tree, args, count);
+}
+
 atn_term atn_flat_expression(atn_flat *flat, const atn_syntax *tree) {
     atn_term nothing = atn_flat_whole(0);
     if (flat->failed || !atn_reader_step(flat->sketch->reader, 1, flat->at, flat->what))
@@ -155,7 +152,7 @@ atn_term atn_flat_expression(atn_flat *flat, const atn_syntax *tree) {
     case ATN_SYNTAX_CAST:
         return cast(flat, tree);
     case ATN_SYNTAX_CALL:
-        return atn_flat_call(flat, tree);
+        return call(flat, tree);
     case ATN_SYNTAX_UNARY:
         a = atn_flat_expression(flat, tree->a);
         return flat->failed ? nothing : atn_flat_unary(flat, tree->op, a, tree->offset);

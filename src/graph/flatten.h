@@ -53,7 +53,10 @@ void atn_flat_complain(atn_flat *flat, size_t offset, const char *format, ...) A
 atn_term atn_flat_expression(atn_flat *flat, const atn_syntax *tree);
 bool atn_flat_which(atn_flat *flat, const atn_syntax *tree, int64_t *k); /* the k of #port(k) */
 bool atn_flat_is_function(const char *name);                             /* of the language, aliases too */
-atn_term atn_flat_call(atn_flat *flat, const atn_syntax *tree);
+enum { ATN_FLAT_MOST_ARGS = 3 };
+int32_t atn_flat_arity(atn_flat *flat,
+                       const atn_syntax *tree); /* of the function called; -1, complained: there is none */
+atn_term atn_flat_call(atn_flat *flat, const atn_syntax *tree, const atn_term args[ATN_FLAT_MOST_ARGS], int32_t count);
 atn_term atn_flat_binary(atn_flat *flat, atn_op op, atn_term a, atn_term b, size_t offset);
 atn_term atn_flat_unary(atn_flat *flat, atn_op op, atn_term a, size_t offset);
 atn_term atn_flat_choose(atn_flat *flat, atn_value condition, atn_term a, atn_term b, size_t offset);

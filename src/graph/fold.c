@@ -222,7 +222,8 @@ static atn_value identity(atn_sketch *sketch, atn_op op, atn_type type, atn_valu
     }
 }
 
-atn_value atn_value_fold(atn_sketch *sketch, atn_op op, atn_type type, atn_value a, atn_value b, atn_value c) {
+/* A value equal to op(a, b, c) that is there already or simpler; -1: none. */
+static atn_value fold(atn_sketch *sketch, atn_op op, atn_type type, atn_value a, atn_value b, atn_value c) {
     const atn_node *x = &sketch->values[a];
     if (op == ATN_OP_SELECT) {
         if (b == c) return b;
@@ -251,4 +252,14 @@ atn_value atn_value_fold(atn_sketch *sketch, atn_op op, atn_type type, atn_value
     default:
         return -1;
     }
+}
+
+atn_value atn_value_make(atn_sketch *sketch, atn_op op, atn_type type, atn_value a, atn_value b, atn_value c) {
+    if (sketch->reader->failed) return 0;
+    atn_value folded = fold(sketch, op, type, a, b, c);
+    return folded >= 0 ? folded : atn_value_plain(sketch, op, type, a, b, c);
+}
+
+atn_value atn_value_cast(atn_sketch *sketch, atn_value value, atn_type type) {
+    return sketch->values[value].type == type ? value : atn_value_make(sketch, ATN_OP_CAST, type, value, -1, -1);
 }

@@ -17,37 +17,6 @@ void atn_sequence_free(atn_sequence *sequence) {
     atn_free(ctx, sequence);
 }
 
-/* One algorithm; the graph exists even when complaints were made, NULL only without memory. */
-atn_graph *atn_reader_algorithm(atn_reader *reader, atn_element *element, const struct atn_file_text *file,
-                                const struct atn_kernel_text *kernel) {
-    atn_graph *graph = atn_zalloc(reader->ctx, sizeof *graph);
-    if (!graph) return reader->failed = true, NULL;
-    graph->arena.ctx = reader->ctx;
-    graph->file = atn_arena_strdup(&graph->arena, reader->file);
-    graph->name = "";
-    if (!graph->file) reader->failed = true;
-    atn_sketch sketch = {.reader = reader, .graph = graph};
-    if (!reader->failed && kernel) atn_sketch_lower(&sketch, file, kernel);
-    if (!reader->failed && element) atn_sketch_describe(&sketch, element);
-    if (!reader->failed && element) atn_sketch_connect(&sketch, element);
-    if (kernel && (!sketch.n_items || kernel->unsure)) return graph;
-    if (!reader->failed) atn_sketch_order(&sketch);
-    if (!reader->failed) atn_sketch_build(&sketch);
-    if (!reader->failed) atn_sketch_prune(&sketch);
-    bool writes = false;
-    for (size_t k = 0; k < sketch.n_items; ++k) writes |= sketch.items[k].kind == ATN_ITEM_WRITE;
-    if (!reader->failed && !writes && element)
-        atn_reader_complain(reader, element->at, graph->name,
-                            "the algorithm writes nothing; a DataAccessWrite is missing");
-    if (!reader->failed && !writes && kernel && !reader->n_complaints)
-        atn_reader_complain(reader, sketch.items[0].at, graph->name, "the kernel writes nothing: A[...] = ...");
-    if (!reader->failed) atn_graph_validate(reader, graph);
-    if (!reader->failed) atn_graph_check_ranges(reader, graph);
-    if (!reader->failed) graph->hash = atn_graph_hash(reader, graph);
-    if (!reader->failed && !reader->n_complaints && reader->print) atn_sketch_print(&sketch);
-    return graph;
-}
-
 /* Objects and parameters of equal names are one, so they must look alike. */
 static void check_shared(atn_reader *reader, const atn_graph *a, const atn_graph *b) {
     for (int32_t j = 0; j < b->n_objects; ++j) {
@@ -62,8 +31,8 @@ static void check_shared(atn_reader *reader, const atn_graph *a, const atn_graph
                                                    "a file"
                                                  : "is a %s of %s here and a %s of %s in line %d; objects of a "
                                                    "Sequence with one name are one object",
-                                atn_rank_name(y->rank), atn_type_name(y->type),
-                                atn_rank_name(x->rank), atn_type_name(x->type), x->line);
+                                atn_rank_name(y->rank), atn_type_name(y->type), atn_rank_name(x->rank),
+                                atn_type_name(x->type), x->line);
         }
     }
     for (int32_t j = 0; j < b->n_parameters; ++j)

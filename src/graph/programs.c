@@ -10,89 +10,6 @@
 
 #include <string.h>
 
-static atn_datum_use use_of(const atn_object *object, int32_t index, atn_use use) {
-    return (atn_datum_use){
-        .name = object->name, .use = use, .rank = object->rank, .type = object->type, .index = index};
-}
-
-static atn_datum_use use_of_parameter(const atn_parameter *parameter, int32_t index) {
-    return (atn_datum_use){.name = parameter->name,
-                           .type = parameter->type,
-                           .index = index,
-                           .has_default = parameter->has_default,
-                           .default_value = {parameter->default_value[0], parameter->default_value[1]}};
-}
-
-static atn_use use_by_graph(const atn_object *object) {
-    if (!object->written) return ATN_USE_IN;
-    return object->read ? ATN_USE_INOUT : ATN_USE_OUT;
-}
-
-/* The head in the order of the notation; of XML: objects, then parameters. */
-static bool describe_head(atn_builder *b, atn_callee *callee, const atn_kernel_text *text) {
-    const atn_graph *graph = callee->graph;
-    callee->data = atn_arena_alloc(&b->programs->arena,
-                                   ((size_t)graph->n_objects + (size_t)graph->n_parameters + 1) * sizeof *callee->data);
-    if (!callee->data) return false;
-    if (!text) {
-        for (int32_t k = 0; k < graph->n_objects; ++k)
-            if (!graph->objects[k].table)
-                callee->data[callee->n++] = use_of(&graph->objects[k], k, use_by_graph(&graph->objects[k]));
-        for (int32_t k = 0; k < graph->n_parameters; ++k)
-            callee->data[callee->n++] = use_of_parameter(&graph->parameters[k], k);
-        return true;
-    }
-    for (const atn_datum *datum = text->data; datum; datum = datum->next) {
-        atn_use use = datum->role == ATN_ROLE_IN    ? ATN_USE_IN
-                      : datum->role == ATN_ROLE_OUT ? ATN_USE_OUT
-                                                    : ATN_USE_INOUT;
-        for (int32_t k = 0; k < graph->n_objects; ++k)
-            if (!strcmp(graph->objects[k].name, datum->name) && !graph->objects[k].table)
-                callee->data[callee->n++] = use_of(&graph->objects[k], k, use);
-        for (int32_t k = 0; k < graph->n_parameters; ++k)
-            if (!strcmp(graph->parameters[k].name, datum->name))
-                callee->data[callee->n++] = use_of_parameter(&graph->parameters[k], k);
-    }
-    return true;
-}
-
-int32_t atn_programs_add_kernel(atn_builder *b, const char *name, atn_graph *graph, const atn_kernel_text *text) {
-    atn_programs *m = b->programs;
-    if (m->n_callees == m->callees_room) {
-        int32_t room = m->callees_room ? 2 * m->callees_room : 16;
-        atn_callee *grown = atn_arena_alloc(&m->arena, (size_t)room * sizeof *grown);
-        if (!grown) {
-            atn_graph_free(m->ctx, graph);
-            return b->reader->failed = true, -1;
-        }
-        if (m->n_callees) memcpy(grown, m->callees, (size_t)m->n_callees * sizeof *grown);
-        m->callees = grown;
-        m->callees_room = room;
-    }
-    atn_callee *callee = &m->callees[m->n_callees++];
-    *callee = (atn_callee){.graph = graph, .name = atn_arena_strdup(&m->arena, name)};
-    if (!callee->name || !describe_head(b, callee, text)) return b->reader->failed = true, -1;
-    return m->n_callees - 1;
-}
-
-static int32_t add_routine(atn_builder *b, const char *name, atn_place at) {
-    atn_programs *m = b->programs;
-    if (m->n_routines == m->routines_room) {
-        int32_t room = m->routines_room ? 2 * m->routines_room : 8;
-        atn_routine **grown = atn_arena_alloc(&m->arena, (size_t)room * sizeof(void *));
-        if (!grown) return b->reader->failed = true, -1;
-        if (m->n_routines) memcpy(grown, m->routines, (size_t)m->n_routines * sizeof(void *));
-        m->routines = grown;
-        m->routines_room = room;
-    }
-    atn_routine *routine = atn_arena_alloc(&m->arena, sizeof *routine);
-    if (!routine) return b->reader->failed = true, -1;
-    routine->name = name;
-    routine->at = at;
-    m->routines[m->n_routines] = routine;
-    return m->n_routines++;
-}
-
 /* ---- what a name calls ---- */
 
 /* A shipped description, read once; its kernels and programs are found under their names from then on. */
@@ -147,7 +64,8 @@ static bool take_kernel(atn_builder *b, atn_unit *unit, const atn_kernel_text *t
 static bool take_program(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_target_of_call *found) {
     for (int32_t k = 0; k < b->n_known; ++k)
         if (b->known[k].text == text) return *found = b->known[k].target, true;
-    int32_t routine = add_routine(b, text->name, atn_attribute_place(unit->reader, &unit->file->text, text->offset));
+    int32_t routine =
+        atn_programs_add_routine(b, text->name, atn_attribute_place(unit->reader, &unit->file->text, text->offset));
     if (routine < 0) return false;
     *found = (atn_target_of_call){.callee = -1, .routine = routine, .unsure = text->failed};
     if (!atn_builder_know(b, text, *found)) return false; /* before its steps: it may call itself */
@@ -170,7 +88,7 @@ bool atn_builder_know(atn_builder *b, const void *text, atn_target_of_call targe
 static bool take_whole(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_target_of_call *found) {
     for (int32_t k = 0; k < b->n_known; ++k)
         if (b->known[k].text == text) return *found = b->known[k].target, true;
-    atn_graph *graph = atn_programs_whole(unit->reader, unit->file);
+    atn_graph *graph = b->whole(unit->reader, unit->file);
     const atn_kernel_text head = {.name = text->name, .data = text->data};
     int32_t callee = graph ? atn_programs_add_kernel(b, text->name, graph, &head) : -1;
     if (callee < 0) return false;
@@ -238,28 +156,6 @@ static void read_programs(atn_builder *b, atn_unit *unit) {
     }
 }
 
-/* One routine that does the steps of a Sequence: equal names are one. */
-static void read_sequence(atn_builder *b, atn_sequence *sequence) {
-    atn_programs *m = b->programs;
-    char *name = atn_arena_strdup(&m->arena, *sequence->name ? sequence->name : sequence->step[0]->name);
-    int32_t number = name ? add_routine(b, name, (atn_place){1, 1}) : -1;
-    if (number < 0) return;
-    atn_routine *routine = m->routines[number];
-    routine->by_names = true;
-    atn_step **last = &routine->steps;
-    for (int32_t k = 0; k < sequence->count && !b->reader->failed; ++k) {
-        atn_graph *graph = sequence->step[k];
-        sequence->step[k] = NULL;
-        int32_t callee = atn_programs_add_kernel(b, graph->name, graph, NULL);
-        if (callee < 0) return;
-        *last = atn_routine_step_by_names(b, routine, callee);
-        if (!*last) return;
-        last = &(*last)->next;
-    }
-    routine->n_head = routine->n;
-    m->main = number;
-}
-
 /* Those of shipped descriptions hide nothing: they were checked when attune was built. */
 static void close_units(atn_builder *b) {
     for (atn_unit *unit = b->units; unit; unit = unit->next) {
@@ -283,52 +179,6 @@ void atn_builder_read(atn_builder *b, atn_file_text *file) {
 void atn_builder_close(atn_builder *b) {
     for (const atn_unit *unit = b->units; unit; unit = unit->next)
         if (unit->reader != b->reader) atn_arena_take(&b->programs->arena, &unit->reader->arena);
-}
-
-atn_status atn_programs_parse(const atn_ctx *ctx, const char *file, const char *text, size_t length,
-                              const atn_parse_options *options, atn_diagnostics *diagnostics, atn_programs **out) {
-    static const atn_parse_options none;
-    *out = NULL;
-    if (diagnostics) diagnostics->count = 0;
-    atn_programs *programs = atn_zalloc(ctx, sizeof *programs);
-    atn_builder *b = atn_zalloc(ctx, sizeof *b);
-    if (!programs || !b) {
-        atn_free(ctx, programs);
-        atn_free(ctx, b);
-        return ATN_ERR_MEMORY;
-    }
-    programs->ctx = ctx;
-    programs->arena.ctx = ctx;
-    programs->file = atn_arena_strdup(&programs->arena, file ? file : "description");
-    atn_reader reader = {.ctx = ctx,
-                         .arena = {.ctx = ctx},
-                         .file = programs->file ? programs->file : "description",
-                         .xml = text,
-                         .length = length,
-                         .options = options ? options : &none,
-                         .failed = !programs->file};
-    *b = (atn_builder){.reader = &reader, .programs = programs};
-    atn_status status;
-    if (!atn_description_is_program(text, length)) {
-        atn_sequence *sequence = NULL;
-        status = atn_sequence_parse(ctx, file, text, length, options, diagnostics, &sequence);
-        if (status == ATN_OK) read_sequence(b, sequence);
-        atn_sequence_free(sequence);
-        if (status == ATN_OK) status = atn_reader_finish(&reader, diagnostics);
-    } else {
-        atn_file_text *parsed = atn_reader_alloc(&reader, sizeof *parsed);
-        if (parsed && atn_notation_scan(&reader, parsed) && atn_notation_parse(&reader, parsed))
-            atn_builder_read(b, parsed);
-        status = atn_reader_finish(&reader, diagnostics);
-    }
-    atn_builder_close(b);
-    atn_arena_take(&programs->arena, &reader.arena); /* trees of steps live on */
-    atn_free(ctx, b);
-    if (status == ATN_OK)
-        *out = programs;
-    else
-        atn_programs_free(programs);
-    return status;
 }
 
 void atn_programs_free(atn_programs *programs) {

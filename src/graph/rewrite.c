@@ -12,23 +12,6 @@
 
 enum { MOST_DEFINES = 64 };
 
-void atn_sketch_print(const atn_sketch *sketch) {
-    atn_reader *reader = sketch->reader;
-    const char *const *types = reader->types ? reader->types + reader->n_item_types : NULL;
-    if (reader->form == ATN_FORM_XML)
-        atn_sketch_print_xml(sketch, types, reader->many ? 2 : 0, reader->print);
-    else if (reader->form == ATN_FORM_NOTATION) {
-        if (reader->print->length) atn_text_add(reader->print, "\n");
-        atn_sketch_print_notation(sketch, types, reader->plain, reader->print);
-    }
-    for (size_t k = 0; k < sketch->n_items; ++k) {
-        if (!atn_reader_grow(reader, &reader->arena, (void **)&reader->item_types, &reader->item_types_room,
-                             reader->n_item_types, sizeof *reader->item_types))
-            return;
-        reader->item_types[reader->n_item_types++] = sketch->items[k].type;
-    }
-}
-
 typedef struct job {
     const atn_ctx *ctx;
     const char *file, *text;

@@ -7,7 +7,8 @@
 /* parse.c: one file, by a reader that was made for it. */
 atn_status atn_reader_parse(atn_reader *reader, atn_diagnostics *diagnostics, atn_sequence **out);
 
-/* One algorithm, of XML or of the notation. The graph exists even when complaints were made, NULL only without memory. */
+/* algorithm.c: one algorithm, of XML or of the notation. The graph exists even when complaints were made, NULL only
+ * without memory. */
 struct atn_file_text;
 struct atn_kernel_text;
 atn_graph *atn_reader_algorithm(atn_reader *reader, atn_element *element, const struct atn_file_text *file,
@@ -15,8 +16,5 @@ atn_graph *atn_reader_algorithm(atn_reader *reader, atn_element *element, const 
 
 /* print_flat.c: a kernel of arithmetic alone in the notation, a line for each value; false: it is none. */
 bool atn_graph_print_flat(const atn_graph *graph, atn_text *out);
-
-/* rewrite.c: adds one algorithm to reader->print, and the types of its items to reader->item_types. */
-void atn_sketch_print(const atn_sketch *sketch);
 
 #endif

@@ -28,6 +28,8 @@ typedef struct atn_builder {
     atn_reader *reader; /* of the caller's own text */
     atn_programs *programs;
     atn_unit *units;
+    /* A shipped kernel that is written as a program, as one graph: atn_programs_whole. */
+    atn_graph *(*whole)(atn_reader *reader, atn_file_text *file);
     int32_t n_known;
     atn_known known[ATN_MOST_KNOWN];
 } atn_builder;
@@ -38,10 +40,12 @@ bool atn_builder_find(atn_builder *b, atn_unit *unit, const char *name, atn_targ
 bool atn_builder_exists(const atn_unit *unit, const char *name);      /* a kernel or a program */
 bool atn_builder_is_callable(const atn_unit *unit, const char *name); /* it should be one; sizes are asked before */
 void atn_builder_suggest(const atn_builder *b, const atn_unit *unit, atn_suggestion *suggestion);
-int32_t atn_programs_add_kernel(atn_builder *b, const char *name, atn_graph *graph, const atn_kernel_text *text);
-
 void atn_builder_read(atn_builder *b, atn_file_text *file); /* all kernels and programs of a file */
 void atn_builder_close(atn_builder *b);                     /* what its units own goes to the programs */
+
+/* callee.c: their numbers; -1: no memory */
+int32_t atn_programs_add_kernel(atn_builder *b, const char *name, atn_graph *graph, const atn_kernel_text *text);
+int32_t atn_programs_add_routine(atn_builder *b, const char *name, atn_place at);
 
 /* whole.c: a program whose steps fuse into one kernel, as that kernel. NULL with the complaint made. */
 atn_graph *atn_programs_whole(atn_reader *reader, atn_file_text *file);

@@ -101,16 +101,6 @@ atn_value atn_value_plain(atn_sketch *sketch, atn_op op, atn_type type, atn_valu
     return store(sketch, node, trait);
 }
 
-atn_value atn_value_make(atn_sketch *sketch, atn_op op, atn_type type, atn_value a, atn_value b, atn_value c) {
-    if (sketch->reader->failed) return 0;
-    atn_value folded = atn_value_fold(sketch, op, type, a, b, c);
-    return folded >= 0 ? folded : atn_value_plain(sketch, op, type, a, b, c);
-}
-
-atn_value atn_value_cast(atn_sketch *sketch, atn_value value, atn_type type) {
-    return sketch->values[value].type == type ? value : atn_value_make(sketch, ATN_OP_CAST, type, value, -1, -1);
-}
-
 void atn_value_label(atn_sketch *sketch, atn_value value, const char *label) {
     if (sketch->reader->failed) return;
     atn_node *node = &sketch->values[value];

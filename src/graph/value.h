@@ -21,9 +21,8 @@ static inline bool atn_value_is_const(const atn_sketch *sketch, atn_value value)
     return sketch->values[value].op == ATN_OP_CONST;
 }
 
-/* value.c: without folding. fold.c: a value equal to op(a, b, c), or -1. */
+/* Without folding. */
 atn_value atn_value_plain(atn_sketch *sketch, atn_op op, atn_type type, atn_value a, atn_value b, atn_value c);
-atn_value atn_value_fold(atn_sketch *sketch, atn_op op, atn_type type, atn_value a, atn_value b, atn_value c);
 atn_value atn_value_sum(atn_sketch *sketch, atn_value a, atn_value b); /* INDEX; index.c */
 atn_value atn_value_scale(atn_sketch *sketch, atn_value a, int64_t factor);
 

@@ -233,7 +233,7 @@ atn_graph *atn_programs_whole(atn_reader *reader, atn_file_text *file) {
     atn_graph *graph = NULL;
     if (programs) programs->ctx = programs->arena.ctx = reader->ctx;
     if (programs && b) {
-        *b = (atn_builder){.reader = reader, .programs = programs};
+        *b = (atn_builder){.reader = reader, .programs = programs, .whole = atn_programs_whole};
         atn_builder_read(b, file);
         if (!reader->n_complaints && !reader->failed) graph = fold(reader, programs);
         const atn_program_text *main = file->programs;

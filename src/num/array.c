@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const atn_ctx *atn_array_ctx(const atn_array *a) { return atn_device_ctx(a->storage->device); }
 atn_device *atn_array_device(const atn_array *a) { return a->storage->device; }
 
 static atn_status make(atn_device *device, const atn_array *shape, size_t bytes, atn_array **out) {
@@ -122,10 +121,6 @@ atn_status atn_array_create_like(atn_device *device, const atn_view *v, atn_arra
 
 /* ---- views ---- */
 
-int64_t atn_array_rows(const atn_array *a) { return a->size[1] * a->size[2]; }
-
-static bool is_empty(const atn_array *a) { return a->size[0] == 0 || atn_array_rows(a) == 0; }
-
 static bool inside(int64_t first, int64_t count, int64_t size) {
     return first >= 0 && count >= 0 && first <= size && count <= size - first;
 }
@@ -136,7 +131,7 @@ static atn_status view(const atn_array *parent, const atn_array *shape, atn_arra
     *array = *shape;
     array->type = parent->type;
     array->storage = parent->storage;
-    if (is_empty(array)) array->offset = 0; /* nothing there: never point behind the end */
+    if (atn_array_is_empty(array)) array->offset = 0; /* nothing there: never point behind the end */
     ++array->storage->users;
     *out = array;
     return ATN_OK;
@@ -239,29 +234,7 @@ atn_status atn_array_get_info(const atn_array *a, atn_array_info *out) {
     return ATN_GIVE(atn_array_ctx(a), atn_array_info, &info, out);
 }
 
-/* Elements from the first to behind the last. */
-static int64_t span(const atn_array *a) { return is_empty(a) ? 0 : (atn_array_rows(a) - 1) * a->pitch + a->size[0]; }
-
-bool atn_array_is_whole(const atn_array *a) {
-    if (is_empty(a)) return a->storage->bytes == 0;
-    int64_t all = (int64_t)(a->storage->bytes / atn_type_bytes(a->type));
-    return a->offset == 0 && span(a) > all - a->pitch && (a->pitch == a->size[0] || a->storage->users == 1);
-}
-
 bool atn_view_is_alike(const atn_view *a, const atn_view *b) {
     return a->type == b->type && a->rank == b->rank &&
            memcmp(a->size, b->size, (size_t)a->rank * sizeof *a->size) == 0 && (a->rank == 1 || a->pitch == b->pitch);
-}
-
-bool atn_array_overlaps(const atn_array *a, const atn_array *b) {
-    return a->storage == b->storage && !is_empty(a) && !is_empty(b) && a->offset < b->offset + span(b) &&
-           b->offset < a->offset + span(a);
-}
-
-atn_slot atn_array_slot(const atn_array *a) {
-    return (atn_slot){
-        .buffer = a->storage->buffer,
-        .offset = a->offset,
-        .view = {.type = a->type, .rank = a->rank, .size = {a->size[0], a->size[1], a->size[2]}, .pitch = a->pitch},
-    };
 }

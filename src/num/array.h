@@ -44,6 +44,7 @@ atn_status atn_array_create_around(atn_device *device, atn_type type, int64_t ro
  */
 void atn_array_turn_shape(int32_t rank, const int64_t *from, int64_t *to);
 int64_t atn_array_rows(const atn_array *array); /* of all planes */
+bool atn_array_is_empty(const atn_array *array);
 /* The host's copy is pinned though it may be small: for what goes back and forth often, each time without waiting.
  * Before its elements are touched. */
 void atn_array_pin(atn_array *array);

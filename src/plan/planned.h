@@ -54,7 +54,10 @@ atn_status atn_capture_run(atn_planned *planned, atn_plan_unit *unit, bool *done
 /* A loop of which the host did some rounds: the rest. */
 atn_status atn_capture_go_on(atn_planned *planned, int32_t end, bool *done);
 
-/* walk.c */
+/* loop_end.c */
 atn_status atn_planned_settle(atn_planned *planned); /* how unread loops ended goes into the note; waits */
+/* How one ended that the host followed: `condition` as it looked at it last; `open`: it has one. */
+void atn_planned_note_end(atn_planned *planned, const atn_plan_node *loop, bool open, int64_t rounds,
+                          int32_t condition);
 
 #endif

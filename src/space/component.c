@@ -10,7 +10,6 @@ static const double MOST_ROW_WORDS = 1 << 20; /* of one relation's table */
 static const double SMALL_ROW_WORDS = 1 << 10;
 static const double MOST_KEYS = 0x1p62;          /* that a memo can tell apart */
 static const double MOST_PREFIXES = 1 << 20;     /* remembered although none comes twice, for ranking */
-static const int64_t FIRST_STEPS = 2000000;      /* of the interpreter, before native code is thought of */
 enum { MOST_MEMO_ENTRIES = 1 << 21, REUSE = 4 }; /* a table pays when a row is used this often */
 
 /* ---- making one ---- */
@@ -312,39 +311,4 @@ atn_status atn_component_count_from(atn_component *c, atn_walk *walk, int32_t de
     if (status || !at->memo.on || c->memo_entries >= MOST_MEMO_ENTRIES) return status;
     ++c->memo_entries;
     return atn_memo_put(c->plan->space->ctx, &at->memo, key, *out);
-}
-
-atn_status atn_component_count_soon(atn_component *c, atn_walk *walk, atn_wide *out, bool *known) {
-    atn_status status = ATN_OK;
-    if (!c->counted) {
-        c->budget = c->steps + FIRST_STEPS;
-        status = atn_component_count_from(c, walk, 0, &c->count);
-        c->budget = INT64_MAX;
-        c->counted = status == ATN_OK;
-    }
-    *out = c->count;
-    *known = c->counted;
-    return status == ATN_ERR_TIMEOUT || status == ATN_ERR_UNSUPPORTED ? ATN_OK : status;
-}
-
-/* Interpreted for a few milliseconds, then native where that helps. */
-atn_status atn_component_count(atn_component *c, atn_walk *walk, atn_wide *out) {
-    atn_space_engine engine = c->plan->space->engine;
-    atn_status status = ATN_ERR_TIMEOUT;
-    if (!c->counted && engine != ATN_SPACE_NATIVE) {
-        c->budget = engine == ATN_SPACE_AUTO ? c->steps + FIRST_STEPS : INT64_MAX;
-        status = atn_component_count_from(c, walk, 0, &c->count);
-        c->budget = INT64_MAX;
-    }
-    if (!c->counted && status == ATN_ERR_TIMEOUT) {
-        bool done = false;
-        status = atn_component_go_native(c, walk, engine == ATN_SPACE_NATIVE, &done);
-        c->native = done && !status;
-        if (!status) status = atn_component_count_from(c, walk, 0, &c->count);
-    } else if (c->counted) {
-        status = ATN_OK;
-    }
-    c->counted = status == ATN_OK;
-    *out = c->count;
-    return status;
 }

@@ -224,6 +224,7 @@ struct atn_space {
     } * shared;
 };
 
+/* ---- texts (names.c) ---- */
 /* The number of a text; -1: out of memory. */
 int32_t atn_lan_intern(atn_space *space, const char *text, size_t length);
 const char *atn_lan_text(const atn_space *space, int32_t number);

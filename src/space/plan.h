@@ -103,11 +103,13 @@ void atn_component_free(atn_component *component);
 atn_status atn_component_mask(atn_component *component, atn_walk *walk, int32_t depth);
 /* Points below `depth`. ATN_ERR_TIMEOUT when the budget is used up. */
 atn_status atn_component_count_from(atn_component *component, atn_walk *walk, int32_t depth, atn_wide *out);
+uint64_t atn_component_key(const atn_component *component, const atn_walk *walk, int32_t depth);
+atn_status atn_component_step(atn_component *component, const atn_walk *walk, int64_t steps);
+
+/* ---- count.c; the plan's lock is held ---- */
 atn_status atn_component_count(atn_component *component, atn_walk *walk, atn_wide *out);
 /* Interpreted for some milliseconds. *known: false: that was not enough, with ATN_OK. */
 atn_status atn_component_count_soon(atn_component *component, atn_walk *walk, atn_wide *out, bool *known);
-uint64_t atn_component_key(const atn_component *component, const atn_walk *walk, int32_t depth);
-atn_status atn_component_step(atn_component *component, const atn_walk *walk, int64_t steps);
 
 /* ---- memo.c ---- */
 bool atn_memo_find(const atn_memo *memo, uint64_t key, atn_wide *out);

@@ -1,0 +1,66 @@
+/* Failures and the log: one sentence per failing thread. Reporting a failure must not itself fail, so a thread's
+ * sentence lies in memory of its own that is always there. */
+#include "base/context_own.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The last failure of this thread, and in which context: numbers are never used again, addresses may be. */
+static _Thread_local struct {
+    uint64_t context; /* 0: none */
+    char text[ATN_MESSAGE_BYTES];
+} failure;
+
+/* One line: a message never holds a line break or a terminal's escape, whatever a compiler or driver put into it. */
+static void flatten(char *text) {
+    for (; *text; ++text)
+        if ((unsigned char)*text < ' ' || *text == 0x7f) *text = ' ';
+}
+
+static void keep_sentence(const atn_ctx *ctx, const char *text) {
+    size_t length = strnlen(text, sizeof failure.text - 1);
+    memmove(failure.text, text, length);
+    failure.text[length] = '\0';
+    flatten(failure.text);
+    failure.context = ctx ? ctx->number : 0;
+}
+
+atn_status atn_fail(const atn_ctx *ctx, atn_status status, const char *format, ...) {
+    char text[ATN_MESSAGE_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    keep_sentence(ctx, text);
+    return status;
+}
+
+atn_status atn_fail_memory(const atn_ctx *ctx, size_t bytes, const char *what) {
+    return atn_fail(ctx, ATN_ERR_MEMORY, "out of memory: %s needs %zu bytes", what, bytes);
+}
+
+atn_status atn_fail_within(const atn_ctx *ctx, atn_status status, const char *format, ...) {
+    char prefix[256], text[ATN_MESSAGE_BYTES + 300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(prefix, sizeof prefix, format, args);
+    va_end(args);
+    snprintf(text, sizeof text, "%s: %s", prefix, atn_ctx_message(ctx));
+    keep_sentence(ctx, text);
+    return status;
+}
+
+const char *atn_ctx_message(const atn_ctx *ctx) {
+    return failure.context == (ctx ? ctx->number : 0) ? failure.text : "";
+}
+
+void atn_log(const atn_ctx *ctx, atn_log_level level, const char *format, ...) {
+    if (!ctx->options.log || level < ctx->options.log_from) return;
+    char line[ATN_MESSAGE_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    flatten(line);
+    ctx->options.log(ctx->options.log_user, level, line);
+}

@@ -1,0 +1,31 @@
+/* A phase that was read: its range, whether it is a surface already, its end. */
+#include "cli/unwrap.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+
+static const double PI = 3.141592653589793;
+
+size_t unwrap_value_bytes(const unwrap_job *job) { return job->options.bits == 64 ? sizeof(double) : sizeof(float); }
+
+void unwrap_phase_free(const unwrap_job *job, unwrap_phase *phase) {
+    atn_free(job->call->ctx, phase->value);
+    atn_free(job->call->ctx, phase->modulation);
+    atn_free(job->call->ctx, phase->intensity);
+    atn_free(job->call->ctx, phase->zernike);
+    *phase = (unwrap_phase){0};
+}
+
+double unwrap_full_scale(const atn_image_info *info) { return info->whole ? ldexp(1, info->bits) - 1 : 0; }
+
+void unwrap_phase_see(unwrap_phase *phase, double value) {
+    if (!isfinite(value)) return;
+    if (value < phase->low) phase->low = value;
+    if (value > phase->high) phase->high = value;
+}
+
+bool unwrap_is_surface(const unwrap_job *job, const unwrap_phase *phase) {
+    static const double ROUNDED = 0.1; /* turns: numbers of few bits may go a little beyond one */
+    return !job->rewrap && (phase->heights || phase->high - phase->low > 2 * PI * (1 + ROUNDED));
+}

@@ -1,0 +1,22 @@
+/* What every call of the CUDA driver needs: the device's context made current, results turned into sentences. */
+#include "device/cuda.h"
+
+#include <stdio.h>
+
+atn_status atn_cuda_check(atn_cuda_device *device, int result, const char *format, ...) {
+    if (result == ATN_CU_SUCCESS) return ATN_OK;
+    char what[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    const atn_cuda_error *error = atn_cuda_error_of(result);
+    if (error->status == ATN_ERR_LOST)
+        return atn_device_lose(&device->base, "%s ended with %s (%d), %s", what, error->name, result, error->meaning);
+    return atn_fail(device->base.ctx, error->status, "%s (cuda): %s failed with %s (%d), %s", device->base.info.name,
+                    what, error->name, result, error->meaning);
+}
+
+atn_status atn_cuda_enter(atn_cuda_device *device) {
+    return atn_cuda_check(device, device->api.context_set(device->context), "making the context current");
+}
