@@ -17,7 +17,7 @@ typedef struct contraction {
 #define OF(op, a, n) ir_operation(p, op, IR_ADDRESS, a, ir_address(p, n), -1)
 
 /* Lane l of a warp has rows l / 4 and columns 2 (l mod 4) and the next of every 8 x 8. */
-void lower_bind_contraction(lowering *l) {
+static void bind_points(lowering *l) {
     atn_lowered *p = l->p;
     contraction *x = l->contract;
     ir_ref warp = ir_declare(p, l->block, "warp", OF(ATN_OP_DIV, l->item, 32));
@@ -568,6 +568,8 @@ void lower_group_contraction(lowering *l) {
     }
     l->clamp = true;
     l->contract = &x;
+    l->bind = bind_points;
     lower_group(l);
     l->contract = NULL;
+    l->bind = NULL;
 }

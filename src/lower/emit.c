@@ -6,37 +6,9 @@
 
 #include "base/memory.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { FINISH_ITEMS = 256 };
-
-void lower_fail(lowering *l, atn_status status, const char *format, ...) {
-    if (l->status != ATN_OK) return;
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    l->status = atn_fail(l->ctx, status, "%s", text);
-}
-
-ir_ref lower_declare(lowering *l, const char *stem, int32_t d, ir_ref value) {
-    char name[32];
-    snprintf(name, sizeof name, "%s%d", stem, d);
-    return ir_declare(l->p, l->block, name, value);
-}
-
-int32_t lower_counter(lowering *l, const char *stem, int32_t d) {
-    char name[32];
-    snprintf(name, sizeof name, "%s%d", stem, d);
-    return ir_new_variable(l->p, name, IR_ADDRESS, 1, true);
-}
-
-void lower_enter(lowering *l, atn_variant variant) {
-    l->v = variant;
-    l->cuts = lower_cut(l->g, &variant);
-}
 
 /* ---- arguments ---- */
 

@@ -17,10 +17,14 @@ typedef struct loops {
 
 typedef void loops_tile(loops *o, ir_ref start, ir_ref to); /* works through one tile of q0 */
 
+/* The dimensions that the results of a block differ by. */
+static inline uint32_t loops_result_dims(const lowering *l, const atn_block *b) {
+    return lower_result_dims(l->g, b, l->bound & ~l->apart);
+}
+
 /* reduce.c */
 int32_t *loops_slot(const loops *o, int32_t place_index, int32_t set, int32_t k,
-                    int32_t part);                                 /* an accumulator's variable */
-uint32_t loops_result_dims(const lowering *l, const atn_block *b); /* the dimensions that its results differ by */
+                    int32_t part); /* an accumulator's variable */
 int32_t loops_acc_width(const loops *o, int32_t set);
 loops loops_open(lowering *l, int32_t block);
 void loops_hoist(lowering *l, const atn_block *b);

@@ -33,6 +33,7 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
     p->graph = graph;
     p->variant = *variant;
     lowering l = {.ctx = ctx,
+                  .make_block = lower_block,
                   .p = p,
                   .host = target->host,
                   .warp = target->warp,

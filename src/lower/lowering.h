@@ -61,7 +61,8 @@ typedef enum lower_pieces {
     PIECES_APART     /* they are read one by one */
 } lower_pieces;
 
-typedef struct lowering {
+typedef struct lowering lowering;
+struct lowering {
     const atn_ctx *ctx;
     const atn_graph *g;
     atn_lowered *p;
@@ -101,8 +102,10 @@ typedef struct lowering {
     struct matrix *matrix;        /* see lower_group_matrix; NULL: the group is done without */
     struct contraction *contract; /* see lower_group_contraction */
     bool polynomial;              /* the exponential at hand goes by polynomial, whatever the variant says */
-    atn_status status;            /* first failure */
-} lowering;
+    void (*make_block)(lowering *l, int32_t block); /* lower_block: blocks of every kind hold blocks of every kind */
+    void (*bind)(lowering *l); /* points lie otherwise than nests of loops have them; NULL: they do not */
+    atn_status status;         /* first failure */
+};
 
 /* Leaves a sentence and remembers the failure; the passes go on and lower.c looks once, at the end. */
 void lower_fail(lowering *l, atn_status status, const char *format, ...) ATN_PRINTF(3, 4);
@@ -114,17 +117,14 @@ int32_t lower_counter(lowering *l, const char *stem, int32_t d); /* the variable
 /* Goes on with another variant, say at the edge of a tile. */
 void lower_enter(lowering *l, atn_variant variant);
 
-/* ---- values (value.c) ---- */
+/* The blocks directly inside one, each after those whose results it uses. */
+void lower_children(lowering *l, int32_t parent);
+lower_scene lower_scene_of(const lowering *l); /* what passes are asked with where the program stands */
+
+/* ---- places (place.c) ---- */
 int32_t lower_type(const lowering *l, atn_type type); /* what is computed in: HP in SP, unless the variant says half */
 bool lower_ready(const lowering *l, atn_value value);
-ir_ref lower_value(lowering *l, atn_value value, place at, int32_t part);
-void lower_value_named(lowering *l, atn_value value, place at); /* made into a variable, also where it is used once */
-void lower_hoist(lowering *l, atn_value value);                 /* makes all of it that can be made here */
-ir_ref lower_dimension(lowering *l, int32_t dim, place at);     /* its address at a place */
-/* A selector: an address where that holds it, as it does those that are shown to be in range; else an INDEX, to be
- * narrowed once it is known to be inside. `validated`: it is inside. */
-ir_ref lower_index(lowering *l, atn_value value, place at, bool validated);
-ir_ref lower_end(lowering *l, atn_value value); /* an end of a range, as an address; see ATN_FARTHEST */
+ir_ref lower_dimension(lowering *l, int32_t dim, place at); /* its address at a place */
 bool lower_next_place(const lowering *l, uint32_t dims,
                       place *at); /* next register instance over dims; false at the end */
 size_t lower_mark(const lowering *l);
@@ -135,20 +135,13 @@ void lower_memo_keep(lowering *l, int32_t what, int32_t part, place at, ir_ref r
 int64_t lower_offset(const lowering *l, int32_t dim, place at);
 place lower_normal(const lowering *l, uint32_t dims, place at);
 
-/* ---- accesses (access.c) ---- */
+/* ---- elements (element.c; see element.h) ---- */
 /* An element of an object: its index along each axis, -1 beyond the object's rank. */
 typedef struct lower_at {
     ir_ref axis[ATN_MAX_RANK];
 } lower_at;
 void lower_name_indices(lowering *l, lower_at *at);           /* makes variables of them */
 ir_ref lower_size(lowering *l, int32_t object, int32_t axis); /* Size(axis), as an address */
-lower_at lower_select(lowering *l, const atn_value select[ATN_MAX_RANK], place at,
-                      bool validated); /* see lower_index */
-/* Bytes that are gathered only to be widened, as INT32: the gather does it. -1: the value is something else. */
-ir_ref lower_widened_bytes(lowering *l, atn_value value, place at);
-ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part);
-ir_ref lower_pieces_aligned(lowering *l,
-                            uint64_t reads); /* do they begin at multiples of 16 bytes? -1: there are none */
 typedef enum lower_guard {
     GUARD_NONE,
     GUARD_BOTH,
@@ -162,32 +155,52 @@ ir_ref lower_from_zero(lowering *l, lower_at at);                            /* 
 ir_ref lower_pick(lowering *l, int32_t object, lower_at at, bool from_zero); /* the element, or 0 outside */
 ir_ref lower_load_wide(lowering *l, int32_t object, lower_at at, int32_t wide);
 ir_ref lower_either(lowering *l, ir_ref condition, ir_ref yes, ir_ref no); /* by one condition, whole vectors */
-void lower_keep_reads(lowering *l); /* of a row at hand: begins to fetch those that can be kept, into l->kept */
-void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable);
 void lower_store(lowering *l, const atn_write *w, lower_at at, ir_ref value, int32_t part);
+
+/* ---- values (value.c) ---- */
+ir_ref lower_value(lowering *l, atn_value value, place at, int32_t part);
+void lower_value_named(lowering *l, atn_value value, place at); /* made into a variable, also where it is used once */
+void lower_hoist(lowering *l, atn_value value);                 /* makes all of it that can be made here */
+/* A selector: an address where that holds it, as it does those that are shown to be in range; else an INDEX, to be
+ * narrowed once it is known to be inside. `validated`: it is inside. */
+ir_ref lower_index(lowering *l, atn_value value, place at, bool validated);
+ir_ref lower_end(lowering *l, atn_value value); /* an end of a range, as an address; see ATN_FARTHEST */
+
+/* ---- reads (read.c) ---- */
+lower_at lower_select(lowering *l, const atn_value select[ATN_MAX_RANK], place at,
+                      bool validated); /* see lower_index */
+/* Bytes that are gathered only to be widened, as INT32: the gather does it. -1: the value is something else. */
+ir_ref lower_widened_bytes(lowering *l, atn_value value, place at);
+ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part);
+ir_ref lower_pieces_aligned(lowering *l,
+                            uint64_t reads); /* do they begin at multiples of 16 bytes? -1: there are none */
+void lower_keep_reads(lowering *l); /* of a row at hand: begins to fetch those that can be kept, into l->kept */
+
+/* ---- writes (write.c) ---- */
+void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable);
 
 /* ---- blocks turned in registers (turn.c) ---- */
 /* The dimension of the points whose registers are turned with the lanes of the vector to be written; -1: none. */
 int32_t lower_turned(const lowering *l, const atn_write *w, uint32_t dims);
 void lower_write_turned(lowering *l, const atn_write *w, place at, int32_t d); /* all registers along d at once */
 
-/* ---- staged tiles (staged.c) ---- */
-lower_scene lower_scene_of(const lowering *l);         /* what passes are asked with where the program stands */
+/* ---- staged tiles (staged.c, staged_read.c) ---- */
 void lower_stage_open(lowering *l, int32_t block);     /* what is staged for a block, or for the points: 0 */
 void lower_stage_fill(lowering *l, ir_ref tile_start); /* by all items, single buffered */
 void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]); /* into registers: MAX_PREFETCH in all */
 void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]); /* from there into the halves */
 enum { MAX_PREFETCH = 64 };
+int64_t lower_staged_length(const lowering *l, int32_t dim);         /* of a tile along a dimension */
+ir_ref lower_tile_element(lowering *l, const staged *s, lower_at e); /* where it lies in the tile */
 const staged *lower_staged_for(const lowering *l, int32_t read);
 ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, int32_t width);
 
 /* ---- the stages (emit.c) ---- */
 void lower_emit(lowering *l, const atn_target *target); /* the whole program, into l->p */
 
-/* ---- the points (nest.c) ---- */
+/* ---- the points (points.c, nest.c) ---- */
 void lower_bind_points(lowering *l, const ir_ref seq[ATN_MAX_RANK]); /* of one step of the sequence; NULL: the first */
-void lower_children(lowering *l, int32_t parent); /* the blocks directly inside one, in an order that they allow */
-void lower_group(lowering *l);                    /* everything one group does, from its start[] on */
+void lower_group(lowering *l); /* everything one group does, from its start[] on */
 /* The same, plainly, for the points of the group's tile that exist, but for those of `tile` (-1: as the group's own),
  * where `done` says that it is done already; host only. */
 void lower_edge(lowering *l, ir_ref done, const ir_ref tile[ATN_MAX_RANK]);
@@ -203,9 +216,8 @@ void lower_group_matrix(lowering *l); /* everything one group does: with them, o
 void lower_block_matrix(lowering *l, int32_t block);
 void lower_group_contraction(lowering *l); /* products of matrices (contract_emit.c) */
 void lower_block_contraction(lowering *l, int32_t block);
-void lower_bind_contraction(lowering *l); /* points as matrix units hold them */
 
-/* ---- reductions (reduce.c, join.c, apart.c) ---- */
+/* ---- blocks (apart.c, block.c, reduce.c, join.c) ---- */
 void lower_block(lowering *l, int32_t block);       /* loops, joins; afterwards RESULT of it can be made */
 void lower_block_whole(lowering *l, int32_t block); /* the same for all places at once */
 bool lower_scans(const lowering *l, int32_t block); /* its running values are to be made (scan.c) */

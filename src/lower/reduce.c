@@ -2,15 +2,8 @@
  * a vector and items of a group are joined. */
 #include "lower/loops.h"
 
-#include <stdio.h>
-
 int32_t *loops_slot(const loops *o, int32_t place_index, int32_t set, int32_t k, int32_t part) {
     return &o->variable[((place_index * o->r.sets + set) * ATN_MAX_ACCS + k) * 2 + part];
-}
-
-/* The dimensions that the results of a block differ by. */
-uint32_t loops_result_dims(const lowering *l, const atn_block *b) {
-    return lower_result_dims(l->g, b, l->bound & ~l->apart);
 }
 
 /* This item's lane along each dimension: q0 is the fastest. */
@@ -48,19 +41,6 @@ int32_t loops_acc_width(const loops *o, int32_t set) {
     const lowering *l = o->l;
     if (l->vec_dim >= 0 && (o->r.dims >> l->vec_dim & 1)) return l->dim[l->vec_dim].vec;
     return set < o->r.q[0].regs ? o->r.q[0].vec : 1;
-}
-
-static void declare_accumulators(loops *o) {
-    lowering *l = o->l;
-    for (int32_t n = 0; n < o->places && !l->p->failed; ++n)
-        for (int32_t set = 0; set < o->r.sets; ++set)
-            for (int32_t k = 0; k < o->b->n_accs; ++k)
-                for (int32_t part = 0; part < acc_parts(&o->b->acc[k]); ++part) {
-                    char name[64];
-                    snprintf(name, sizeof name, "%.30s_acc%d", o->b->name, k);
-                    ir_ref start = ir_splat(l->p, acc_neutral(l, o->b, k, part), loops_acc_width(o, set));
-                    *loops_slot(o, n, set, k, part) = ir_declare_mutable(l->p, l->block, name, start);
-                }
 }
 
 void loops_hoist(lowering *l, const atn_block *b) {
@@ -181,30 +161,4 @@ void loops_conclude(loops *o) {
         }
         ++n;
     } while (lower_next_place(l, o->r.dims, &at));
-}
-
-void lower_block_whole(lowering *l, int32_t block) {
-    if (l->p->failed || l->status != ATN_OK) return;
-    if (lower_scans(l, block)) {
-        lower_block_scan(l, block);
-        return;
-    }
-    if (l->matrix) {
-        lower_block_matrix(l, block);
-        return;
-    }
-    if (l->contract) {
-        lower_block_contraction(l, block);
-        return;
-    }
-    loops o = loops_open(l, block);
-    ir_comment(l->p, l->block, "%s", o.b->name);
-    if (atn_block_is_outermost(l->g, block)) lower_stage_open(l, block);
-    loops_hoist(l, o.b);
-    declare_accumulators(&o);
-    if (l->p->failed) return; /* there may be no accumulators */
-    loops_all(&o, loops_one_tile);
-    if (o.b->n_accs > 0) loops_conclude(&o);
-    if (atn_block_is_outermost(l->g, block)) l->staged.count = 0;
-    l->done |= 1u << block;
 }

@@ -7,20 +7,6 @@
 
 #include <stdio.h>
 
-void scan_join(scan *s, const char *name, scan_accs a, scan_accs b, scan_accs out) {
-    lowering *l = s->l;
-    if (l->p->failed) {
-        SCAN_EACH(s->b, k, part) out[k][part] = 0;
-        return;
-    }
-    lower_join(l, s->b, a, b, out, true);
-    SCAN_EACH(s->b, k, part) out[k][part] = ir_declare(l->p, l->block, name, out[k][part]);
-}
-
-static bool by_update(const atn_block *b) {
-    return b->acc[0].join == ATN_JOIN_CUSTOM || b->acc[0].join == ATN_JOIN_ORDERED;
-}
-
 /* init, or what has no influence. */
 static void first_values(scan *s, scan_accs out) {
     lowering *l = s->l;
@@ -32,32 +18,6 @@ static void first_values(scan *s, scan_accs out) {
     }
 }
 
-void scan_variables(scan *s, const char *name, scan_accs value, scan_accs variable) {
-    SCAN_EACH(s->b, k, part)
-    variable[k][part] = ir_variable_ref(s->l->p, ir_declare_mutable(s->l->p, s->l->block, name, value[k][part]));
-}
-
-void scan_assign(scan *s, scan_accs variable, scan_accs value) {
-    SCAN_EACH(s->b, k, part)
-    if (!s->l->p->failed) ir_assign(s->l->p, s->l->block, s->l->p->nodes[variable[k][part]].id, value[k][part]);
-}
-
-void scan_keep_running(scan *s, atn_op op, place at, scan_accs value) {
-    lowering *l = s->l;
-    for (atn_value v = 0; v < l->g->n_values && !l->p->failed; ++v) {
-        const atn_node *n = &l->g->values[v];
-        if (n->op != op || n->index != s->block) continue;
-        for (int32_t part = 0; part < acc_parts(&s->b->acc[n->axis]); ++part) {
-            ir_ref ref = ir_declare(l->p, l->block,
-                                    n->label              ? n->label
-                                    : op == ATN_OP_BEFORE ? "before"
-                                                          : "after",
-                                    ir_cast(l->p, lower_type(l, n->type), value[n->axis][part]));
-            lower_memo_keep(l, v, part, lower_normal(l, n->dims, at), ref);
-        }
-    }
-}
-
 /* One step: what comes next is what was, with it. */
 static void step_alone(scan *s, scan_accs carry, place at, scan_accs next) {
     lowering *l = s->l;
@@ -66,37 +26,15 @@ static void step_alone(scan *s, scan_accs carry, place at, scan_accs next) {
     SCAN_EACH(s->b, k, part)
     if (!l->p->failed) l->acc_variable[k][part] = l->p->nodes[carry[k][part]].id;
     SCAN_EACH(s->b, k, part) {
-        atn_value from = by_update(s->b) ? s->b->acc[k].update : s->b->acc[k].term;
+        atn_value from = scan_by_update(s->b) ? s->b->acc[k].update : s->b->acc[k].term;
         right[k][part] = ir_cast(l->p, acc_type(l, &s->b->acc[k]), lower_value(l, from, at, part));
     }
-    if (by_update(s->b))
+    if (scan_by_update(s->b))
         SCAN_EACH(s->b, k, part) next[k][part] = ir_declare(l->p, l->block, "updated", right[k][part]);
     else
         scan_join(s, "joined", carry, right, next);
     if (l->p->failed) return;
     scan_keep_running(s, ATN_OP_AFTER, at, next);
-}
-
-void scan_contribution(scan *s, place at, ir_ref valid, scan_accs out) {
-    lowering *l = s->l;
-    scan_accs term, clean;
-    SCAN_EACH(s->b, k, part)
-    if (!l->p->failed && by_update(s->b)) l->acc_variable[k][part] = l->p->nodes[s->neutral[k][part]].id;
-    SCAN_EACH(s->b, k, part) {
-        atn_value from = by_update(s->b) ? s->b->acc[k].update : s->b->acc[k].term;
-        term[k][part] = ir_cast(l->p, acc_type(l, &s->b->acc[k]), lower_value(l, from, at, part));
-    }
-    if (l->p->failed) return;
-    if (!by_update(s->b)) lower_join(l, s->b, s->neutral, term, clean, true); /* a NaN loses, as it does in order */
-    SCAN_EACH(s->b, k, part) {
-        atn_join join = s->b->acc[k].join;
-        bool whole = by_update(s->b) || join == ATN_JOIN_SUM || join == ATN_JOIN_PRODUCT || join == ATN_JOIN_AND ||
-                     join == ATN_JOIN_OR;
-        ir_ref value = whole ? term[k][part] : clean[k][part];
-        if (valid >= 0)
-            value = ir_operation(l->p, ATN_OP_SELECT, acc_type(l, &s->b->acc[k]), valid, value, s->neutral[k][part]);
-        out[k][part] = ir_declare(l->p, l->block, "step", value);
-    }
 }
 
 static void copy(const scan *s, scan_accs from, scan_accs to) { SCAN_EACH(s->b, k, part) to[k][part] = from[k][part]; }
@@ -352,7 +290,7 @@ void lower_block_scan(lowering *l, int32_t block) {
     if (parts) l->p->scratch_slots = s.slots;
     loops_hoist(l, o.b);
     SCAN_EACH(o.b, k, part) neutral[k][part] = acc_neutral(l, o.b, k, part);
-    if (by_update(o.b)) { /* what ACC means, so a variable */
+    if (scan_by_update(o.b)) { /* what ACC means, so a variable */
         scan_variables(&s, "none", neutral, s.neutral);
     } else {
         SCAN_EACH(o.b, k, part) s.neutral[k][part] = neutral[k][part];

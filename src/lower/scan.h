@@ -1,5 +1,5 @@
-/* A scan while its loops are being made: shared by scan.c (the loops), scan_group.c (over the items of a group) and
- * scan_look.c (over groups of one launch). */
+/* A scan while its loops are being made: shared by scan.c (the loops), scan_step.c (its steps), scan_group.c (over the
+ * items of a group) and scan_look.c (over groups of one launch). */
 #ifndef ATN_LOWER_SCAN_H
 #define ATN_LOWER_SCAN_H
 
@@ -25,6 +25,11 @@ typedef struct scan {
 #define SCAN_EACH(b, k, part)                                                                                          \
     for (int32_t k = 0; k < (b)->n_accs; ++k)                                                                          \
         for (int32_t part = 0; part < acc_parts(&(b)->acc[k]); ++part)
+
+/* Its accumulators are updated, not joined with a term. */
+static inline bool scan_by_update(const atn_block *b) {
+    return b->acc[0].join == ATN_JOIN_CUSTOM || b->acc[0].join == ATN_JOIN_ORDERED;
+}
 
 /* out = a joined with b, a earlier; each in a variable of its own. */
 void scan_join(scan *s, const char *name, scan_accs a, scan_accs b, scan_accs out);
