@@ -1,6 +1,6 @@
 #!/bin/sh
 # Files that call each other in a circle: only those that tests/structure/circles.txt allows, each line one circle of halves of one
-# subject, with its reason. Read from the symbols of what was built. usage: circles.sh BUILD ROOT
+# subject, with its reason; a line without its circle fails too. Read from the symbols of what was built. usage: circles.sh BUILD ROOT
 set -eu
 build=$1 root=$2
 work=$(mktemp -d)
@@ -46,6 +46,7 @@ xargs nm -A <"$work/objects" 2>/dev/null | awk -v allowed="$root/tests/structure
             split(line, halves, ": "); ++n_allowed
             n = split(halves[1], parts, " ")
             for (k = 1; k <= n; ++k) may[n_allowed, parts[k]] = 1
+            listed[n_allowed] = n; row[n_allowed] = halves[1]
         }
         for (file in files) {
             if (file in done) continue
@@ -57,13 +58,16 @@ xargs nm -A <"$work/objects" 2>/dev/null | awk -v allowed="$root/tests/structure
             ++circles; all += size
             fits = 0
             for (c = 1; c <= n_allowed && !fits; ++c) {
-                fits = 1
+                fits = size == listed[c]
                 for (k = 1; k <= size && fits; ++k) fits = (c, member[k]) in may
+                if (fits) there[c] = 1
             }
             for (k = 1; k <= size; ++k) members = members " " member[k]
             if (!fits) { print "a circle that is not allowed:" members; bad = 1 }
             else if (ENVIRON["SHOW"]) print members
         }
+        for (c = 1; c <= n_allowed; ++c)
+            if (!(c in there)) { print "allowed, but there is no such circle: " row[c]; bad = 1 }
         print circles + 0 " circles of " all + 0 " files"
         exit bad
     }'
