@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "base/environment.h"
+#include "base/hash.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "plot/page.h"
@@ -114,6 +115,8 @@ atn_status atn_cli_read_length(atn_cli_call *call, const char *name, double leas
 bool atn_cli_read_duration(const char *text, double *seconds);
 /* "512x1024" or "128x512x1024": how many numbers, each above 0. 0: it is no shape. */
 int atn_cli_read_shape(const char *text, int64_t shape[3]);
+/* Options as they were given, but for some, added to a hash: does a journal belong to this call? */
+atn_hash atn_cli_hash_options(const atn_cli_call *call, atn_hash before, const char *const *except, size_t count);
 /* Does one of the words of "rigid|similarity|FILE" match? A word in capitals stands for anything,
  * and so do capitals behind a colon: "zernike:N". */
 bool atn_cli_choice_allows(const char *choices, const char *value);

@@ -218,7 +218,7 @@ static atn_status match(atn_cli_call *call, atn_device *const *devices, int32_t 
 }
 
 static atn_status check_together(atn_cli_call *call) {
-    static const char *const NOT[] = {"output", "ranges"};
+    static const char *const NOT[] = {"output", "ranges", "resume"};
     for (size_t k = 0; k < sizeof NOT / sizeof *NOT; ++k)
         if (atn_cli_has(call, "frames") && atn_cli_value(call, NOT[k]))
             return atn_cli_misuse(call, "--%s does not go with --frames, whose frames are neighbourhoods", NOT[k]);
@@ -276,7 +276,8 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "slabs "
             "gives the same result, however many ranks there are. Several devices share the slabs: --device cuda,host, "
             "or "
-            "all.",
+            "all. With --resume FOLDER the slabs that are done are kept there: the same line once more, on any number "
+            "of ranks, goes on with the others.",
             "JSON: atoms, counts (of each class), background (atoms of other on no site of the surrounding lattice), "
             "dropped, seconds, match_seconds, read_seconds, learn_seconds, write_seconds (of the slowest rank), ranks, "
             "atoms_per_second, peak_bytes, estimated_bytes (before the run; 0 with --frames), "
@@ -319,6 +320,9 @@ const atn_cli_verb ATN_VERB_LATTICE = {
              .meaning = "cut the frame into N slabs; default: one for each rank, four for each of several devices, and "
                         "2^20 atoms "
                         "each at most"},
+            {.name = "resume",
+             .value = "FOLDER",
+             .meaning = "keep finished slabs there until all is written; a run that was ended goes on"},
             {.name = "report", .value = "FILE", .meaning = "write an HTML report"},
             ATN_SERVE_OPTION,
             {.name = "drop-invalid", .meaning = "drop atoms with NaN or infinite coordinates"},

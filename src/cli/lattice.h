@@ -62,6 +62,10 @@ typedef struct lattice_job {
     atn_atom_column *column;  /* of these; NULL: nothing is written */
     atn_ranks_parcel *parcel; /* results for each rank, which writes them; owned; NULL: it is alone */
     lattice_outcome *o;
+    const char *resume; /* folder that what is done is kept in, or NULL */
+    atn_hash key;       /* of what is kept there */
+    bool learned;       /* a run before has learned */
+    size_t slabs;       /* of the whole frame */
 } lattice_job;
 
 /* Memory that the run will take, in bytes; most: atoms of the largest slab with its halo. */
@@ -69,11 +73,21 @@ size_t lattice_foresee(const lattice_job *j, size_t most);
 
 /* ---- lattice_devices.c ---- */
 /* The slabs from the next one on, by all devices; `keep` gets what came out of each, never two at a time. */
-typedef atn_status lattice_match_one(const lattice_job *j, atn_lattice *lattice, atn_atoms *atoms,
+typedef atn_status lattice_match_one(const lattice_job *j, atn_lattice *lattice, size_t slab, atn_atoms *atoms,
                                      atn_lattice_atom *out);
 typedef atn_status lattice_keep_one(const lattice_job *j, const atn_atoms *atoms, const atn_lattice_atom *out);
 atn_status lattice_match_devices(const lattice_job *j, atn_slabs *slabs, lattice_match_one *match,
                                  lattice_keep_one *keep);
+
+/* ---- lattice_resume.c ---- */
+/* With j->resume: the settings of a run before (j->learned), and how many slabs were wanted then. By all ranks. */
+atn_status lattice_resume_begin(lattice_job *j, double *wanted);
+atn_status lattice_resume_learned(const lattice_job *j, double wanted); /* kept, where they are new */
+/* Results of a slab that a run before has done, and those of one that is done now; nothing to do without j->resume. */
+atn_status lattice_resume_take(const lattice_job *j, size_t slab, const atn_atoms *atoms, atn_lattice_atom *out,
+                               bool *there);
+atn_status lattice_resume_keep(const lattice_job *j, size_t slab, const atn_atoms *atoms, const atn_lattice_atom *out);
+void lattice_resume_end(const lattice_job *j); /* all is written: nothing of it is needed any more */
 
 /* ---- lattice_ranks.c ---- */
 /* From the rank that has learned (`knows`) to all. */

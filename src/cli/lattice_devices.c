@@ -56,7 +56,7 @@ static atn_status work(void *user, int32_t device, int64_t from, int64_t to) {
         status = read_slab(s, s->begin + (size_t)k, &atoms, &block);
         atn_lattice_atom *out = status ? NULL : atn_alloc(ctx, (atoms.own + 1) * sizeof *out);
         if (!status && !out) status = ATN_ERR_MEMORY;
-        if (!status) status = s->match(s->j, s->j->lattices[device], &atoms, out);
+        if (!status) status = s->match(s->j, s->j->lattices[device], s->begin + (size_t)k, &atoms, out);
         pthread_mutex_lock(&s->lock);
         if (!status) status = s->keep(s->j, &atoms, out);
         pthread_mutex_unlock(&s->lock);

@@ -109,10 +109,15 @@ static void keep_shown(const job *j, const atn_atoms *atoms, const atn_lattice_a
     }
 }
 
-static atn_status match_atoms(const job *j, atn_lattice *lattice, atn_atoms *atoms, atn_lattice_atom *out) {
+static atn_status match_atoms(const job *j, atn_lattice *lattice, size_t slab, atn_atoms *atoms,
+                              atn_lattice_atom *out) {
     int32_t *species = NULL;
-    atn_status status = name_species(j, atoms, &species);
+    bool there;
+    atn_status status = lattice_resume_take(j, slab, atoms, out, &there);
+    if (status || there) return status;
+    status = name_species(j, atoms, &species);
     if (!status) status = atn_lattice_match(lattice, atoms, j->about.angstrom, out);
+    if (!status) status = lattice_resume_keep(j, slab, atoms, out);
     atn_free(j->call->ctx, species);
     return status;
 }
@@ -131,10 +136,10 @@ static atn_status keep_atoms(const job *j, const atn_atoms *atoms, const atn_lat
     return status;
 }
 
-static atn_status match_slab(const job *j, atn_atoms *atoms) {
+static atn_status match_slab(const job *j, size_t slab, atn_atoms *atoms) {
     atn_lattice_atom *atom = atn_alloc(j->call->ctx, (atoms->own + 1) * sizeof *atom);
     double from = atn_clock_seconds();
-    atn_status status = atom ? match_atoms(j, j->lattice, atoms, atom) : ATN_ERR_MEMORY;
+    atn_status status = atom ? match_atoms(j, j->lattice, slab, atoms, atom) : ATN_ERR_MEMORY;
     j->o->match_seconds += atn_clock_seconds() - from;
     if (!status) status = keep_atoms(j, atoms, atom);
     atn_free(j->call->ctx, atom);
@@ -146,17 +151,17 @@ static atn_status match_one_by_one(const job *j, atn_slabs *slabs) {
     size_t begin, end;
     atn_status status = ATN_OK;
     slabs_part(slabs, &begin, &end);
-    while (!status) {
+    for (size_t slab = begin; !status; ++slab) {
         if (end - begin > 1 && j->o->slabs < end - begin)
             atn_cli_progress(j->call, "reading slab %zu of %zu ...", j->o->slabs + 1, end - begin);
         status = atn_slabs_next(slabs, &atoms);
         if (status || atoms.count == 0) break;
-        status = match_slab(j, &atoms);
+        status = match_slab(j, slab, &atoms);
     }
     return status;
 }
 
-static atn_status match_all(const job *j) {
+static atn_status match_all(job *j) {
     enum { FOR_A_DEVICE = 4 };
     atn_slabs *slabs = NULL;
     int32_t ranks = j->ranks ? j->ranks->count : 1, shares = j->devices > 1 ? FOR_A_DEVICE * j->devices : 1;
@@ -164,16 +169,19 @@ static atn_status match_all(const job *j) {
     double wanted = 0; /* slabs */
     double from = atn_clock_seconds();
     atn_status status = atn_cli_read_whole(j->call, "slabs", 1, ranks * shares > 1 ? ranks * shares : 0, &wanted);
+    if (!status && j->resume) status = lattice_resume_begin(j, &wanted);
     if (!status)
         status = slabs_open(j->frame, &(atn_slabs_settings){.halo = reach / j->about.angstrom}, (size_t)wanted, &slabs);
     j->o->read_seconds += atn_clock_seconds() - from;
     if (!status) {
+        j->slabs = atn_slabs_info_of(slabs).slabs;
         j->o->estimated_bytes = lattice_foresee(j, atn_slabs_info_of(slabs).most);
         atn_cli_progress(j->call, "%zu atoms, %.3g MB of memory ...", j->about.atoms,
                          1e-6 * (double)j->o->estimated_bytes);
     }
     from = atn_clock_seconds();
-    if (!status) status = learn(j, slabs);
+    if (!status && !j->learned) status = learn(j, slabs);
+    if (!status) status = lattice_resume_learned(j, wanted);
     j->o->learn_seconds = atn_clock_seconds() - from;
     if (!status && atn_lattice_reach(j->lattice) > reach)
         status =
@@ -309,6 +317,7 @@ static atn_status list_ions(const job *j) {
 
 atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, int32_t devices, lattice_outcome *o) {
     job j = {.call = call, .lattice = lattices[0], .lattices = lattices, .devices = devices, .o = o};
+    j.resume = atn_cli_value(call, "resume");
     if (call->ranks->count > 1) j.ranks = call->ranks;
     const char *out = atn_cli_value(call, "output"), *ranges = atn_cli_value(call, "ranges");
     atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
@@ -344,6 +353,7 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, i
     from = atn_clock_seconds();
     if (!status && out) status = write_rows(&j, out);
     o->write_seconds = atn_clock_seconds() - from;
+    if (!status) lattice_resume_end(&j);
     if (j.parcel) atn_ranks_free_parcels(j.ranks, j.parcel);
     atn_free(call->ctx, j.parcel);
     atn_atom_column_free(j.column);

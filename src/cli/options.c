@@ -191,6 +191,16 @@ const char *atn_cli_value(const atn_cli_call *call, const char *name) {
     return value;
 }
 
+atn_hash atn_cli_hash_options(const atn_cli_call *call, atn_hash hash, const char *const *except, size_t count) {
+    for (size_t k = 0; k < call->n_given; ++k) {
+        bool counts = true;
+        const atn_cli_given *g = &call->given[k];
+        for (size_t m = 0; m < count; ++m) counts = counts && strcmp(g->option->name, except[m]) != 0;
+        if (counts) hash = atn_hash_add_text(atn_hash_add_text(hash, g->option->name), g->value);
+    }
+    return hash;
+}
+
 const char *atn_cli_next(const atn_cli_call *call, const char *name, size_t *at) {
     assert(find_long(call, name, strlen(name)));
     while (*at < call->n_given) {

@@ -330,13 +330,7 @@ static atn_status make_key(const batch *b, const char *path, char *key, size_t r
     if (status) return status;
     atn_hash hash = atn_hash_add_text((atn_hash){0}, atn_version());
     hash = atn_hash_add(hash, data, length);
-    for (size_t k = 0; k < call->n_given; ++k) {
-        bool counts = true;
-        for (size_t m = 0; m < sizeof ELSEWHERE / sizeof *ELSEWHERE; ++m)
-            counts = counts && strcmp(call->given[k].option->name, ELSEWHERE[m]) != 0;
-        if (counts)
-            hash = atn_hash_add_text(atn_hash_add_text(hash, call->given[k].option->name), call->given[k].value);
-    }
+    hash = atn_cli_hash_options(call, hash, ELSEWHERE, sizeof ELSEWHERE / sizeof *ELSEWHERE);
     atn_hash_print(hash, text);
     snprintf(key, room, "%s", text);
     atn_free(call->ctx, data);

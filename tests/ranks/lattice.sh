@@ -35,4 +35,25 @@ if [[ -e $full ]]; then
     said "rank 1: $work/full.xyz: No space left" "a full disk is not named"
     left full.xyz
 fi
+
+# a rank dies: what is done is kept, and the next run, of fewer processes, goes on
+keep=("$work/frame.pos" "${given[@]}" --slabs 3 --resume "$work/kept")
+ranks 1 "$attune" lattice "${keep[@]}" -o "$work/again.xyz" : \
+    -n 1 -x KEPT="$work/kept" bash -c '"$@" & until ls "$KEPT"/slab-* >/dev/null 2>&1 || ! kill -0 $!; do sleep 0.02; done; kill -9 $!; wait $!' - \
+    "$attune" lattice "${keep[@]}" -o "$work/again.xyz" >/dev/null
+"$attune" lattice "${keep[@]}" -o "$work/again.xyz" >/dev/null || bad "not resumed"
+cmp "$work/one.xyz" "$work/again.xyz" || bad "resumed: something else"
+[[ ! -e $work/kept ]] || bad "what was kept stays when all is written"
+
+# all slabs are done, one of them not whole, and only the output failed: they are taken up; other options are refused
+"$attune" lattice "${keep[@]}" -o "$work/none/out.xyz" >/dev/null 2>&1 && bad "a missing folder is no failure"
+[[ $(find "$work/kept" -name 'slab-*' | wc -l) == 3 ]] || bad "three slabs are not kept"
+truncate -s -7 "$work/kept/slab-1"
+before=$(stat -c %Y%i "$work/kept/slab-0")
+"$attune" lattice "$work/frame.pos" "${given[@]}" --slabs 4 --resume "$work/kept" >/dev/null 2>"$work/err" && bad "other options are taken"
+said "$work/kept: is of another frame, or of other options" "other options: not said"
+ranks 2 "$attune" lattice "${keep[@]}" -o "$work/none/out.xyz" >/dev/null && bad "a missing folder is no failure on ranks"
+[[ $(stat -c %Y%i "$work/kept/slab-0") == "$before" ]] || bad "what is done is done again"
+ranks 4 "$attune" lattice "${keep[@]}" -o "$work/again.xyz" >/dev/null || bad "not resumed on four ranks"
+cmp "$work/one.xyz" "$work/again.xyz" || bad "resumed on four ranks: something else"
 finish
