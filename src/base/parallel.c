@@ -18,6 +18,7 @@ typedef struct piece {
 
 /* Is this thread at work on a part? A loop inside of it has this one thread: the others are busy. */
 static _Thread_local int inside;
+static _Thread_local int32_t worker; /* of that part */
 
 /* Threads that this one has for itself; 0: it shares those of all. */
 static _Thread_local int32_t limit;
@@ -26,6 +27,8 @@ static _Thread_local int32_t limit;
 static _Thread_local int32_t beside;
 
 bool atn_parallel_inside(void) { return inside > 0; }
+
+int32_t atn_parallel_worker(void) { return worker; }
 
 void atn_parallel_keep_off(int32_t by) { beside += by; }
 
@@ -50,8 +53,11 @@ int32_t atn_parallel_workers(void) {
 
 static void *run(void *argument) {
     const piece *p = argument;
+    int32_t before = worker; /* of the loop around this one */
     ++inside;
-    p->part(p->user, p->from, p->to, p->worker);
+    worker = p->worker;
+    p->part(p->user, p->from, p->to);
+    worker = before;
     --inside;
     return NULL;
 }
@@ -106,10 +112,10 @@ typedef struct queue {
     atomic_llong next;
 } queue;
 
-static void take_pieces(void *user, int64_t from, int64_t to, int32_t worker) {
+static void take_pieces(void *user, int64_t from, int64_t to) {
     queue *q = user;
     (void)from, (void)to;
-    for (int64_t k; (k = atomic_fetch_add(&q->next, 1)) < q->count;) q->part(q->user, k, k + 1, worker);
+    for (int64_t k; (k = atomic_fetch_add(&q->next, 1)) < q->count;) q->part(q->user, k, k + 1);
 }
 
 void atn_parallel_pieces(int64_t count, atn_parallel_part *part, void *user) {

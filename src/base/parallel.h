@@ -26,8 +26,10 @@ void atn_parallel_limit(int32_t threads);
  * with other work would keep all others waiting, which wait busily. */
 void atn_parallel_keep_off(int32_t by);
 
-/* Does from ... to - 1; parts of one call run at the same time, each with another worker below the number above. */
-typedef void atn_parallel_part(void *user, int64_t from, int64_t to, int32_t worker);
+/* Does from ... to - 1; parts of one call run at the same time, each in another worker. */
+typedef void atn_parallel_part(void *user, int64_t from, int64_t to);
+
+int32_t atn_parallel_worker(void); /* inside a part: its worker, below atn_parallel_workers() of who began the loop */
 
 /* 0 ... count - 1 in parts of at least `least`, one for each core; all are done when it returns. Where no thread can be
  * made the caller's does it all. What a part computes must not depend on how the range was cut. */

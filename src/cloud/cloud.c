@@ -345,7 +345,8 @@ typedef struct bounding {
 } bounding;
 
 /* Comparisons: fmin and fmax are calls on some processors. */
-static void bound_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void bound_some(void *user, int64_t from, int64_t to) {
+    int32_t worker = atn_parallel_worker();
     bounding *t = user;
     for (int d = 0; d < 3; ++d) {
         const double *column = t->cloud->column[d];

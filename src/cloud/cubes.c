@@ -47,9 +47,8 @@ typedef struct task {
     cloud_keyed *items;
 } task;
 
-static void key_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void key_some(void *user, int64_t from, int64_t to) {
     const task *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         size_t at = t->items[k].index;
         uint64_t key = 0;

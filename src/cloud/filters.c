@@ -65,11 +65,10 @@ typedef struct crowd {
     double most;
 } crowd;
 
-static void measure(void *user, int64_t from, int64_t to, int32_t worker) {
+static void measure(void *user, int64_t from, int64_t to) {
     const crowd *c = user;
     uint32_t index[MOST_NEIGHBOURS + 1];
     double distance2[MOST_NEIGHBOURS + 1];
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         double at[3], sum = 0;
         for (int d = 0; d < 3; ++d) at[d] = c->points->position[d][k];

@@ -187,9 +187,8 @@ typedef struct wood {
     int64_t level; /* branches before this one are done */
 } wood;
 
-static void halve_branches(void *user, int64_t from, int64_t to, int32_t worker) {
+static void halve_branches(void *user, int64_t from, int64_t to) {
     wood *w = user;
-    (void)worker;
     for (int64_t k = w->level + from; k < w->level + to; ++k) {
         branch *b = &w->branch[k];
         if (!b->entries) continue;
@@ -202,9 +201,8 @@ static void halve_branches(void *user, int64_t from, int64_t to, int32_t worker)
     }
 }
 
-static void end_branches(void *user, int64_t from, int64_t to, int32_t worker) {
+static void end_branches(void *user, int64_t from, int64_t to) {
     wood *w = user;
-    (void)worker;
     for (int64_t k = w->level + from; k < w->level + to; ++k)
         if (w->branch[k].entries) divide(w->grid, &w->branch[k], w->branch[k].first, w->branch[k].entries);
 }
@@ -253,9 +251,8 @@ typedef struct entering {
     const cloud_points *points;
 } entering;
 
-static void enter(void *user, int64_t from, int64_t to, int32_t worker) {
+static void enter(void *user, int64_t from, int64_t to) {
     const entering *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         size_t point = t->grid->keyed[k].index;
         t->grid->entry[k].index = (uint32_t)point;
@@ -478,10 +475,9 @@ typedef struct spacing {
     double found[MOST_SAMPLES]; /* squares; -1: another point at that place counts */
 } spacing;
 
-static void ask_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void ask_some(void *user, int64_t from, int64_t to) {
     spacing *t = user;
     const cloud_points *p = t->points;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         size_t self = p->count < MOST_SAMPLES ? (size_t)k : (size_t)((double)k / MOST_SAMPLES * (double)p->count);
         double at[3] = {p->position[0][self], p->position[1][self], p->position[2][self]}, here;

@@ -36,10 +36,9 @@ typedef struct task {
     cloud_points *to;
 } task;
 
-static void pack(void *user, int64_t from, int64_t to, int32_t worker) {
+static void pack(void *user, int64_t from, int64_t to) {
     const task *t = user;
     const cloud_points *points = t->from;
-    (void)worker;
     for (size_t k = (size_t)from; k < (size_t)to; ++k) {
         for (int d = 0; d < 3; ++d) t->packed[k].position[d] = points->position[d][k];
         t->packed[k].weight = points->weight[k];
@@ -47,10 +46,9 @@ static void pack(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-static void merge_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void merge_some(void *user, int64_t from, int64_t to) {
     const task *t = user;
     const uint32_t *start = t->cubes->start;
-    (void)worker;
     for (int64_t k = from; k < to; ++k)
         merge_cube(t->packed, t->cubes->order + start[k], start[k + 1] - start[k], t->to, (size_t)k);
 }
@@ -70,10 +68,9 @@ static atn_status merge_cubes(const cloud_points *points, const cloud_cubes *cub
     return status;
 }
 
-static void permute_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void permute_some(void *user, int64_t from, int64_t to) {
     const task *t = user;
     const cloud_points *points = t->from;
-    (void)worker;
     for (size_t k = (size_t)from; k < (size_t)to; ++k) {
         for (int d = 0; d < 3; ++d) t->to->position[d][k] = points->position[d][t->order[k]];
         t->to->weight[k] = points->weight[t->order[k]];

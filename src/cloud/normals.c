@@ -75,7 +75,8 @@ static void find_centroid(work *w) {
 }
 
 /* Along the curve, so that neighbours of one point are in the cache for the next. */
-static void find_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void find_some(void *user, int64_t from, int64_t to) {
+    int32_t worker = atn_parallel_worker();
     const work *w = user;
     for (int64_t k = from; k < to; ++k) {
         double normal[3];

@@ -43,9 +43,8 @@ typedef struct task {
     cloud_keyed *items;
 } task;
 
-static void key_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void key_some(void *user, int64_t from, int64_t to) {
     const task *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         uint64_t key = 0;
         for (int d = 0; d < 3; ++d) key |= cloud_spread(step_of(&t->raster, d, t->points->position[d][k])) << d;

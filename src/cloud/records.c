@@ -125,7 +125,8 @@ static bool fetch(reading *g, char *to, size_t bytes, size_t place) {
     return true;
 }
 
-static void read_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void read_some(void *user, int64_t from, int64_t to) {
+    int32_t worker = atn_parallel_worker();
     reading *g = user;
     size_t stride = g->r->stride, most = g->room / stride;
     char *buffer = g->buffer ? g->buffer + (size_t)worker * g->room : NULL;
@@ -180,16 +181,14 @@ atn_status cloud_records_read(source *s, atn_cloud *cloud, const cloud_records *
     reading g = {.s = s, .cloud = cloud, .r = records, .first = cloud->count};
     g.room = stride > PIECE ? stride : PIECE / stride * stride;
     atomic_init(&g.wrong, SIZE_MAX);
+    int64_t least = (int64_t)records->count; /* of one part, where nothing is to be read side by side */
     if (s->fd >= 0 && records->count) {
         size_t workers = records->count * stride > PIECE ? (size_t)atn_parallel_workers() : 1;
         g.buffer = atn_alloc(s->ctx, workers * g.room);
         if (!g.buffer) return ATN_ERR_MEMORY;
-        if (workers == 1)
-            read_some(&g, 0, (int64_t)records->count, 0);
-        else
-            atn_parallel((int64_t)records->count, (int64_t)(g.room / stride), read_some, &g);
-    } else
-        read_some(&g, 0, (int64_t)records->count, 0);
+        if (workers > 1) least = (int64_t)(g.room / stride);
+    }
+    atn_parallel((int64_t)records->count, least, read_some, &g);
     atn_free(s->ctx, g.buffer);
     source_seek(s, records->start + records->count * stride);
     return outcome(&g);

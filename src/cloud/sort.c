@@ -70,9 +70,8 @@ typedef struct task {
 
 static size_t slice_begin(const task *t, int64_t k) { return t->count * (size_t)k / (size_t)t->slices; }
 
-static void find_difference(void *user, int64_t from, int64_t to, int32_t worker) {
+static void find_difference(void *user, int64_t from, int64_t to) {
     task *t = user;
-    (void)worker;
     for (int64_t s = from; s < to; ++s) {
         uint64_t differ = 0;
         for (size_t k = slice_begin(t, s); k < slice_begin(t, s + 1); ++k) differ |= t->items[k].key ^ t->items[0].key;
@@ -80,9 +79,8 @@ static void find_difference(void *user, int64_t from, int64_t to, int32_t worker
     }
 }
 
-static void count_digits(void *user, int64_t from, int64_t to, int32_t worker) {
+static void count_digits(void *user, int64_t from, int64_t to) {
     task *t = user;
-    (void)worker;
     for (int64_t s = from; s < to; ++s) {
         memset(t->end[s], 0, sizeof t->end[s]);
         for (size_t k = slice_begin(t, s); k < slice_begin(t, s + 1); ++k)
@@ -90,17 +88,15 @@ static void count_digits(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-static void move_items(void *user, int64_t from, int64_t to, int32_t worker) {
+static void move_items(void *user, int64_t from, int64_t to) {
     task *t = user;
-    (void)worker;
     for (int64_t s = from; s < to; ++s)
         for (size_t k = slice_begin(t, s); k < slice_begin(t, s + 1); ++k)
             t->scratch[t->end[s][t->items[k].key >> t->shift & (VALUES - 1)]++] = t->items[k];
 }
 
-static void sort_parts(void *user, int64_t from, int64_t to, int32_t worker) {
+static void sort_parts(void *user, int64_t from, int64_t to) {
     task *t = user;
-    (void)worker;
     for (int64_t v = from; v < to; ++v) {
         size_t first = t->begin[v], count = t->begin[v + 1] - first;
         if (count > t->large) continue;
@@ -109,9 +105,8 @@ static void sort_parts(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-static void copy_back(void *user, int64_t from, int64_t to, int32_t worker) {
+static void copy_back(void *user, int64_t from, int64_t to) {
     cloud_keyed *const *both = user;
-    (void)worker;
     memcpy(both[0] + from, both[1] + from, (size_t)(to - from) * sizeof **both);
 }
 

@@ -250,8 +250,7 @@ static void note_bad(batch *b, size_t at, atn_status status) {
     pthread_mutex_unlock(&b->lock);
 }
 
-static void read_part(void *user, int64_t from, int64_t to, int32_t worker) {
-    (void)worker;
+static void read_part(void *user, int64_t from, int64_t to) {
     batch *b = user;
     size_t bytes = b->r->facts.frame_bytes;
     for (size_t k = (size_t)from; k < (size_t)to && k < b->bad; ++k) {

@@ -37,9 +37,8 @@ typedef struct work {
     atomic_bool no_memory;
 } work;
 
-static void build(void *user, int64_t from, int64_t to, int32_t worker) {
+static void build(void *user, int64_t from, int64_t to) {
     work *w = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k)
         if (atn_kernel_build_ahead(w->kernels[k]) == ATN_ERR_MEMORY) w->no_memory = true;
 }

@@ -223,9 +223,8 @@ typedef struct row_copy {
     size_t to_pitch, from_pitch, row; /* bytes */
 } row_copy;
 
-static void copy_part(void *user, int64_t from, int64_t to, int32_t worker) {
+static void copy_part(void *user, int64_t from, int64_t to) {
     const row_copy *c = user;
-    (void)worker;
     for (size_t k = (size_t)from; k < (size_t)to; ++k)
         memcpy(c->to + k * c->to_pitch, c->from + k * c->from_pitch, c->row);
 }

@@ -138,7 +138,7 @@ static atn_status look_around(search *s) {
         s->strategy->tell(s->self, point, &score);
         report(s);
     }
-    if (status == ATN_OK && s->strategy->lost(s->self)) status = ATN_ERR_MEMORY;
+    if (status == ATN_OK && atn_strategy_lost(s->self)) status = ATN_ERR_MEMORY;
     atn_free(ctx, point);
     return status;
 }
@@ -189,7 +189,7 @@ static atn_status open_search(search *s) {
         if (!s->best[k].point) status = ATN_ERR_MEMORY;
     }
     if (status != ATN_OK) return status;
-    return s->strategy->create(ctx, &s->domain.domain, s->options->seed, s->options->evaluations, &s->self);
+    return atn_strategy_begin(s->strategy, ctx, &s->domain.domain, s->options->seed, s->options->evaluations, &s->self);
 }
 
 atn_status atn_command_tune(const atn_command *command, const atn_command_options *options, atn_command_result *out) {
@@ -205,7 +205,7 @@ atn_status atn_command_tune(const atn_command *command, const atn_command_option
     out->stopped = status == ATN_ERR_CANCELLED;
     if (status == ATN_OK || out->stopped) status = decide(&s);
     out->seconds = atn_clock_seconds() - s.begun;
-    if (s.self) s.strategy->free(s.self);
+    atn_strategy_end(s.strategy, s.self);
     for (int k = 0; k < FINALISTS; ++k) atn_free(command->ctx, s.best[k].point);
     atn_space_domain_close(&s.domain);
     return status;

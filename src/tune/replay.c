@@ -42,7 +42,7 @@ static atn_status follow(replay *r, void *strategy, int32_t *point, double *curv
         atn_status status = over ? ATN_OK : atn_check_cancel(r->ctx);
         if (status) return status;
         over = over || !r->strategy->ask(strategy, point);
-        if (over && r->strategy->lost(strategy)) return ATN_ERR_MEMORY;
+        if (over && atn_strategy_lost(strategy)) return ATN_ERR_MEMORY;
         if (!over) {
             int64_t index = atn_recorded_find(r->recorded, point);
             if (index < 0)
@@ -62,11 +62,11 @@ static atn_status repeat(replay *r, int64_t k) {
     void *strategy;
     int32_t *point = atn_zalloc(r->ctx, ((size_t)domain.n_parameters + 1) * sizeof *point);
     if (!point) return ATN_ERR_MEMORY;
-    atn_status status =
-        r->strategy->create(r->ctx, &domain, r->options.seed + (uint64_t)k, r->options.evaluations, &strategy);
+    atn_status status = atn_strategy_begin(r->strategy, r->ctx, &domain, r->options.seed + (uint64_t)k,
+                                           r->options.evaluations, &strategy);
     if (!status) {
         status = follow(r, strategy, point, r->curve + k * r->options.evaluations);
-        r->strategy->free(strategy);
+        atn_strategy_end(r->strategy, strategy);
     }
     atn_free(r->ctx, point);
     return status;

@@ -30,7 +30,34 @@ void atn_search_close(atn_search *search) {
     atn_points_free(&search->points);
 }
 
-bool atn_search_lost(const void *search) { return ((const atn_search *)search)->lost; }
+atn_status atn_strategy_begin(const atn_strategy *strategy, const atn_ctx *ctx, const atn_domain *domain, uint64_t seed,
+                              int64_t evaluations, void **self) {
+    *self = NULL;
+    atn_search *search = atn_zalloc(ctx, strategy->bytes);
+    if (!search) return ATN_ERR_MEMORY;
+    atn_status status = atn_search_open(search, ctx, domain, seed, evaluations);
+    if (status) {
+        atn_free(ctx, search);
+        return status;
+    }
+    if (strategy->begin) status = strategy->begin(search);
+    if (status)
+        atn_strategy_end(strategy, search);
+    else
+        *self = search;
+    return status;
+}
+
+bool atn_strategy_lost(const void *self) { return ((const atn_search *)self)->lost; }
+
+void atn_strategy_end(const atn_strategy *strategy, void *self) {
+    atn_search *search = self;
+    if (!search) return;
+    const atn_ctx *ctx = search->ctx;
+    if (strategy->end) strategy->end(self);
+    atn_search_close(search);
+    atn_free(ctx, search);
+}
 
 const int32_t *atn_search_point(const atn_search *search, int64_t place) {
     return atn_points_get(&search->points, place);

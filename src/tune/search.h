@@ -32,8 +32,6 @@ atn_status atn_search_open(atn_search *search, const atn_ctx *ctx, const atn_dom
                            int64_t evaluations);
 void atn_search_close(atn_search *search);
 
-bool atn_search_lost(const void *search); /* as atn_strategy.lost, for what begins with a search */
-
 const int32_t *atn_search_point(const atn_search *search, int64_t place);
 int64_t atn_search_find(const atn_search *search, const int32_t *point);
 bool atn_search_is_new(const atn_search *search, const int32_t *point); /* allowed, and not known */

@@ -45,15 +45,21 @@ typedef struct atn_score {
 
 typedef struct atn_strategy {
     const char *name, *meaning;
-    /* `evaluations`: about how many there will be, 0: not known. */
-    atn_status (*create)(const atn_ctx *ctx, const atn_domain *domain, uint64_t seed, int64_t evaluations, void **self);
+    size_t bytes; /* of its state, which begins with an atn_search (tune/search.h) */
+    /* Fills the state, which is zeroed but for the search; what it leaves `end` frees; or NULL. */
+    atn_status (*begin)(void *self);
     bool (*ask)(void *self, int32_t *point); /* false: nothing is left to try, or lost */
     void (*tell)(void *self, const int32_t *point,
                  const atn_score *score); /* unasked points too: what is known already */
-    /* Did memory run out while it searched? Then it asks for nothing more, and the sentence was left. */
-    bool (*lost)(const void *self);
-    void (*free)(void *self);
+    void (*end)(void *self);              /* frees what it has beside the search; or NULL */
 } atn_strategy;
+
+/* `evaluations`: about how many there will be, 0: not known. */
+atn_status atn_strategy_begin(const atn_strategy *strategy, const atn_ctx *ctx, const atn_domain *domain, uint64_t seed,
+                              int64_t evaluations, void **self);
+/* Did memory run out while it searched? Then it asks for nothing more, and the sentence was left. */
+bool atn_strategy_lost(const void *self);
+void atn_strategy_end(const atn_strategy *strategy, void *self); /* self may be NULL */
 
 extern const atn_strategy *const ATN_STRATEGIES[];       /* the default first; ends with NULL */
 const atn_strategy *atn_strategy_find(const char *name); /* "default" and NULL: the first; NULL: unknown */

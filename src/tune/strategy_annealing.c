@@ -1,6 +1,5 @@
 /* Simulated annealing: a walk over neighbours that also steps up, the more rarely the colder it is. A step up by d in
  * the log of the time is taken with probability exp(-d / T); T falls from about a factor of 1.5 to one of 1.01. */
-#include "base/memory.h"
 #include "tune/search.h"
 
 #include <math.h>
@@ -19,26 +18,9 @@ typedef struct annealing {
     int32_t refused;
 } annealing;
 
-static void drop(void *self) {
-    annealing *a = self;
-    if (!a) return;
-    const atn_ctx *ctx = a->search.ctx;
-    atn_search_close(&a->search);
-    atn_free(ctx, a);
-}
-
-static atn_status create(const atn_ctx *ctx, const atn_domain *domain, uint64_t seed, int64_t evaluations,
-                         void **self) {
-    *self = NULL;
-    annealing *a = atn_zalloc(ctx, sizeof *a);
-    if (!a) return ATN_ERR_MEMORY;
-    a->at = ATN_NOWHERE;
-    atn_status status = atn_search_open(&a->search, ctx, domain, seed, evaluations);
-    if (status)
-        atn_free(ctx, a);
-    else
-        *self = a;
-    return status;
+static atn_status begin(void *self) {
+    ((annealing *)self)->at = ATN_NOWHERE;
+    return ATN_OK;
 }
 
 static double temperature(const atn_search *search) {
@@ -79,9 +61,8 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
 const atn_strategy ATN_STRATEGY_ANNEALING = {
     .name = "annealing",
     .meaning = "walks over neighbours, uphill too while it is hot",
-    .create = create,
+    .bytes = sizeof(annealing),
+    .begin = begin,
     .ask = ask,
     .tell = tell,
-    .lost = atn_search_lost,
-    .free = drop,
 };

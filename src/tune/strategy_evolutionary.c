@@ -1,6 +1,5 @@
 /* An evolutionary search: the fastest points known are the population; a child takes each level from one of two
  * parents and then changes a few. Children that are not allowed or known already are made again. */
-#include "base/memory.h"
 #include "tune/search.h"
 
 #include <math.h>
@@ -16,27 +15,6 @@ typedef struct evolutionary {
     int64_t fittest[POPULATION]; /* places, the fastest first */
     int32_t count;
 } evolutionary;
-
-static void drop(void *self) {
-    evolutionary *e = self;
-    if (!e) return;
-    const atn_ctx *ctx = e->search.ctx;
-    atn_search_close(&e->search);
-    atn_free(ctx, e);
-}
-
-static atn_status create(const atn_ctx *ctx, const atn_domain *domain, uint64_t seed, int64_t evaluations,
-                         void **self) {
-    *self = NULL;
-    evolutionary *e = atn_zalloc(ctx, sizeof *e);
-    if (!e) return ATN_ERR_MEMORY;
-    atn_status status = atn_search_open(&e->search, ctx, domain, seed, evaluations);
-    if (status)
-        atn_free(ctx, e);
-    else
-        *self = e;
-    return status;
-}
 
 /* The faster of two, by chance. */
 static const int32_t *parent(evolutionary *e) {
@@ -87,9 +65,7 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
 const atn_strategy ATN_STRATEGY_EVOLUTIONARY = {
     .name = "evolutionary",
     .meaning = "crosses the fastest points known and changes a few levels",
-    .create = create,
+    .bytes = sizeof(evolutionary),
     .ask = ask,
     .tell = tell,
-    .lost = atn_search_lost,
-    .free = drop,
 };

@@ -1,6 +1,5 @@
 /* Iterated local search: from a start, to the first neighbour that is faster, until no neighbour is; then a kick, two
  * parameters changed at the best point known, or a fresh start, and down again. */
-#include "base/memory.h"
 #include "tune/search.h"
 
 #include <math.h>
@@ -20,26 +19,9 @@ typedef struct local {
     int32_t *found;
 } local;
 
-static void drop(void *self) {
-    local *l = self;
-    if (!l) return;
-    const atn_ctx *ctx = l->search.ctx;
-    atn_search_close(&l->search);
-    atn_free(ctx, l);
-}
-
-static atn_status create(const atn_ctx *ctx, const atn_domain *domain, uint64_t seed, int64_t evaluations,
-                         void **self) {
-    *self = NULL;
-    local *l = atn_zalloc(ctx, sizeof *l);
-    if (!l) return ATN_ERR_MEMORY;
-    l->at = ATN_NOWHERE;
-    atn_status status = atn_search_open(&l->search, ctx, domain, seed, evaluations);
-    if (status)
-        atn_free(ctx, l);
-    else
-        *self = l;
-    return status;
+static atn_status begin(void *self) {
+    ((local *)self)->at = ATN_NOWHERE;
+    return ATN_OK;
 }
 
 static bool take(void *self, const int32_t *point) {
@@ -92,9 +74,8 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
 const atn_strategy ATN_STRATEGY_LOCAL = {
     .name = "local",
     .meaning = "descends from neighbour to neighbour, with kicks and fresh starts",
-    .create = create,
+    .bytes = sizeof(local),
+    .begin = begin,
     .ask = ask,
     .tell = tell,
-    .lost = atn_search_lost,
-    .free = drop,
 };

@@ -47,42 +47,27 @@ typedef struct model {
     bool changed;       /* a point was told anew */
 } model;
 
-static void drop(void *self) {
+static void end(void *self) {
     model *m = self;
-    if (!m) return;
     const atn_ctx *ctx = m->search.ctx;
     atn_pool_close(&m->pool);
     atn_surrogate_close(&m->surrogate);
-    atn_search_close(&m->search);
     atn_free(ctx, m->x);
     atn_free(ctx, m->point);
     atn_free(ctx, m->order);
-    atn_free(ctx, m);
 }
 
-static atn_status create(const atn_ctx *ctx, const atn_domain *domain, uint64_t seed, int64_t evaluations,
-                         void **self) {
-    *self = NULL;
-    model *m = atn_zalloc(ctx, sizeof *m);
-    if (!m) return ATN_ERR_MEMORY;
+static atn_status begin(void *self) {
+    model *m = self;
+    const atn_ctx *ctx = m->search.ctx;
+    const atn_domain *domain = m->search.domain;
     m->surrogate.ctx = m->pool.ctx = m->pool.known.ctx = ctx;
-    atn_status status = atn_search_open(&m->search, ctx, domain, seed, evaluations);
-    if (status) {
-        atn_free(ctx, m);
-        return status;
-    }
-    status = atn_surrogate_open(&m->surrogate, ctx, domain, MEASUREMENTS);
+    atn_status status = atn_surrogate_open(&m->surrogate, ctx, domain, MEASUREMENTS);
     if (!status) status = atn_pool_open(&m->pool, ctx, &m->surrogate, domain->n_parameters, CANDIDATES);
-    if (!status) {
-        m->x = atn_alloc(ctx, 2 * (size_t)m->surrogate.n_features + 1);
-        m->point = atn_alloc(ctx, ((size_t)domain->n_parameters + 1) * sizeof *m->point);
-    }
-    if (!m->x || !m->point) status = ATN_ERR_MEMORY;
-    if (status)
-        drop(m);
-    else
-        *self = m;
-    return status;
+    if (status) return status;
+    m->x = atn_alloc(ctx, 2 * (size_t)m->surrogate.n_features + 1);
+    m->point = atn_alloc(ctx, ((size_t)domain->n_parameters + 1) * sizeof *m->point);
+    return m->x && m->point ? ATN_OK : ATN_ERR_MEMORY;
 }
 
 /* ---- candidates ---- */
@@ -287,9 +272,9 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
 const atn_strategy ATN_STRATEGY_MODEL = {
     .name = "model",
     .meaning = "asks where a model of what was measured expects the most",
-    .create = create,
+    .bytes = sizeof(model),
+    .begin = begin,
     .ask = ask,
     .tell = tell,
-    .lost = atn_search_lost,
-    .free = drop,
+    .end = end,
 };

@@ -25,31 +25,21 @@ typedef struct portfolio {
     int32_t n_fastest;
 } portfolio;
 
-static void drop(void *self) {
+static void end(void *self) {
     portfolio *p = self;
-    if (!p) return;
-    const atn_ctx *ctx = p->search.ctx;
-    for (int32_t k = 0; k < N_MEMBERS; ++k)
-        if (p->member[k]) MEMBERS[k]->free(p->member[k]);
-    atn_search_close(&p->search);
-    atn_free(ctx, p->asker);
-    atn_free(ctx, p);
+    for (int32_t k = 0; k < N_MEMBERS; ++k) atn_strategy_end(MEMBERS[k], p->member[k]);
+    atn_free(p->search.ctx, p->asker);
 }
 
-static atn_status create(const atn_ctx *ctx, const atn_domain *domain, uint64_t seed, int64_t evaluations,
-                         void **self) {
-    *self = NULL;
-    portfolio *p = atn_zalloc(ctx, sizeof *p);
-    if (!p) return ATN_ERR_MEMORY;
-    atn_status status = atn_search_open(&p->search, ctx, domain, seed, evaluations);
+static atn_status begin(void *self) {
+    portfolio *p = self;
+    const atn_search *s = &p->search;
+    atn_status status = ATN_OK;
     for (int32_t k = 0; k < N_MEMBERS && !status; ++k) {
         p->success[k] = k ? 0 : FIRST_CREDIT;
-        status = MEMBERS[k]->create(ctx, domain, atn_random_next(&p->search.random), evaluations, &p->member[k]);
+        status = atn_strategy_begin(MEMBERS[k], s->ctx, s->domain, atn_random_next(&p->search.random), s->evaluations,
+                                    &p->member[k]);
     }
-    if (status)
-        drop(p);
-    else
-        *self = p;
     return status;
 }
 
@@ -71,7 +61,7 @@ static int32_t choose(portfolio *p) {
 static bool ask_member(portfolio *p, int32_t k, int32_t *point) {
     while (MEMBERS[k]->ask(p->member[k], point))
         if (atn_search_find(&p->search, point) == ATN_NOWHERE) return true;
-    p->search.lost |= MEMBERS[k]->lost(p->member[k]);
+    p->search.lost |= atn_strategy_lost(p->member[k]);
     return false;
 }
 
@@ -117,7 +107,7 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
     if (place == ATN_NOWHERE) return;
     for (int32_t k = 0; k < N_MEMBERS; ++k) {
         MEMBERS[k]->tell(p->member[k], point, score);
-        p->search.lost |= MEMBERS[k]->lost(p->member[k]);
+        p->search.lost |= atn_strategy_lost(p->member[k]);
     }
     if (place == known && !note_asker(p, place, -1)) return;
     if (p->search.told == told) return; /* told anew: its credit was given */
@@ -130,9 +120,9 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
 const atn_strategy ATN_STRATEGY_PORTFOLIO = {
     .name = "portfolio",
     .meaning = "a model leads, others take part as far as they succeed",
-    .create = create,
+    .bytes = sizeof(portfolio),
+    .begin = begin,
     .ask = ask,
     .tell = tell,
-    .lost = atn_search_lost,
-    .free = drop,
+    .end = end,
 };

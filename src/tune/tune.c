@@ -69,7 +69,8 @@ static atn_status open_search(atn_session *s) {
         atn_text_free(&names);
         return status;
     }
-    return s->strategy->create(s->ctx, &s->field.domain, s->options.seed, s->options.evaluations, &s->search);
+    return atn_strategy_begin(s->strategy, s->ctx, &s->field.domain, s->options.seed, s->options.evaluations,
+                              &s->search);
 }
 
 static atn_status open_session(atn_session *s) {
@@ -91,7 +92,7 @@ static atn_status open_session(atn_session *s) {
 static void close_session(atn_session *s) {
     atn_crew_free(s->crew);
     atn_wisdom_unlock(s->lock);
-    if (s->search) s->strategy->free(s->search);
+    atn_strategy_end(s->strategy, s->search);
     atn_free(s->ctx, s->ahead);
     atn_known_free(s);
     atn_field_close(&s->field);

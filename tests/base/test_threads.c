@@ -68,9 +68,8 @@ typedef struct counted {
     int32_t done[PIECES];
 } counted;
 
-static void count_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void count_some(void *user, int64_t from, int64_t to) {
     counted *c = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) ++c->done[k];
 }
 

@@ -40,7 +40,7 @@ static void follow(atn_ctx *ctx, const atn_recorded *recorded, const atn_strateg
     atn_domain domain = as_known(recorded, how);
     bool *asked = calloc((size_t)n + 1, sizeof *asked);
     void *self;
-    kit_ok(ctx, strategy->create(ctx, &domain, 7, how ? 0 : most, &self));
+    kit_ok(ctx, atn_strategy_begin(strategy, ctx, &domain, 7, how ? 0 : most, &self));
     while (count < most && next_of(NULL, recorded, strategy, self, asked, &index)) {
         tell(recorded, strategy, self, index);
         ++count;
@@ -48,8 +48,8 @@ static void follow(atn_ctx *ctx, const atn_recorded *recorded, const atn_strateg
     if (count < most) fail_msg("%s stops after %lld of %lld points", strategy->name, (long long)count, (long long)n);
     int32_t point[8];
     if (n <= SMALL) assert_false(strategy->ask(self, point));
-    assert_false(strategy->lost(self));
-    strategy->free(self);
+    assert_false(atn_strategy_lost(self));
+    atn_strategy_end(strategy, self);
     free(asked);
 }
 
@@ -73,12 +73,12 @@ static uint64_t trace(atn_ctx *ctx, const atn_recorded *recorded, const atn_stra
     int64_t index;
     uint64_t sum = 0;
     void *self;
-    kit_ok(ctx, strategy->create(ctx, &domain, seed, 100, &self));
+    kit_ok(ctx, atn_strategy_begin(strategy, ctx, &domain, seed, 100, &self));
     for (int k = 0; k < 100 && next_of(NULL, recorded, strategy, self, asked, &index); ++k) {
         tell(recorded, strategy, self, index);
         sum = sum * 31 + (uint64_t)index;
     }
-    strategy->free(self);
+    atn_strategy_end(strategy, self);
     free(asked);
     return sum;
 }
@@ -109,7 +109,7 @@ static void told_unasked(void **state) {
         atn_domain domain = atn_recorded_domain(recorded);
         bool *asked = calloc((size_t)n, sizeof *asked);
         void *self;
-        kit_ok(ctx, (*s)->create(ctx, &domain, 3, 0, &self));
+        kit_ok(ctx, atn_strategy_begin(*s, ctx, &domain, 3, 0, &self));
         for (int64_t k = 0; k < n; k += 5) { /* many more than a model holds */
             tell(recorded, *s, self, k);
             asked[k] = true;
@@ -122,8 +122,8 @@ static void told_unasked(void **state) {
             int32_t outside[8] = {-1, 99, 0, 0};
             (*s)->tell(self, outside, &worse);
         }
-        assert_false((*s)->lost(self));
-        (*s)->free(self);
+        assert_false(atn_strategy_lost(self));
+        atn_strategy_end(*s, self);
         free(asked);
     }
     atn_recorded_free(recorded);
@@ -166,7 +166,7 @@ static void wide_space(void **state) {
                          .draw = wide_draw};
     for (const atn_strategy *const *s = ATN_STRATEGIES; *s; ++s) {
         void *self;
-        kit_ok(ctx, (*s)->create(ctx, &domain, 1, 0, &self));
+        kit_ok(ctx, atn_strategy_begin(*s, ctx, &domain, 1, 0, &self));
         for (int k = 0; k < 120; ++k) {
             assert_true((*s)->ask(self, point));
             assert_true(wide_allows(NULL, point));
@@ -175,7 +175,7 @@ static void wide_space(void **state) {
             atn_score score = {.outcome = ATN_OUTCOME_RIGHT, .seconds = seconds, .usable = true};
             (*s)->tell(self, point, &score);
         }
-        (*s)->free(self);
+        atn_strategy_end(*s, self);
     }
     kit_free(ctx);
 }
@@ -228,16 +228,16 @@ static void search_with(atn_ctx *ctx, const kit_faults *faults, const atn_record
     atn_domain domain = atn_recorded_domain(recorded);
     void *self;
     long before = faults->live;
-    if (strategy->create(ctx, &domain, 5, 60, &self) == ATN_OK) {
+    if (atn_strategy_begin(strategy, ctx, &domain, 5, 60, &self) == ATN_OK) {
         int32_t point[8] = {0};
         int k = 0;
         for (; k < 60 && strategy->ask(self, point); ++k)
             tell(recorded, strategy, self, atn_recorded_find(recorded, point));
         if (faults->fail_at && faults->count >= faults->fail_at)
-            assert_true(strategy->lost(self));
+            assert_true(atn_strategy_lost(self));
         else
             assert_int_equal(k, 60);
-        strategy->free(self);
+        atn_strategy_end(strategy, self);
     } else
         assert_null(self);
     assert_int_equal(faults->live, before);

@@ -449,10 +449,9 @@ typedef struct choosing {
     shown v;
 } choosing;
 
-static void choose_part(void *user, int64_t from, int64_t to, int32_t worker) {
+static void choose_part(void *user, int64_t from, int64_t to) {
     const choosing *c = user;
     atn_lattice *l = c->l;
-    (void)worker;
     for (size_t i = (size_t)from; i < (size_t)to; ++i) {
         lattice_found *found = &l->found[i * (size_t)l->info.models + (size_t)c->model];
         if (l->search >> c->model & 1)

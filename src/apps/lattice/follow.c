@@ -176,9 +176,8 @@ typedef struct taking {
     lattice_seen seen[ATN_LATTICE_MOST_MODELS];
 } taking;
 
-static void take_part(void *user, int64_t from, int64_t to, int32_t worker) {
+static void take_part(void *user, int64_t from, int64_t to) {
     const taking *t = user;
-    (void)worker;
     for (size_t i = (size_t)from; i < (size_t)to; ++i)
         take(t->l, i, &t->seen[t->l->near.hint[i].model], &t->l->found[i * (size_t)t->l->info.models]);
 }

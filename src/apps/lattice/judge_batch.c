@@ -57,9 +57,8 @@ static bool is_settled(const atn_lattice *l, size_t i, atn_lattice_atom *atom) {
     return atom->structure && atom->confidence >= SETTLED && is_explained(l, i, atom->phase - 1);
 }
 
-static void judge_part(void *user, int64_t from, int64_t to, int32_t worker) {
+static void judge_part(void *user, int64_t from, int64_t to) {
     const judging *j = user;
-    (void)worker;
     for (size_t i = (size_t)from; i < (size_t)to; ++i) {
         atn_lattice_atom *atom = &j->out[j->which[i]];
         if (lattice_is_uneven(j->l)) lattice_look_closer(j->l, i, LATTICE_ALL);
@@ -120,9 +119,8 @@ static void look_again(const judging *j, size_t i, const lattice_recent *recent)
 }
 
 /* Where no atom around is sure, the turns of those that were of late. */
-static void look_part(void *user, int64_t from, int64_t to, int32_t worker) {
+static void look_part(void *user, int64_t from, int64_t to) {
     const judging *j = user;
-    (void)worker;
     for (int64_t s = from; s < to; ++s) {
         size_t begin = (size_t)s * STRETCH, end = begin + STRETCH;
         lattice_recent late = j->l->recent, around;

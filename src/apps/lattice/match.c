@@ -55,28 +55,25 @@ typedef struct finding {
     lattice_near *near;
 } finding;
 
-static void hint_part(void *user, int64_t from, int64_t to, int32_t worker) {
+static void hint_part(void *user, int64_t from, int64_t to) {
     const finding *f = user;
     lattice_sure list = {.known = false};
-    (void)worker;
     for (int64_t i = from; i < to; ++i)
         lattice_hint_make(f->l, f->around, f->which[i], f->pass->cells, f->pass->which, f->out, &list,
                           &f->l->next.hint[i]);
 }
 
-static void count_part(void *user, int64_t from, int64_t to, int32_t worker) {
+static void count_part(void *user, int64_t from, int64_t to) {
     const finding *f = user;
     const atn_lattice *l = f->l;
     int32_t inner;
-    (void)worker;
     for (int64_t i = from; i < to; ++i)
         f->near->start[i + 1] = near_of(l, f->cells, f->which[i], (float *const[3]){NULL, NULL, NULL}, &inner);
 }
 
-static void fill_part(void *user, int64_t from, int64_t to, int32_t worker) {
+static void fill_part(void *user, int64_t from, int64_t to) {
     const finding *f = user;
     const lattice_near *near = f->near;
-    (void)worker;
     for (int64_t i = from; i < to; ++i) {
         int32_t at = near->start[i], inner = 0;
         float *to_here[3] = {near->axis[0] + at, near->axis[1] + at, near->axis[2] + at};

@@ -186,10 +186,9 @@ typedef struct telling {
     atn_lattice_atom *atom;
 } telling;
 
-static void tell_part(void *user, int64_t from, int64_t to, int32_t worker) {
+static void tell_part(void *user, int64_t from, int64_t to) {
     const telling *t = user;
     const lattice_order *o = t->o;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         atn_lattice_atom *a = &t->atom[k];
         piece p;

@@ -81,10 +81,9 @@ typedef struct layers {
     float *value, *mean;
 } layers;
 
-static void fill_layers(void *user, int64_t low, int64_t high, int32_t worker) {
+static void fill_layers(void *user, int64_t low, int64_t high) {
     const layers *of = user;
     size_t layer = (size_t)of->box->size[0] * (size_t)of->box->size[1];
-    (void)worker;
     for (size_t k = 0; k < of->points->count; ++k)
         add_point(of->points, k, of->box, of->density, (int32_t)low, (int32_t)high, of->value, of->mean);
     for (size_t k = (size_t)low * layer; k < (size_t)high * layer; ++k) {

@@ -88,11 +88,10 @@ typedef struct census {
 enum { TABLES = 4 }; /* in turn: most pixels are dark, and a number that was just counted up is slow to come back */
 
 /* Of a scan, rows that are spread evenly. */
-static void count_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void count_some(void *user, int64_t from, int64_t to) {
     census *h = user;
     atn_volume_info info = atn_volume_info_of(h->volume);
     int64_t step = info.height > 256 ? info.height / 256 : 1, bytes = info.bits / 8;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         int32_t table[TABLES][LEVELS] = {0};
         const uint8_t *frame = atn_volume_frame(h->volume, h->step / 2 + k * h->step);
@@ -185,12 +184,11 @@ typedef struct filling {
 } filling;
 
 /* Scans of a batch, each filled up with black to whole words. */
-static void put_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void put_some(void *user, int64_t from, int64_t to) {
     const filling *f = user;
     const needle_bright *b = f->b;
     size_t bytes = (size_t)(b->bits / 8), row = (size_t)b->width * bytes,
            room = (size_t)b->wide * NEEDLE_COLUMNS * bytes;
-    (void)worker;
     for (int64_t r = from; r < to; ++r) {
         int64_t scan = r / (b->high * NEEDLE_ROWS), y = r % (b->high * NEEDLE_ROWS);
         size_t used = y < b->height ? row : 0;

@@ -171,11 +171,10 @@ typedef struct thinning {
 } thinning;
 
 /* Of planes of voxels: the lists shortened where they are, and how many are left (-1: inside) in v->list. */
-static void thin_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void thin_some(void *user, int64_t from, int64_t to) {
     const thinning *t = user;
     const needle_volume *v = t->b->v;
     int64_t at[3], k = (t->plane + from) * v->size[1] * v->size[0];
-    (void)worker;
     for (at[2] = t->plane + from; at[2] < t->plane + to; ++at[2])
         for (at[1] = 0; at[1] < v->size[1]; ++at[1])
             for (at[0] = 0; at[0] < v->size[0]; ++at[0], ++k) {

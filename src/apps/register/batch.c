@@ -133,7 +133,8 @@ static void tell_those_that_are_done(side_by_side *t) {
     if (b->status != ATN_OK) atomic_store(&t->stopped, true);
 }
 
-static void work(void *user, int64_t from, int64_t to, int32_t worker) {
+static void work(void *user, int64_t from, int64_t to) {
+    int32_t worker = atn_parallel_worker();
     side_by_side *t = user;
     batch *b = t->batch;
     atn_device **host = &t->pool->host[worker];

@@ -49,9 +49,8 @@ static double number_at(const collecting *t, int row, size_t r) {
     return t->single ? (double)t->single[at] : t->wide[at];
 }
 
-static void collect(void *user, int64_t from, int64_t to, int32_t worker) {
+static void collect(void *user, int64_t from, int64_t to) {
     const collecting *t = user;
-    (void)worker;
     for (size_t k = (size_t)from; k < (size_t)to; ++k) {
         size_t n = t->to ? t->count[k] : 0, end = (k + 1) * STRETCH < t->columns ? (k + 1) * STRETCH : t->columns;
         for (size_t r = k * STRETCH; r < end; ++r) {
@@ -105,9 +104,8 @@ typedef struct rounding {
     double b;
 } rounding;
 
-static void bend_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void bend_some(void *user, int64_t from, int64_t to) {
     const rounding *t = user;
-    (void)worker;
     for (int64_t c = from; c < to; ++c) {
         const uint32_t *own = t->cubes.order + t->cubes.start[c];
         size_t count = t->cubes.start[c + 1] - t->cubes.start[c];
@@ -196,9 +194,8 @@ typedef struct joining {
     reg_terms *to;
 } joining;
 
-static void join_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void join_some(void *user, int64_t from, int64_t to) {
     const joining *t = user;
-    (void)worker;
     for (int64_t c = from; c < to; ++c) {
         double *g = t->to->g[c], weight = 0;
         memset(g, 0, sizeof t->to->g[c]);

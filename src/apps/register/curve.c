@@ -33,7 +33,8 @@ typedef struct bounding {
     bounds of[ATN_PARALLEL_MOST]; /* by worker: the lowest is the lowest however they are shared out */
 } bounding;
 
-static void bound_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void bound_some(void *user, int64_t from, int64_t to) {
+    int32_t worker = atn_parallel_worker();
     bounding *t = user;
     for (int d = 0; d < 3; ++d) {
         const double *p = t->points->position[d];
@@ -189,10 +190,9 @@ typedef struct keying {
     cloud_keyed *items;
 } keying;
 
-static void key_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void key_some(void *user, int64_t from, int64_t to) {
     const keying *t = user;
     const double *low = t->raster.low, by = t->raster.cell > 0 ? 1 / t->raster.cell : 0;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         uint32_t cell[3];
         bool inside = true;
@@ -324,7 +324,8 @@ typedef struct looking {
     bool found[ATN_PARALLEL_MOST];
 } looking;
 
-static void look_for_runs(void *user, int64_t from, int64_t to, int32_t worker) {
+static void look_for_runs(void *user, int64_t from, int64_t to) {
+    int32_t worker = atn_parallel_worker();
     looking *t = user;
     for (size_t k = (size_t)from; k < (size_t)to && !t->found[worker]; ++k)
         t->found[worker] = k && t->items[k].key == t->items[k - 1].key;
@@ -346,9 +347,8 @@ typedef struct arranging {
     uint32_t *from;
 } arranging;
 
-static void arrange_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void arrange_some(void *user, int64_t from, int64_t to) {
     const arranging *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         t->key[k] = t->items[k].key == OUTSIDE ? OUTSIDE | (uint64_t)k : t->items[k].key;
         t->from[k] = t->items[k].index;
@@ -436,9 +436,8 @@ static bool begins(const merging *t, size_t k) {
     return t->from->species && t->from->species[k] != t->from->species[k - 1];
 }
 
-static void find_cells(void *user, int64_t from, int64_t to, int32_t worker) {
+static void find_cells(void *user, int64_t from, int64_t to) {
     const merging *t = user;
-    (void)worker;
     for (size_t c = (size_t)from; c < (size_t)to; ++c) {
         size_t end = (c + 1) * CHUNK < t->from->count ? (c + 1) * CHUNK : t->from->count;
         uint32_t cells = t->start ? t->count[c] : 0;
@@ -468,9 +467,8 @@ static float mean_of(const cloud_points *p, size_t first, size_t end, double mea
     return (float)fmin(weight, (double)FLT_MAX);
 }
 
-static void merge_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void merge_some(void *user, int64_t from, int64_t to) {
     const merging *t = user;
-    (void)worker;
     for (int64_t c = from; c < to; ++c) {
         size_t first = t->start[c];
         double mean[3];
@@ -522,9 +520,8 @@ atn_status reg_curve_merge(const cloud_points *points, const reg_curve *curve, d
     return status;
 }
 
-static void name_cells(void *user, int64_t from, int64_t to, int32_t worker) {
+static void name_cells(void *user, int64_t from, int64_t to) {
     const merging *t = user;
-    (void)worker;
     for (int64_t c = from; c < to; ++c)
         for (uint32_t k = t->start[c]; k < t->start[c + 1]; ++k) t->count[k] = (uint32_t)c;
 }

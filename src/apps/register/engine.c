@@ -400,9 +400,8 @@ typedef struct taking {
     int32_t *index;
 } taking;
 
-static void take_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void take_some(void *user, int64_t from, int64_t to) {
     const taking *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         double d2 = t->single ? (double)t->single[k] : t->wide[k];
         t->distance2[k] = d2;

@@ -64,10 +64,9 @@ typedef struct sampled {
     const fitness_side *side[2];
 } sampled;
 
-static void find_planes(void *user, int64_t from, int64_t to, int32_t worker) {
+static void find_planes(void *user, int64_t from, int64_t to) {
     const sampled *t = user;
     int64_t first = (int64_t)t->side[0]->samples;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         const fitness_side *s = t->side[k >= first];
         fitness_plane_of(s, s->sample[k < first ? k : k - first]);
@@ -280,15 +279,13 @@ double fitness_planes(const fitness *f, size_t samples) {
     return 2.0 * NEIGHBOURS * (double)samples / (double)(f->side[0].neighbours + f->side[1].neighbours);
 }
 
-static void take_side(void *user, int64_t from, int64_t to, int32_t worker) {
+static void take_side(void *user, int64_t from, int64_t to) {
     beginning *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) t->status[k] = take_points(t, k == 1);
 }
 
-static void begin_side(void *user, int64_t from, int64_t to, int32_t worker) {
+static void begin_side(void *user, int64_t from, int64_t to) {
     beginning *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) t->status[k] = begin(&t->points[k], t->key[k], &t->side[k]);
 }
 
@@ -311,9 +308,8 @@ typedef struct ending {
     atn_status status[2];
 } ending;
 
-static void end_side(void *user, int64_t from, int64_t to, int32_t worker) {
+static void end_side(void *user, int64_t from, int64_t to) {
     ending *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         fitness_side *s = &t->of->side[k];
         sum_up(s);
@@ -361,9 +357,8 @@ bool fitness_may_be_early(const reg_problem *p) {
            p->target_count <= MOST_POINTS;
 }
 
-void fitness_begin_early(void *user, int64_t from, int64_t to, int32_t worker) {
+void fitness_begin_early(void *user, int64_t from, int64_t to) {
     fitness_early *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         beginning one = {.p = t->p, .side = t->out->side};
         t->status[k] = take_points(&one, k == 1);

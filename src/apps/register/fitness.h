@@ -67,7 +67,7 @@ typedef struct fitness_early {
     atn_status status[2];
 } fitness_early;
 bool fitness_may_be_early(const reg_problem *p);
-void fitness_begin_early(void *early, int64_t from, int64_t to, int32_t worker); /* an atn_parallel_part of two */
+void fitness_begin_early(void *early, int64_t from, int64_t to); /* an atn_parallel_part of two */
 atn_status fitness_end_early(fitness_early *early);
 
 void fitness_free(fitness *f); /* zeroed ones are fine */

@@ -19,10 +19,9 @@ typedef struct reaching {
     float *bin; /* of each point, in [0, BINS) */
 } reaching;
 
-static void find_bins(void *user, int64_t from, int64_t to, int32_t worker) {
+static void find_bins(void *user, int64_t from, int64_t to) {
     const reaching *t = user;
     double *const *p = t->points->position;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         double at[3] = {p[0][k], p[1][k], p[2][k]}, d2[NEIGHBOURS];
         uint32_t index[NEIGHBOURS];

@@ -148,9 +148,8 @@ static void add_meeting(const meeting *m, const looking *l, int from, tally *t) 
 }
 
 /* Stretches of the source's samples, then of the target's. */
-static void look_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void look_some(void *user, int64_t from, int64_t to) {
     looking *l = user;
-    (void)worker;
     for (int64_t piece = from; piece < to; ++piece) {
         int side = piece >= STRETCHES;
         size_t first = (size_t)(piece % STRETCHES) * STRETCH, samples = l->f->side[side].samples;
@@ -337,9 +336,8 @@ typedef struct refining {
     fitness_seen *seen;
 } refining;
 
-static void refine_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void refine_some(void *user, int64_t from, int64_t to) {
     const refining *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k)
         if (t->worth > 0 && !t->f->solid && is_hopeless(t->f, t->steps, t->worth, &t->pose[k]))
             t->seen[k] = (fitness_seen){0};
@@ -352,5 +350,5 @@ void fitness_refine_all(const fitness *f, int steps, double worth, size_t count,
     if (2 * (int64_t)count >= atn_parallel_workers())
         atn_parallel_pieces((int64_t)count, refine_some, &t);
     else
-        refine_some(&t, 0, (int64_t)count, 0);
+        refine_some(&t, 0, (int64_t)count);
 }

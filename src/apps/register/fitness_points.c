@@ -97,9 +97,8 @@ typedef struct refining {
     fitness_scores *scores;
 } refining;
 
-static void refine_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void refine_some(void *user, int64_t from, int64_t to) {
     const refining *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) fitness_refine_points(t->f, t->steps, &t->pose[k], &t->scores[k]);
 }
 

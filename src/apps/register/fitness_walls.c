@@ -60,9 +60,8 @@ static size_t fit_wall(const walls *t, const wall_plane *from, wall_plane *out) 
     return (size_t)count;
 }
 
-static void try_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void try_some(void *user, int64_t from, int64_t to) {
     walls *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         wall_plane first;
         t->attempt[k].planes = 0;

@@ -15,10 +15,9 @@ typedef struct summing {
     double (*sum)[4]; /* of each stretch */
 } summing;
 
-static void sum_weighted(void *user, int64_t from, int64_t to, int32_t worker) {
+static void sum_weighted(void *user, int64_t from, int64_t to) {
     const summing *t = user;
     const cloud_points *p = t->points;
-    (void)worker;
     for (size_t s = (size_t)from; s < (size_t)to; ++s) {
         size_t end = (s + 1) * STRETCH < p->count ? (s + 1) * STRETCH : p->count;
         double sum[4] = {0};

@@ -26,11 +26,10 @@ typedef struct spreading {
     } sum[MOST_STRETCHES];
 } spreading;
 
-static void spread_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void spread_some(void *user, int64_t from, int64_t to) {
     spreading *t = user;
     const cloud_points *p = t->points;
     const double *x = p->position[0], *y = p->position[1], *z = p->position[2], *o = t->origin;
-    (void)worker;
     for (size_t s = (size_t)from; s < (size_t)to; ++s) {
         size_t end = (s + 1) * t->stretch < p->count ? (s + 1) * t->stretch : p->count;
         double m[6] = {0}, weight = 0, farthest2 = 0;

@@ -254,9 +254,8 @@ typedef struct merging {
     atn_status status[2];
 } merging;
 
-static void merge_one(void *user, int64_t from, int64_t to, int32_t worker) {
+static void merge_one(void *user, int64_t from, int64_t to) {
     merging *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k)
         t->status[k] = reg_curve_merge(&t->fine->points[k], &t->fine->curve[k], t->edge, &t->coarse->points[k],
                                        &t->coarse->curve[k]);
@@ -269,7 +268,7 @@ static atn_status merge_both(const pair *fine, double edge, pair *coarse) {
     if (fine->points[0].count <= FEW && fine->points[1].count <= FEW)
         atn_parallel_pieces(2, merge_one, &t);
     else
-        for (int k = 0; k < 2 && t.status[0] == ATN_OK; ++k) merge_one(&t, k, k + 1, 0);
+        for (int k = 0; k < 2 && t.status[0] == ATN_OK; ++k) merge_one(&t, k, k + 1);
     return t.status[0] != ATN_OK ? t.status[0] : t.status[1];
 }
 

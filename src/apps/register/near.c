@@ -31,7 +31,8 @@ static bool leave_out(const reg_near *near, size_t first) {
     return true;
 }
 
-static void look(void *user, int64_t from, int64_t to, int32_t worker) {
+static void look(void *user, int64_t from, int64_t to) {
+    int32_t worker = atn_parallel_worker();
     looking *t = user;
     near_found *out = &t->found[worker];
     for (int64_t p = from; p < to; ++p) {
@@ -42,10 +43,9 @@ static void look(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-static void gather(void *user, int64_t from, int64_t to, int32_t worker) {
+static void gather(void *user, int64_t from, int64_t to) {
     const looking *t = user;
     const reg_near *near = t->near;
-    (void)worker;
     for (int64_t p = from; p < to; ++p) {
         size_t first = (size_t)p * NEAR_GROUP, blocks = near->rows->blocks,
                end = first + NEAR_GROUP < blocks ? first + NEAR_GROUP : blocks;

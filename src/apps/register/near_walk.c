@@ -66,9 +66,8 @@ typedef struct grouping {
     near_group *to;
 } grouping;
 
-static void group_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void group_some(void *user, int64_t from, int64_t to) {
     const grouping *t = user;
-    (void)worker;
     for (size_t g = (size_t)from; g < (size_t)to; ++g)
         for (size_t k = 0; k < NEAR_GROUP; ++k)
             put_box(&t->box[g * NEAR_GROUP + k], g * NEAR_GROUP + k < t->boxes, &t->to[g], k);

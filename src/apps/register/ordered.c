@@ -80,9 +80,8 @@ typedef struct copying {
     const char *from;
 } copying;
 
-static void copy_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void copy_some(void *user, int64_t from, int64_t to) {
     const copying *c = user;
-    (void)worker;
     memcpy(c->to + from, c->from + from, (size_t)(to - from));
 }
 

@@ -124,10 +124,9 @@ static void look_at(const reg_pairs *s, const geom_pose *pose, size_t r, double 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /* Distances in double, pairs without a normal dropped. */
-static void measure_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void measure_some(void *user, int64_t from, int64_t to) {
     const stretches *t = user;
     const reg_pairs *s = t->s;
-    (void)worker;
     for (size_t stretch = (size_t)from; stretch < (size_t)to; ++stretch) {
         struct reg_pairs_sums *sums = &s->sums[stretch];
         sums->count = 0;
@@ -234,12 +233,11 @@ static bool solve(const double h[36], const double g[6], double twist[6]) {
 }
 
 /* Pairs that do not count are taken for such of the limit. */
-static void fit_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void fit_some(void *user, int64_t from, int64_t to) {
     const stretches *t = user;
     const reg_pairs *s = t->s;
     const atn_robust robust = s->p->settings->robust;
     const double scale2 = t->scale * t->scale;
-    (void)worker;
     for (size_t stretch = (size_t)from; stretch < (size_t)to; ++stretch) {
         struct reg_pairs_sums *sums = &s->sums[stretch];
         *sums = (struct reg_pairs_sums){.count = 0};

@@ -42,15 +42,13 @@ typedef struct looking {
     search_pose *pose;
 } looking;
 
-static void score_one(void *user, int64_t from, int64_t to, int32_t worker) {
+static void score_one(void *user, int64_t from, int64_t to) {
     const looking *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) t->pose[k].score = search_score(&t->scene->raster, t->source, &t->pose[k]);
 }
 
-static void refine_one(void *user, int64_t from, int64_t to, int32_t worker) {
+static void refine_one(void *user, int64_t from, int64_t to) {
     const looking *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k)
         search_refine(&t->scene->raster, t->source, t->scaled, REFINE_STEPS, t->worth, &t->pose[k]);
 }
@@ -190,9 +188,8 @@ typedef struct edges {
     atn_status status[2];
 } edges;
 
-static void find_edge(void *user, int64_t from, int64_t to, int32_t worker) {
+static void find_edge(void *user, int64_t from, int64_t to) {
     edges *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) t->status[k] = search_edge(t->points[k], FEW, &t->edge[k]);
 }
 

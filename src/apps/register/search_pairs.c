@@ -65,7 +65,8 @@ ATN_IN_LANES static float best_of(const float *row, size_t count, float *back) {
     return best;
 }
 
-static void match_stretch(void *user, int64_t from, int64_t to, int32_t worker) {
+static void match_stretch(void *user, int64_t from, int64_t to) {
+    int32_t worker = atn_parallel_worker();
     const matching *t = user;
     float *row = t->row + (size_t)worker * ROWS * t->width, *back = t->back + (size_t)worker * t->width;
     for (size_t i = (size_t)from * STRETCH; i < (size_t)to * STRETCH && i < t->source->count; i += ROWS) {
@@ -164,9 +165,8 @@ ATN_IN_LANES static void agree_row(const ends *e, size_t count, size_t i, uint8_
 
 static bool has(const web *w, size_t i, size_t j) { return w->bits[i][j / 64] >> (j % 64) & 1; }
 
-static void agree_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void agree_some(void *user, int64_t from, int64_t to) {
     web *w = user;
-    (void)worker;
     for (size_t i = (size_t)from; i < (size_t)to; ++i) {
         uint8_t agreed[MOST_PAIRS];
         agree_row(&w->ends, w->count, i, agreed);
@@ -175,9 +175,8 @@ static void agree_some(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-static void support_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void support_some(void *user, int64_t from, int64_t to) {
     web *w = user;
-    (void)worker;
     for (size_t i = (size_t)from; i < (size_t)to; ++i) {
         w->support[i] = 0;
         for (size_t j = 0; j < w->count; ++j) {

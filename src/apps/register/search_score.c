@@ -64,12 +64,11 @@ static void find_spots(const search_raster *r, spot *out) {
 }
 
 /* Cells of a layer whose middle is within reach of a target point, each with the nearest. */
-static void enter_layer(void *user, int64_t from, int64_t to, int32_t worker) {
+static void enter_layer(void *user, int64_t from, int64_t to) {
     const entering *t = user;
     const search_raster *r = t->raster;
     const float reach = (float)((REACH + r->step) / r->step);
     size_t layer = (size_t)r->size[0] * (size_t)r->size[1];
-    (void)worker;
     for (int64_t z = from; z < to; ++z) {
         float *distance2 = t->distance2 + (size_t)z * layer;
         int32_t *nearest = r->nearest + (size_t)z * layer;

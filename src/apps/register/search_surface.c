@@ -223,9 +223,8 @@ typedef struct both_around {
     surroundings of[2];
 } both_around;
 
-static void look_at_runs(void *user, int64_t from, int64_t to, int32_t worker) {
+static void look_at_runs(void *user, int64_t from, int64_t to) {
     const both_around *t = user;
-    (void)worker;
     for (size_t run = (size_t)from; run < (size_t)to; ++run)
         look_at_run(&t->of[run >= t->of[0].runs], run < t->of[0].runs ? run : run - t->of[0].runs);
 }
@@ -306,13 +305,13 @@ typedef struct thinning {
     atn_status status[2];
 } thinning;
 
-static void thin_one(void *user, int64_t from, int64_t to, int32_t worker) {
+static void thin_one(void *user, int64_t from, int64_t to) {
     thinning *t = user;
     for (int64_t k = from; k < to; ++k)
         if (k < t->count)
             t->status[k] = thin(t->points[k], t->edge[k], t->out[k]);
         else
-            t->other->part(t->other->user, k - t->count, k - t->count + 1, worker);
+            t->other->part(t->other->user, k - t->count, k - t->count + 1);
 }
 
 atn_status search_surfaces_make(const cloud_points *const *points, const double *edge, int count,
@@ -324,7 +323,7 @@ atn_status search_surfaces_make(const cloud_points *const *points, const double 
     if (few)
         atn_parallel_pieces(count + (other ? other->pieces : 0), thin_one, &t);
     else
-        for (int k = 0; k < count; ++k) thin_one(&t, k, k + 1, 0);
+        for (int k = 0; k < count; ++k) thin_one(&t, k, k + 1);
     if (!few && other) atn_parallel_pieces(other->pieces, other->part, other->user);
     atn_status status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
     if (status == ATN_OK) status = look_around(out, count, NORMAL_REACH, find_normal);

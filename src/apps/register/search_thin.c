@@ -265,9 +265,8 @@ typedef struct thinning {
     atn_status *status;
 } thinning;
 
-static void thin_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void thin_some(void *user, int64_t from, int64_t to) {
     const thinning *t = user;
-    (void)worker;
     for (size_t stretch = (size_t)from; stretch < (size_t)to; ++stretch) {
         uint32_t point[STRETCH];
         size_t first = stretch * STRETCH, last = stretch_end(&t->sampling, stretch);

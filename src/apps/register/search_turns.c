@@ -117,9 +117,8 @@ static void take_some(const chosen *all, size_t part, chosen *out) {
         for (size_t j = 0; j < out->count; ++j) out->at[a][j] = all->at[a][j * all->count / out->count];
 }
 
-static void choose_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void choose_some(void *user, int64_t from, int64_t to) {
     em *e = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         chosen *all = &e->of[k], *few = &e->few[k];
         choose(e->surface[k], all);
@@ -235,9 +234,8 @@ static void prepare(const chosen *from, float unit, chosen *out) {
 static double sigma_of(int step) { return SIGMA_FIRST * pow(SIGMA_LAST / SIGMA_FIRST, step / (STEPS - 1.0)); }
 
 /* Starts are followed by all cores, each by one. */
-static void follow(void *user, int64_t from, int64_t to, int32_t worker) {
+static void follow(void *user, int64_t from, int64_t to) {
     const em *e = user;
-    (void)worker;
     for (int k = e->first; k < e->end; ++k) {
         double unit = sqrt(LOG2_E) / (sigma_of(k) * e->surface[1]->size);
         bool coarse = sigma_of(k) > COARSE;

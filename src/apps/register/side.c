@@ -22,9 +22,8 @@ typedef struct copying {
     double *numbers;
 } copying;
 
-static void put_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void put_some(void *user, int64_t from, int64_t to) {
     const copying *c = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         if (c->type == ATN_DP)
             ((double *)c->array)[k] = c->numbers[k];
@@ -35,9 +34,8 @@ static void put_some(void *user, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-static void get_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void get_some(void *user, int64_t from, int64_t to) {
     const copying *c = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k)
         c->numbers[k] = c->type == ATN_DP   ? ((const double *)c->array)[k]
                         : c->type == ATN_SP ? (double)((const float *)c->array)[k]
@@ -158,9 +156,8 @@ static void place(const cutting *c, size_t from, size_t at) {
     s->origin[at] = (uint32_t)from;
 }
 
-static void place_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void place_some(void *user, int64_t from, int64_t to) {
     const cutting *c = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) place(c, (size_t)k, (size_t)k);
 }
 
@@ -183,9 +180,8 @@ typedef struct adding {
 } adding;
 enum { STRETCH = 16384 };
 
-static void add_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void add_some(void *user, int64_t from, int64_t to) {
     const adding *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         size_t first = (size_t)k * STRETCH, end = first + STRETCH < t->s->padded ? first + STRETCH : t->s->padded;
         double sum = 0;
@@ -225,9 +221,8 @@ static void join(reg_box *box, const reg_box *more) {
     }
 }
 
-static void enclose_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void enclose_some(void *user, int64_t from, int64_t to) {
     reg_side *s = user;
-    (void)worker;
     for (size_t b = (size_t)from; b < (size_t)to; ++b) {
         reg_box *box = &s->tree.node[s->tree.leaves + b];
         for (int axis = 0; axis < 3; ++axis) {
@@ -295,18 +290,16 @@ typedef struct weighing {
     double *number;
 } weighing;
 
-static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void weigh_some(void *user, int64_t from, int64_t to) {
     const weighing *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         double w = t->factor ? (double)t->s->weight[k] * t->factor[k] : (double)t->s->weight[k];
         t->number[k] = w > 0 ? fmax(log2(w), REG_NOTHING) : REG_NOTHING;
     }
 }
 
-static void copy_weights(void *user, int64_t from, int64_t to, int32_t worker) {
+static void copy_weights(void *user, int64_t from, int64_t to) {
     const weighing *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) t->number[k] = (double)t->s->weight[k];
 }
 
@@ -413,9 +406,8 @@ atn_status reg_side_sample(reg_engine *e, const reg_side *from, size_t every, re
     return status;
 }
 
-static void fetch_weights(void *user, int64_t from, int64_t to, int32_t worker) {
+static void fetch_weights(void *user, int64_t from, int64_t to) {
     const weighing *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k) {
         t->s->weight[k] = (float)t->number[k];
         t->s->origin[k] = (uint32_t)((size_t)k < t->s->count ? (size_t)k : t->s->count - 1);
@@ -481,9 +473,8 @@ typedef struct sampling {
     double found[SAMPLES];
 } sampling;
 
-static void look_at_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void look_at_some(void *user, int64_t from, int64_t to) {
     sampling *t = user;
-    (void)worker;
     for (int64_t k = from; k < to; ++k)
         t->found[k] = nearest_elsewhere(t->s, t->s->padded / t->samples * (size_t)k +
                                                   t->s->padded % t->samples * (size_t)k / t->samples);

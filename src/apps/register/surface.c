@@ -151,9 +151,8 @@ typedef struct inheriting {
     int32_t *from;
 } inheriting;
 
-static void inherit_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void inherit_some(void *user, int64_t from, int64_t to) {
     const inheriting *t = user;
-    (void)worker;
     for (int64_t r = from; r < to; ++r) t->from[r] = (int32_t)t->place[t->cell[t->side->origin[r]]];
 }
 

@@ -18,7 +18,8 @@ typedef struct weighing {
     bool wrong[ATN_PARALLEL_MOST], any[ATN_PARALLEL_MOST]; /* by worker: not a weight; above 0 */
 } weighing;
 
-static void weigh_some(void *user, int64_t from, int64_t to, int32_t worker) {
+static void weigh_some(void *user, int64_t from, int64_t to) {
+    int32_t worker = atn_parallel_worker();
     weighing *t = user;
     for (int64_t k = from; k < to; ++k) {
         float w = t->from ? t->from[k] : 1;
@@ -80,7 +81,8 @@ static bool is_far(const looking *t, size_t k) {
     return d2 > t->reach2;
 }
 
-static void count_far(void *user, int64_t from, int64_t to, int32_t worker) {
+static void count_far(void *user, int64_t from, int64_t to) {
+    int32_t worker = atn_parallel_worker();
     looking *t = user;
     size_t n = 0;
     for (int64_t k = from; k < to; ++k) n += is_far(t, (size_t)k);
