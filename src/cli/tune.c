@@ -10,6 +10,7 @@
 #include "cli/serve.h"
 #include "plan/tune.h"
 #include "tune/cover.h"
+#include "tune/spread.h"
 #include "tune/strategy.h"
 
 #include <math.h>
@@ -35,6 +36,7 @@ typedef struct tuning {
     atn_cli_kernel program; /* programs NULL: kernels are tuned */
     atn_plan_given given;   /* of the program */
     char *space;            /* text of --space, or NULL */
+    atn_spread *spread;     /* ranks that try candidates, too; NULL: there are none */
 } tuning;
 
 /* ---- options ---- */
@@ -227,6 +229,7 @@ static void end(tuning *t) {
     atn_free(ctx, t->space);
     atn_cli_work_free(&t->list);
     if (t->program.call) atn_cli_kernel_close(&t->program);
+    atn_spread_free(t->spread);
     atn_wisdom_close(t->wisdom);
     atn_device_close(t->device);
     atn_serve_close(t->serve);
@@ -278,14 +281,24 @@ static atn_status list_work(tuning *t) {
     return status ? status : atn_cli_work_program(&t->program, &t->given, &t->list);
 }
 
+/* Ranks with devices like the first one's try candidates for it; it alone remembers. */
+static atn_status join_ranks(tuning *t, atn_status status) {
+    if (status) return atn_ranks_agree(t->call->ranks, status);
+    status = atn_spread_open(t->call->ranks, t->device, &t->spread);
+    if (!status && t->call->ranks->rank) status = atn_spread_serve(t->spread, t->options.program);
+    t->options.spread = t->spread;
+    return status;
+}
+
 static atn_status run(atn_cli_call *call) {
     tuning t = {.call = call};
     atn_devices *devices = NULL;
     int32_t index = 0;
     atn_status status = read_options(&t);
-    if (!status && atn_cli_has(call, "serve") &&
-        (atn_cli_has(call, "command") || (call->n_operands && strcmp(call->operands[0], "unwrap") == 0)))
+    bool unwrap = call->n_operands && strcmp(call->operands[0], "unwrap") == 0;
+    if (!status && atn_cli_has(call, "serve") && (atn_cli_has(call, "command") || unwrap))
         status = atn_cli_misuse(call, "--serve is of kernels and programs");
+    if (!status && call->ranks->rank && (unwrap || atn_cli_has(call, "command"))) return ATN_OK; /* the first rank's */
     if (!status && atn_cli_has(call, "command")) {
         status = atn_cli_tune_command(call, &t.options);
         end(&t);
@@ -296,8 +309,13 @@ static atn_status run(atn_cli_call *call) {
     if (!status) status = atn_cli_pick_device(call, &devices, &index);
     if (!status) status = atn_device_open(devices, index, &t.device);
     atn_devices_free(devices);
-    if (!status && strcmp(call->operands[0], "unwrap") == 0) {
+    if (!status && unwrap) {
         status = atn_cli_tune_unwrap(call, t.device, &t.options);
+        end(&t);
+        return status;
+    }
+    if (call->ranks->count > 1) status = join_ranks(&t, status);
+    if (call->ranks->rank) {
         end(&t);
         return status;
     }
@@ -307,6 +325,7 @@ static atn_status run(atn_cli_call *call) {
         status = ATN_ERR_MEMORY;
     if (!status) status = atn_serve_open(call, "tune", call->operands[0], &t.serve);
     if (!status) status = tune_all(&t);
+    if (!status && t.spread) status = atn_spread_end(t.spread);
     bool stopped = false;
     for (int32_t k = 0; k < t.list.n && t.results; ++k) stopped = stopped || t.results[k].stopped;
     if (!status) status = atn_cli_print_tuned(call, atn_device_get_info(t.device), &t.list, t.results);
@@ -390,5 +409,6 @@ const atn_cli_verb ATN_VERB_TUNE = {
             {0}},
     .min_operands = 0,
     .max_operands = 1,
+    .ranks = true,
     .run = run,
 };

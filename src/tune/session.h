@@ -6,6 +6,7 @@
 #include "tune/crew.h"
 #include "tune/field.h"
 #include "tune/key.h"
+#include "tune/spread.h"
 
 /* What is known of one variant under the session's key. */
 typedef struct atn_entry {
@@ -36,6 +37,7 @@ typedef struct atn_session {
     const atn_strategy *strategy;
     void *search; /* the strategy's own */
     atn_crew *crew;
+    atn_trial_setup setup; /* of the crew */
     atn_wisdom_lock_file *lock;
 
     atn_entry *entries; /* in the order in which they were met */

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_BATCH = 8, MOST_REFUSALS = 2000 };
+enum { MOST_BATCH = ATN_SPREAD_MOST, FOR_A_CREW = 8, MOST_REFUSALS = 2000 };
 static const double FINAL_PART = 0.15, MOST_FINAL_S = 20, SENTINEL_EVERY_S = 5;
 
 /* ---- opening ---- */
@@ -81,11 +81,12 @@ static atn_status open_session(atn_session *s) {
     char device[200];
     snprintf(device, sizeof device, "%s %s %d", s->info->backend, s->info->name, s->info->ordinal);
     if (status == ATN_OK) status = atn_wisdom_lock(s->ctx, s->wisdom, device, false, &s->lock);
-    atn_trial_setup setup = {.tolerance = s->tolerance,
-                             .reproducible = s->options.reproducible,
-                             .cold = s->options.cold,
-                             .seed = s->options.seed + 1};
-    if (status == ATN_OK) status = atn_crew_create(s->ctx, s->info, s->workload, &setup, s->options.program, &s->crew);
+    s->setup = (atn_trial_setup){.tolerance = s->tolerance,
+                                 .reproducible = s->options.reproducible,
+                                 .cold = s->options.cold,
+                                 .seed = s->options.seed + 1};
+    if (status == ATN_OK)
+        status = atn_crew_create(s->ctx, s->info, s->workload, &s->setup, s->options.program, &s->crew);
     return status;
 }
 
@@ -219,6 +220,7 @@ struct atn_batch {
     const char *text[MOST_BATCH];
     atn_trial built[MOST_BATCH];
     int32_t n;
+    bool ahead; /* they are built before they are measured; else whoever measures builds */
 };
 
 /* The next few candidates; their building is begun where there are several. */
@@ -239,7 +241,8 @@ static atn_status gather(atn_session *s, int32_t most, struct atn_batch **out) {
             b->entry[b->n++] = k;
     }
     for (int32_t k = 0; status == ATN_OK && k < b->n; ++k) b->text[k] = s->entries[b->entry[k]].text;
-    if (status == ATN_OK && b->n > 1) status = atn_crew_begin(s->crew, b->text, b->n);
+    b->ahead = b->n > 1 && b->n <= atn_crew_builders(s->crew);
+    if (status == ATN_OK && b->ahead) status = atn_crew_begin(s->crew, b->text, b->n);
     return status;
 }
 
@@ -271,6 +274,15 @@ static atn_status note(atn_session *s, int64_t entry, const atn_trial *t, double
     return ATN_OK;
 }
 
+static atn_status take_trial(atn_session *s, int64_t entry, const atn_trial *trial) {
+    double ratio;
+    ++s->evaluations;
+    atn_status status = note(s, entry, trial, &ratio);
+    if (status == ATN_OK) status = atn_known_tell(s, entry, trial);
+    if (s->best == entry && ratio > 0) s->chain = ratio;
+    return status;
+}
+
 static atn_status measure(atn_session *s, int64_t entry) {
     const atn_entry *best = s->best >= 0 ? &s->entries[s->best] : NULL;
     atn_trial trial;
@@ -280,12 +292,32 @@ static atn_status measure(atn_session *s, int64_t entry) {
     if (status != ATN_OK) return status;
     status =
         atn_crew_try(s->crew, s->entries[entry].text, best ? best->text : NULL, best ? best->score.seconds : 0, &trial);
-    if (status != ATN_OK) return status;
-    ++s->evaluations;
-    double ratio;
-    status = note(s, entry, &trial, &ratio);
-    if (status == ATN_OK) status = atn_known_tell(s, entry, &trial);
-    if (s->best == entry && ratio > 0) s->chain = ratio;
+    return status == ATN_OK ? take_trial(s, entry, &trial) : status;
+}
+
+/* Several at once, each by another rank; all beside the same incumbent. */
+static atn_status measure_apart(atn_session *s, const int64_t *entry, int32_t n) {
+    const atn_entry *best = s->best >= 0 ? &s->entries[s->best] : NULL;
+    const char *texts[MOST_BATCH];
+    atn_trial *trials = atn_zalloc(s->ctx, MOST_BATCH * sizeof *trials);
+    atn_status status = trials ? ATN_OK : ATN_ERR_MEMORY;
+    for (int32_t k = 0; k < n && status == ATN_OK; ++k) {
+        atn_entry *e = &s->entries[entry[k]];
+        texts[k] = e->text;
+        status = atn_wisdom_begin(s->wisdom, &s->key.key, e->text, &e->starts);
+    }
+    if (status == ATN_OK)
+        status = atn_spread_try(s->options.spread, s->workload, &s->setup, s->crew, texts, n, best ? best->text : NULL,
+                                best ? best->score.seconds : 0, trials);
+    double chain = s->chain; /* of the incumbent that all were measured beside */
+    for (int32_t k = 0; k < n && status == ATN_OK; ++k) {
+        int64_t before = s->best;
+        double later = s->chain;
+        s->chain = chain;
+        status = take_trial(s, entry[k], &trials[k]);
+        if (s->best == before) s->chain = later;
+    }
+    atn_free(s->ctx, trials);
     return status;
 }
 
@@ -319,9 +351,11 @@ static atn_status watch_speed(atn_session *s) {
 
 static atn_status measure_batch(atn_session *s, struct atn_batch *b) {
     atn_status status = ATN_OK;
+    int64_t apart[MOST_BATCH];
+    int32_t n_apart = 0;
     for (int32_t k = 0; k < b->n && status == ATN_OK; ++k) {
         atn_trial *t = &b->built[k];
-        bool known = b->n > 1 && t->outcome != ATN_OUTCOME_STARTED;
+        bool known = b->ahead && t->outcome != ATN_OUTCOME_STARTED;
         if (known && t->outcome == ATN_OUTCOME_RIGHT) known = !built_as_wanted(s, b->entry[k], t);
         if (known) {
             double ratio;
@@ -329,18 +363,29 @@ static atn_status measure_batch(atn_session *s, struct atn_batch *b) {
             status = note(s, b->entry[k], t, &ratio);
             if (status == ATN_OK) status = atn_known_tell(s, b->entry[k], t);
         } else if (atn_session_goes_on(s, "searching") && has_budget(s)) {
-            status = measure(s, b->entry[k]);
+            if (atn_spread_count(s->options.spread) > 1 && s->best >= 0)
+                apart[n_apart++] = b->entry[k];
+            else
+                status = measure(s, b->entry[k]);
         }
         if (s->pending > 0) --s->pending;
         if (status == ATN_OK) status = watch_speed(s);
     }
-    return status;
+    return status == ATN_OK && n_apart ? measure_apart(s, apart, n_apart) : status;
+}
+
+/* Two for each rank, so that most of the time all have one. */
+static int32_t spread_batch(const atn_session *s, int32_t builders) {
+    int32_t wanted = 2 * atn_spread_count(s->options.spread);
+    if (wanted < builders) wanted = builders;
+    return wanted < MOST_BATCH ? wanted : MOST_BATCH;
 }
 
 /* A CPU is measured while nobody builds; beside any other device the next ones are built meanwhile. */
 static atn_status search_round(atn_session *s, bool *any) {
     int32_t wanted = atn_crew_builders(s->crew);
-    if (wanted > MOST_BATCH) wanted = MOST_BATCH;
+    if (wanted > FOR_A_CREW) wanted = FOR_A_CREW;
+    if (atn_spread_count(s->options.spread) > 1) wanted = spread_batch(s, wanted);
     if (s->estimate >= 0 && !s->entries[s->estimate].told) wanted = 1; /* all others are compared with it */
     struct atn_batch *b = s->ahead;
     s->ahead = NULL;
@@ -348,7 +393,7 @@ static atn_status search_round(atn_session *s, bool *any) {
     s->pending = b ? b->n : 0;
     *any = s->pending > 0;
     if (!b) return status;
-    if (status == ATN_OK && b->n > 1) status = atn_crew_finish(s->crew, keep_building, s, b->built);
+    if (status == ATN_OK && b->ahead) status = atn_crew_finish(s->crew, keep_building, s, b->built);
     if (status == ATN_OK && *any && wanted > 1 && !s->info->cpu && has_budget(s)) status = gather(s, wanted, &s->ahead);
     if (status == ATN_OK) status = measure_batch(s, b);
     atn_free(s->ctx, b);

@@ -48,13 +48,14 @@ typedef struct atn_tune_options {
     const char *space;      /* text of a LANAI space; NULL: the shipped one of the backend */
     const char *space_name; /* for messages */
     uint64_t seed;
-    double tolerance;        /* relative error that the caller accepts beyond rounding; 0: what is derived */
-    bool reproducible;       /* only variants whose results do not depend on the variant */
-    bool cold;               /* caches are emptied before each sample */
-    bool again;              /* measures anew what is known already */
-    bool resume;             /* goes on: what is known counts as evaluations of this session */
-    const char *const *only; /* these variants and no search, ended by NULL; or NULL */
-    const char *program;     /* the attune program that workers are; NULL: found */
+    double tolerance;          /* relative error that the caller accepts beyond rounding; 0: what is derived */
+    bool reproducible;         /* only variants whose results do not depend on the variant */
+    bool cold;                 /* caches are emptied before each sample */
+    bool again;                /* measures anew what is known already */
+    bool resume;               /* goes on: what is known counts as evaluations of this session */
+    const char *const *only;   /* these variants and no search, ended by NULL; or NULL */
+    const char *program;       /* the attune program that workers are; NULL: found */
+    struct atn_spread *spread; /* ranks that try candidates, too (spread.h); NULL: this process alone does */
     /* Called often; false stops the tuning as Ctrl-C does. */
     bool (*progress)(void *user, const atn_tune_progress *now);
     void *user;

@@ -1,0 +1,28 @@
+/* Candidates of a tuning that ranks with equal devices try, each with a crew of its own; the first rank asks, decides
+ * and remembers, the others serve it. */
+#ifndef ATN_TUNE_SPREAD_H
+#define ATN_TUNE_SPREAD_H
+
+#include "ranks/ranks.h"
+#include "tune/crew.h"
+
+typedef struct atn_spread atn_spread;
+
+/* By all ranks: who has a device like the first rank's. Others take no part. Owned by the caller. */
+atn_status atn_spread_open(atn_ranks *ranks, atn_device *device, atn_spread **out);
+void atn_spread_free(atn_spread *spread);             /* NULL is fine */
+int32_t atn_spread_count(const atn_spread *spread);   /* ranks that take part; 1 for NULL */
+bool atn_spread_takes_part(const atn_spread *spread); /* this rank does */
+
+/* The first rank's: n variants (ATN_SPREAD_MOST at most), each by one rank, as atn_crew_try does it. `crew`: its own,
+ * for the same workload and setup. */
+enum { ATN_SPREAD_MOST = 64 };
+atn_status atn_spread_try(atn_spread *spread, const atn_workload *workload, const atn_trial_setup *setup,
+                          atn_crew *crew, const char *const *variants, int32_t n, const char *incumbent, double best_s,
+                          atn_trial *out);
+atn_status atn_spread_end(atn_spread *spread); /* the others are done */
+
+/* The others': until the first rank has ended. */
+atn_status atn_spread_serve(atn_spread *spread, const char *program);
+
+#endif
