@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/process.h"
 #include "device/cache_dir.h"
+#include "device/facts.h"
 
 #include <attune/array.h>
 
@@ -131,12 +132,15 @@ static atn_status open_cold(cold *c) {
 atn_status atn_bench_cold(const atn_ctx *ctx, const char *program, const char *device, int32_t rounds,
                           atn_cold_row rows[ATN_COLD_ROWS]) {
     cold c = {.ctx = ctx, .program = program, .device = device};
+    atn_device_info named = {0};
+    snprintf(named.backend, sizeof named.backend, "%s", device);
+    bool compiled_in = atn_backend_facts_of(&named)->threads; /* what the library brings runs on the host's threads */
     if (rounds < 1) rounds = 1;
     if (rounds > MOST_ROUNDS) rounds = MOST_ROUNDS;
     atn_status status = open_cold(&c);
     for (int kind = 0; kind < ATN_COLD_ROWS; ++kind) {
         rows[kind] = (atn_cold_row){.name = KINDS[kind].name, .meaning = KINDS[kind].meaning};
-        bool exists = !KINDS[kind].bare || strcmp(device, "host") == 0;
+        bool exists = !KINDS[kind].bare || compiled_in;
         if (status == ATN_OK && exists) status = measure(&c, kind, rounds, &rows[kind]);
     }
     if (c.dir) atn_cache_dir_remove(c.dir);

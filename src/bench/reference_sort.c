@@ -67,7 +67,8 @@ static void close_qsort(void *data) {
     atn_free(s->ctx, s);
 }
 
-static atn_status open_qsort(const atn_ctx *ctx, const void *keys, size_t bytes, int64_t n, bench_sort_reference *out) {
+static atn_status open_qsort(atn_device *device, const void *keys, size_t bytes, int64_t n, bench_sort_reference *out) {
+    const atn_ctx *ctx = atn_device_ctx(device);
     sorted *s = atn_zalloc(ctx, sizeof *s);
     if (!s) return ATN_ERR_MEMORY;
     *s = (sorted){.ctx = ctx, .keys = keys, .bytes = bytes, .n = n, .pairs = atn_zalloc(ctx, (size_t)n * sizeof(wide))};
@@ -174,8 +175,13 @@ static atn_status open_cub(atn_device *device, const void *keys, size_t bytes, i
 
 atn_status bench_sort_reference_open(atn_device *device, const void *keys, size_t bytes, int64_t n,
                                      bench_sort_reference *out) {
-    const char *backend = atn_device_get_info(device)->backend;
+    static const struct {
+        const char *backend;
+        atn_status (*open)(atn_device *device, const void *keys, size_t bytes, int64_t n, bench_sort_reference *out);
+    } SORTS[] = {{"host", open_qsort}, {"cuda", open_cub}};
     *out = (bench_sort_reference){.why = "no sort of others is known"};
-    if (atn_backend_is(backend, "host")) return open_qsort(atn_device_ctx(device), keys, bytes, n, out);
-    return atn_backend_is(backend, "cuda") ? open_cub(device, keys, bytes, n, out) : ATN_OK;
+    for (size_t k = 0; k < sizeof SORTS / sizeof *SORTS; ++k)
+        if (atn_backend_is(SORTS[k].backend, atn_device_get_info(device)->backend))
+            return SORTS[k].open(device, keys, bytes, n, out);
+    return ATN_OK;
 }

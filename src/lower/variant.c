@@ -13,24 +13,30 @@ typedef struct knob {
     int32_t least, most;
     const char *names; /* values by name, separated by '|', from 0; NULL: numbers */
     bool power;        /* powers of two only */
+    const char *meaning;
 } knob;
 
 #define AT(field) offsetof(atn_variant, field)
-#define CUT_P(d)                                                                                                       \
-    {"lanes_p" #d, AT(p[d].lanes), 1, 1, 1024, NULL, true}, {"vec_p" #d, AT(p[d].vec), 1, 1, 16, NULL, true},          \
-        {"regs_p" #d, AT(p[d].regs), 1, 1, 32, NULL, false}, {"pack_p" #d, AT(p[d].pack), 1, 1, 16, NULL, false}, {    \
-        "seq_p" #d, AT(p[d].seq), 1, 1, 4096, NULL, false                                                              \
-    }
-#define CUT_Q(d)                                                                                                       \
-    {"lanes_q" #d, AT(q[d].lanes), 1, 1, 1024, NULL, true}, {"vec_q" #d, AT(q[d].vec), 1, 1, 16, NULL, true},          \
-        {"regs_q" #d, AT(q[d].regs), 1, 1, 32, NULL, false}, {"pack_q" #d, AT(q[d].pack), 1, 1, 16, NULL, true},       \
-        {"tile_q" #d, AT(q[d].tile), 0, 0, 1 << 20, NULL, false},                                                      \
-        {"unroll_q" #d, AT(q[d].unroll), 1, 1, 64, NULL, false}, {                                                     \
-        "split_q" #d, AT(q[d].split), 1, 1, 65536, NULL, false                                                         \
-    }
+/* clang-format off */
+#define CUT_P(d) \
+    {"lanes_p" #d, AT(p[d].lanes), 1, 1, 1024, NULL, true, "work-items of a group along the points (GPU)"}, \
+    {"vec_p" #d, AT(p[d].vec), 1, 1, 16, NULL, true, "vector lanes along the points"}, \
+    {"regs_p" #d, AT(p[d].regs), 1, 1, 32, NULL, false, "values that one item holds at once along the points"}, \
+    {"pack_p" #d, AT(p[d].pack), 1, 1, 16, NULL, false, "of these, how many lie side by side"}, \
+    {"seq_p" #d, AT(p[d].seq), 1, 1, 4096, NULL, false, "steps that a group does one after the other along the points"}
+#define CUT_Q(d) \
+    {"lanes_q" #d, AT(q[d].lanes), 1, 1, 1024, NULL, true, "work-items along a range, joined by reduce (GPU)"}, \
+    {"vec_q" #d, AT(q[d].vec), 1, 1, 16, NULL, true, "vector lanes along a range"}, \
+    {"regs_q" #d, AT(q[d].regs), 1, 1, 32, NULL, false, "accumulators along a range"}, \
+    {"pack_q" #d, AT(q[d].pack), 1, 1, 16, NULL, true, "steps of a scan's item that lie side by side"}, \
+    {"tile_q" #d, AT(q[d].tile), 0, 0, 1 << 20, NULL, false, "length of a staged tile; 0: the whole range"}, \
+    {"unroll_q" #d, AT(q[d].unroll), 1, 1, 64, NULL, false, "steps of the loop over a range written out"}, \
+    {"split_q" #d, AT(q[d].split), 1, 1, 65536, NULL, false, "groups that share a range"}
+/* clang-format on */
 
 static const knob KNOBS[] = {CUT_P(0),      CUT_P(1), CUT_P(2), CUT_Q(0), CUT_Q(1), CUT_Q(2),
-#define ROW(name, plain, least, most, names, power) {#name, AT(name), plain, least, most, names, power},
+#define ROW(name, plain, least, most, names, power, rule, meaning)                                                     \
+    {#name, AT(name), plain, least, most, names, power, meaning},
                              ATN_KNOBS(ROW)};
 enum { N_KNOBS = sizeof KNOBS / sizeof *KNOBS };
 
@@ -46,6 +52,16 @@ static const knob *find(const char *name) {
 
 int32_t atn_variant_knob_count(void) { return N_KNOBS; }
 const char *atn_variant_knob_name(int32_t k) { return KNOBS[k].name; }
+
+const char *atn_variant_knob_meaning(const char *name) {
+    const knob *k = find(name);
+    return k ? k->meaning : "";
+}
+
+void atn_variant_knob_range(int32_t k, int32_t *least, int32_t *most) {
+    *least = KNOBS[k].least;
+    *most = KNOBS[k].most;
+}
 
 atn_variant atn_variant_plain(void) {
     atn_variant variant = {0};

@@ -5,6 +5,7 @@
 #define ATN_LOWER_VARIANT_H
 
 #include "base/text.h"
+#include "lower/knobs.h"
 
 #include <attune/type.h>
 
@@ -38,38 +39,9 @@ typedef enum atn_finish {
 } atn_finish; /* how groups of a q are; look: scans in one launch, whose groups look back (scan_look.c) */
 typedef enum atn_schedule { ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHEDULE_GUIDED } atn_schedule;
 
-/* The knobs beside the cuts, a row each: name, plain value, least, most, values by name ('|' between them, from 0;
- * NULL: numbers), and whether only powers of two are right. The field of the variant, parsing, printing and help
- * follow. */
-/* clang-format off */
-#define ATN_KNOBS(knob) \
-    knob(stage, 0, 0, 4, NULL, false) /* reads that several items or steps share: 0 direct, 1 staged, 2 double buffered; 3, 4, with matrix: so many buffers */ \
-    knob(stage_swap, 0, 0, 3, NULL, false) /* bit a: staged tiles of reads whose axis a is p1's (else p0's) lie transposed; see stage.c */ \
-    knob(wide, 1, 1, 4, NULL, true) /* elements moved at once, 1, 2, 4: GPU: into a staged tile, any alignment; host: registers from one */ \
-    knob(pad, 0, 0, 64, NULL, false) /* elements added to each row of a staged tile */ \
-    knob(reduce, 0, 0, 1, "tree|shuffle", false) /* atn_reduce */ \
-    knob(finish, 0, 0, 3, "launch|last|atomic|look", false) /* atn_finish */ \
-    knob(exp, 0, 0, 2, "library|native|polynomial", false) /* atn_exp */ \
-    knob(degree, 6, 3, 7, NULL, false) /* of the polynomial exp */ \
-    knob(matrix, 0, 0, 4, "off|half|pair|double|warpgroup", false) /* atn_matrix: sums of weights on matrix units, see matrix.h; products of matrices, contract.h */ \
-    knob(mix, 0, 0, 8, NULL, false) /* with it: of eight native exponentials, so many by polynomial */ \
-    knob(accumulate, 0, 0, 64, NULL, false) /* accumulators of floating sums: 0 as described, 32, 64 */ \
-    knob(half, 0, 0, 1, NULL, false) /* 1: what is HP is computed in HP, not in SP, where the device can (host) */ \
-    knob(groups, 0, 0, 1 << 30, NULL, false) /* most groups launched, the others follow in a loop; 0: as many as there are tiles */ \
-    knob(threads, 0, 0, 4096, NULL, false) /* host: 0 all */ \
-    knob(schedule, 0, 0, 2, "static|dynamic|guided", false) /* host: atn_schedule */ \
-    knob(chunk, 0, 0, 1 << 20, NULL, false) /* host: of the schedule */ \
-    knob(collapse, 2, 1, 2, NULL, false) /* host: dimensions of the points whose tiles the threads share: 2 all, 1 all but the fastest */ \
-    knob(stream, 0, 0, 1, NULL, false) /* host: stores that go past the caches */ \
-    knob(fast, 0, 0, 1, NULL, false) /* lets the compiler assume finite values and reorder (per kernel, never globally) */ \
-    knob(index, 64, 32, 64, NULL, true) /* bits of address arithmetic: 32 or 64 */ \
-    knob(resident, 0, 0, 32, NULL, false) /* groups at once on a core for which the compiler limits registers (cuda); 0: as it likes */ \
-    knob(guard, 1, 0, 1, NULL, false) /* gathers are checked and reported; 0 is earned: atn_indices */
-/* clang-format on */
-
 typedef struct atn_variant {
     atn_cut p[ATN_MAX_RANK], q[ATN_MAX_RANK];
-#define ATN_KNOB_FIELD(name, plain, least, most, names, power) int32_t name;
+#define ATN_KNOB_FIELD(name, plain, least, most, names, power, rule, meaning) int32_t name;
     ATN_KNOBS(ATN_KNOB_FIELD)
 #undef ATN_KNOB_FIELD
 } atn_variant;
@@ -87,6 +59,9 @@ void atn_variant_print(const atn_variant *variant, atn_text *out);
 
 int32_t atn_variant_knob_count(void);
 const char *atn_variant_knob_name(int32_t knob);
+/* In a few words, for reports; "": there is no such knob. docs/lowering.md has the whole. */
+const char *atn_variant_knob_meaning(const char *knob);
+void atn_variant_knob_range(int32_t knob, int32_t *least, int32_t *most);
 
 /* Groups that share a reduced range: the split of its slowest dimension. */
 int32_t atn_variant_splits(const atn_variant *variant);

@@ -6,7 +6,6 @@
 #include "lower/variant.h"
 #include "plot/chart.h"
 #include "plot/page.h"
-#include "tune/glossary.h"
 #include "tune/importance.h"
 
 #include <math.h>
@@ -175,7 +174,7 @@ static void draw_glossary(atn_text *page, const atn_report *r) {
             for (int32_t v = 0; v < r->rows[row].n && !named; ++v)
                 for (const char *at = r->rows[row].variants[v]; (at = strstr(at, name)) && !named; at += length)
                     named = at[length] == '=' && (at == r->rows[row].variants[v] || at[-1] == ',');
-        if (named) atn_text_printf(&rows, "%s\t%s\t\n", name, atn_glossary(name));
+        if (named) atn_text_printf(&rows, "%s\t%s\t\n", name, atn_variant_knob_meaning(name));
     }
     atn_page_fold(page, "What the knobs mean");
     atn_page_table(page, atn_text_str(&rows), "ll");

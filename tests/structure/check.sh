@@ -95,6 +95,14 @@ newcomers() {
         echo "src/lower/variant.h: a knob that is no row of ATN_KNOBS"
         bad=1
     fi
+    [ -f src/lower/knobs.h ] || return $bad
+    knobs=$(sed -n 's/^    knob(\([a-z_]*\),.*/\1/p' src/lower/knobs.h)
+    for knob in $knobs; do
+        grep -qE "^\|.*\`$knob\`" docs/lowering.md || { echo "docs/lowering.md: no row for the knob $knob of src/lower/knobs.h"; bad=1; }
+    done
+    names=$(printf '%s\n' $knobs | paste -sd'|' -)
+    found=$(grep -rcE "^ *\{\"($names)\"," src --include='*.[ch]' | awk -F: '$2 > 5 { print $1 }')
+    [ -z "$found" ] || { printf '%s\n' "$found" | sed 's/$/: a second table of knobs; what a knob means is in its row of src\/lower\/knobs.h/'; bad=1; }
     return $bad
 }
 

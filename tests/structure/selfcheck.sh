@@ -67,6 +67,14 @@ refuses 'src/cloud/formats.h: its rows ( OBJ PLY ) are not the formats that file
 printf 'const cloud_format CLOUD_OBJ = {0};\n' >src/cloud/obj.c
 printf 'typedef struct atn_variant {\n    int32_t frogs;\n} atn_variant;\n' >src/lower/variant.h
 refuses 'a knob that is no row of ATN_KNOBS'
+printf 'typedef struct atn_variant {\n} atn_variant;\n' >src/lower/variant.h
+mkdir docs
+printf '#define ATN_KNOBS(knob) \\\n    knob(frogs, 0) \\\n    knob(toads, 0)\n' >src/lower/knobs.h
+printf '| `toads` | 0, 1 |\n' >docs/lowering.md
+refuses 'docs/lowering.md: no row for the knob frogs'
+printf '| `frogs` | 0, 1 |\n' >>docs/lowering.md
+for k in 1 2 3; do printf '    {"frogs", %s},\n    {"toads", %s},\n' $k $k; done >src/base/list.c
+refuses 'src/base/list.c: a second table of knobs'
 good_tree
 echo 'char *a = getenv("ATTUNE_CC");' >>src/base/b.c
 refuses 'src/base/b.c:5: reads the environment'

@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static double special_number(draw *d) {
@@ -112,6 +113,25 @@ static void cut_range(draw *random, atn_cut *cut, bool host, bool inner) {
     *random = d;
 }
 
+/* Knobs with a meaning for some graphs and devices alone, which the tests of their own try; others but those drawn
+ * below are drawn by their rows. */
+static const char *const APART[] = {"stage",  "stage_swap", "wide",     "pad",   "reduce",     "finish",
+                                    "exp",    "degree",     "matrix",   "mix",   "accumulate", "half",
+                                    "groups", "threads",    "schedule", "chunk", "collapse",   "stream",
+                                    "fast",   "index",      "resident", "guard"};
+
+static void draw_other(draw *d, int32_t knob, atn_variant *v) {
+    const char *name = atn_variant_knob_name(knob);
+    int32_t least, most;
+    char value[16];
+    if (strpbrk(name, "0123456789")) return; /* a cut */
+    for (size_t k = 0; k < sizeof APART / sizeof *APART; ++k)
+        if (!strcmp(name, APART[k])) return;
+    atn_variant_knob_range(knob, &least, &most);
+    snprintf(value, sizeof value, "%d", least + (int32_t)draw_below(d, (uint32_t)(most - least) + 1));
+    if (draw_chance(d, 50)) (void)atn_variant_set(NULL, v, name, value); /* powers of two may refuse it */
+}
+
 /* Work-items on a device, vectors on a host; the rest anywhere. Only dimensions that the graph has are cut. */
 atn_variant random_variant(const atn_graph *graph, bool host, uint64_t *random) {
     draw d = {.random = *random};
@@ -161,6 +181,7 @@ atn_variant random_variant(const atn_graph *graph, bool host, uint64_t *random) 
     } else if (v.stage) {
         v.wide = ONE_OF(1, 2, 4);
     }
+    for (int32_t k = 0; k < atn_variant_knob_count(); ++k) draw_other(&d, k, &v);
     *random = d.random;
     return v;
 }

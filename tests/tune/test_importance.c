@@ -2,7 +2,6 @@
 #include "testkit.h"
 
 #include "lower/variant.h"
-#include "tune/glossary.h"
 #include "tune/importance.h"
 
 #include <math.h>
@@ -40,8 +39,8 @@ static void the_one_that_matters_is_first(void **state) {
 static void every_knob_has_a_meaning(void **state) {
     (void)state;
     for (int32_t k = 0; k < atn_variant_knob_count(); ++k)
-        if (!*atn_glossary(atn_variant_knob_name(k))) fail_msg("%s has none", atn_variant_knob_name(k));
-    assert_string_equal(atn_glossary("no_such_knob"), "");
+        if (!*atn_variant_knob_meaning(atn_variant_knob_name(k))) fail_msg("%s has none", atn_variant_knob_name(k));
+    assert_string_equal(atn_variant_knob_meaning("no_such_knob"), "");
 }
 
 int main(void) {

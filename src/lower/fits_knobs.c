@@ -1,0 +1,116 @@
+/* Rules of the shipped knobs beside the cuts: where a graph or a device does not have one, and why. */
+#include "lower/fits.h"
+
+#include "graph/affine.h"
+#include "graph/refuse.h"
+#include "lower/contract.h"
+#include "lower/matrix.h"
+
+bool lower_fits_all(const lower_asked *a, const char **why_not) { return (void)a, (void)why_not, true; }
+
+bool lower_fits_stage(const lower_asked *a, const char **why_not) {
+    const atn_variant *v = a->v;
+    REFUSE(v->stage > 2 && v->matrix == ATN_MATRIX_OFF, "more than two buffers are for matrix units");
+    return true;
+}
+
+bool lower_fits_reduce(const lower_asked *a, const char **why_not) {
+    const atn_variant *v = a->v;
+    const atn_target *t = a->t;
+    REFUSE(v->reduce == ATN_REDUCE_SHUFFLE && a->lanes_q > 1 && (!t->shuffle || a->lanes_q > t->warp * t->warp),
+           "lanes of q are more than warps can shuffle");
+    return true;
+}
+
+bool lower_fits_finish(const lower_asked *a, const char **why_not) {
+    const atn_graph *g = a->g;
+    const atn_variant *v = a->v;
+    const atn_target *t = a->t;
+    if (atn_variant_splits(v) > 1) {
+        REFUSE(v->finish != ATN_FINISH_LAUNCH && a->points > 0 && !t->host,
+               "only a reduction of everything can end in its own launch");
+        for (int32_t k = 0; k < g->blocks[a->block].n_accs; ++k) {
+            const atn_acc *acc = &g->blocks[a->block].acc[k];
+            REFUSE(v->finish == ATN_FINISH_ATOMIC && !t->host &&
+                       (acc->join != ATN_JOIN_SUM || v->accumulate == 64 ||
+                        (acc->type != ATN_SP && acc->type != ATN_INT32)),
+                   "only sums of SP or INT32 are joined by atomics");
+        }
+    }
+    if (v->finish == ATN_FINISH_LOOK && !atn_graph_has_scan(g)) {
+        REFUSE(!t->waits, "groups that wait for others exist on CUDA only");
+        REFUSE(a->points > 0 || atn_variant_splits(v) == 1 || a->lanes_q == 1 || v->groups > 0,
+               "groups await each other in a split reduction of everything, with lanes and with groups=0");
+    } else if (v->finish == ATN_FINISH_LOOK) {
+        REFUSE(!t->waits || v->reduce != ATN_REDUCE_SHUFFLE,
+               "groups that wait for those before them exist on CUDA only, with reduce=shuffle");
+        REFUSE(!atn_graph_has_scan(g) || atn_variant_splits(v) == 1 || a->lanes_q == 1 || a->rank != 1 || v->groups > 0,
+               "groups look back in a split scan over one dimension, with lanes and with groups=0");
+        REFUSE(v->stage > 0 && v->q[0].pack == 1, "a tile is kept where several of its elements are moved at once");
+        for (int32_t d = 0; d < a->rank; ++d)
+            REFUSE(!atn_value_is_static(g, g->dims[g->blocks[a->block].dim[d]].begin) ||
+                       !atn_value_is_static(g, g->dims[g->blocks[a->block].dim[d]].end),
+                   "elements decide how long the range is, and so how many groups there are");
+    }
+    return true;
+}
+
+bool lower_fits_matrix(const lower_asked *a, const char **why_not) {
+    const atn_graph *g = a->g;
+    const atn_variant *v = a->v;
+    const atn_target *t = a->t;
+    if (v->matrix != ATN_MATRIX_OFF) {
+        lower_contraction contraction;
+        REFUSE(!t->matrix, "the device, or its dialect, has no matrix units that we know of");
+        REFUSE(v->matrix == ATN_MATRIX_WARPGROUP && !t->warpgroup, "the device has no products by four warps together");
+        REFUSE(v->half || v->accumulate == 64, "matrix units add up in single precision");
+        if (lower_is_contraction(g) && !lower_find_contraction(g, v, &contraction, why_not)) return false;
+    }
+    if (v->matrix != ATN_MATRIX_OFF && !lower_is_contraction(g)) {
+        lower_matrix matrix;
+        REFUSE(v->matrix == ATN_MATRIX_DOUBLE, "matrix=double is for products of matrices of DP");
+        REFUSE(v->matrix == ATN_MATRIX_WARPGROUP, "matrix=warpgroup is for products of matrices of HP");
+        REFUSE(v->stage > 2, "more than two buffers are for products of matrices");
+        if (!lower_find_matrix(g, v, &matrix, why_not)) return false;
+        REFUSE(v->p[0].lanes % 32 != 0 || a->lanes_q > 1 || v->q[0].regs > 1 || v->p[0].pack > 1 || v->p[0].seq > 1,
+               "a warp multiplies together: lanes_p0 is a multiple of 32, without pack, seq and cuts of q but tile");
+        REFUSE(v->q[0].tile == 0 || v->q[0].tile % MATRIX_STEPS != 0 || v->stage == 0,
+               "matrix units take steps from a staged tile, 16 at a time");
+        REFUSE(v->stage == 2 && v->q[0].tile != v->p[0].lanes,
+               "with stage=2 and matrix units a tile has as many steps as the group has items");
+    }
+    return true;
+}
+
+bool lower_fits_mix(const lower_asked *a, const char **why_not) {
+    const atn_variant *v = a->v;
+    REFUSE(v->mix > 0 && (v->matrix == ATN_MATRIX_OFF || v->exp != ATN_EXP_NATIVE),
+           "exponentials are mixed between matrix products, with exp=native");
+    return true;
+}
+
+bool lower_fits_accumulate(const lower_asked *a, const char **why_not) {
+    const atn_variant *v = a->v;
+    REFUSE(v->accumulate != 0 && v->accumulate != 32 && v->accumulate != 64, "accumulate is 0, 32 or 64");
+    return true;
+}
+
+bool lower_fits_half(const lower_asked *a, const char **why_not) {
+    const atn_graph *g = a->g;
+    const atn_variant *v = a->v;
+    const atn_target *t = a->t;
+    REFUSE(v->half && !t->half, "the device, or its dialect, has no arithmetic on halves");
+    for (int32_t k = 0; k < g->n_objects; ++k)
+        REFUSE(v->half && g->objects[k].table && g->objects[k].type == ATN_HP, "constant tables of halves are singles");
+    return true;
+}
+
+bool lower_fits_index(const lower_asked *a, const char **why_not) {
+    const atn_graph *g = a->g;
+    const atn_variant *v = a->v;
+    REFUSE(v->index != 32 && v->index != 64, "index is 32 or 64");
+    for (int32_t d = 0; d < g->n_dims && v->index == 32 && v->guard; ++d)
+        REFUSE(atn_value_is_computed(g, g->dims[d].begin) || atn_value_is_computed(g, g->dims[d].end),
+               "a computed range may leave 32-bit addresses; index=64 reaches all, and guard=0 says that it does not");
+    return true;
+}
