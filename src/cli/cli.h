@@ -121,6 +121,10 @@ atn_hash atn_cli_hash_options(const atn_cli_call *call, atn_hash before, const c
  * and so do capitals behind a colon: "zernike:N". */
 bool atn_cli_choice_allows(const char *choices, const char *value);
 
+/* ---- ranks (ranks.c) ---- */
+/* By all ranks; refused where they would choose other variants of kernels. */
+atn_status atn_cli_same_wisdom(atn_cli_call *call);
+
 /* ---- failing and telling (options.c, terminal.c) ---- */
 /* Leaves the sentence and makes the exit status 2. */
 atn_status atn_cli_misuse(atn_cli_call *call, const char *format, ...) ATN_PRINTF(2, 3);

@@ -233,6 +233,7 @@ static atn_status run(atn_cli_call *call) {
     int32_t count = 0;
     atn_status status = o ? check_together(call) : ATN_ERR_MEMORY;
     if (!status) status = lattice_read_options(call, &settings, &model);
+    if (!status) status = atn_cli_same_wisdom(call);
     if (!status) status = atn_cli_open_devices(call, devices, &count);
     if (!status) o->device_info = atn_device_get_info(devices[0]);
     for (int32_t k = 0; k < count && !status; ++k) {

@@ -158,6 +158,7 @@ static atn_status run(atn_cli_call *call) {
     const char *list = atn_cli_value(call, "batch");
     atn_status status = list ? check_batch(call) : ATN_OK;
     if (!status) status = atn_cli_register_read(&r);
+    if (!status) status = atn_cli_same_wisdom(call);
     r.settings.watch = watch;
     r.settings.watch_user = &r;
     bool many = !list && atn_cli_align_wanted(call);

@@ -9,4 +9,14 @@ for n in 2 4; do
 done
 [[ -x $build/tests/ranks_caller ]] && { ranks 2 "$build/tests/ranks_caller" || bad "MPI initialised by the caller"; }
 PMI_SIZE=1 ranks 1 "$build/attune" help >/dev/null || bad "one rank"
+
+# wisdom of one rank alone: other variants, other last digits
+cd "$work" || exit 1
+export ATTUNE_WISDOM=$work/one.db
+"$build/attune" tune dot --size x=512 --evals 1 >/dev/null 2>&1 || bad "tune"
+"$build/attune" sample scans -o s --size 300 --seed 1 >/dev/null
+pair=(s/source.ply s/target.ply)
+ranks 2 "$build/attune" register "${pair[@]}" >/dev/null || bad "the same wisdom"
+ranks 1 "$build/attune" register "${pair[@]}" : -n 1 -x ATTUNE_WISDOM="$work/other.db" "$build/attune" register "${pair[@]}" && bad "other wisdom is no failure"
+grep -q 'rank 1 has other wisdom than rank 0' "$work/err" || bad "other wisdom is not named"
 finish
