@@ -122,7 +122,8 @@ ATN_API void atn_unwrap_free(atn_unwrap *unwrap); /* NULL is allowed */
 
 /* `phase` and `out`: width * height floats, or doubles with 64 bits; in radians, not necessarily wrapped; pixels that
  * are not finite are holes. `out` is NaN at holes and may be `phase`. No valid pixel, or a tolerance that was not
- * reached, is no failure: the reason says so. Fails on invalid input. NULL settings: defaults. */
+ * reached, is no failure: the reason says so. Fails on invalid input. NULL settings: defaults; NULL result: not wanted.
+ */
 ATN_API atn_status atn_unwrap_solve(atn_unwrap *unwrap, const void *phase, const atn_unwrap_solve_settings *settings,
                                     void *out, atn_unwrap_result *result);
 

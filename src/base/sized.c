@@ -12,6 +12,7 @@ static size_t size_of(const void *sized, size_t known) {
 }
 
 atn_status atn_sized_check(const atn_ctx *ctx, const char *name, const void *sized, size_t known) {
+    if (!sized) return ATN_OK;
     size_t size = size_of(sized, known);
     if (size >= sizeof size && size <= known) return ATN_OK;
     if (size > known && size < 16 * known) /* most likely a newer header, else memory nobody set */
@@ -37,6 +38,7 @@ atn_status atn_sized_take(const atn_ctx *ctx, const char *name, const void *give
 atn_status atn_sized_give(const atn_ctx *ctx, const char *name, const void *made, size_t known, void *out) {
     atn_status status = atn_sized_check(ctx, name, out, known);
     if (status != ATN_OK) return status;
+    if (!out) return ATN_OK;
     size_t size = size_of(out, known);
     memmove(out, made, size);
     memcpy(out, &size, sizeof size);

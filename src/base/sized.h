@@ -9,9 +9,10 @@
 
 /* `given` (NULL: all zeros) into *copy, a struct of `known` bytes whose first field says so. */
 atn_status atn_sized_take(const atn_ctx *ctx, const char *name, const void *given, size_t known, void *copy);
-/* Does *out say a size that can be filled? */
+/* Does *out say a size that can be filled? NULL: nobody wants it. */
 atn_status atn_sized_check(const atn_ctx *ctx, const char *name, const void *out, size_t known);
-/* *made into *out as far as that goes; its own size stays, and 0 becomes `known`. Nothing where the size is wrong. */
+/* *made into *out as far as that goes; its own size stays, and 0 becomes `known`. Nothing where the size is wrong, or
+ * where out is NULL. */
 atn_status atn_sized_give(const atn_ctx *ctx, const char *name, const void *made, size_t known, void *out);
 
 /* `copy` and `made` have the type that is named. */

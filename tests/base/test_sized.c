@@ -70,6 +70,8 @@ static void results_are_filled_as_far_as_they_go(void **state) {
     out = (thing){sizeof(old_thing), 0, -1};
     kit_ok(ctx, ATN_GIVE(ctx, thing, &made, &out));
     assert_true(out.size == sizeof(old_thing) && out.first == 6 && out.later == -1);
+    kit_ok(ctx, ATN_CHECK_OUT(ctx, thing, NULL)); /* nobody wants it */
+    kit_ok(ctx, ATN_GIVE(ctx, thing, &(thing){.first = 6}, NULL));
     kit_free(ctx);
 }
 

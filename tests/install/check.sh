@@ -44,7 +44,7 @@ for kind in plain thread; do
     [ $kind = plain ] || sanitize=-fsanitize=thread
     case "$* $sanitize" in *-fsanitize*-fsanitize*) continue ;; esac # the build has another one
     # shellcheck disable=SC2046,SC2086
-    if ! "$cc" "$@" $sanitize "$examples/16_threads/threads.c" $(pkg-config --cflags --libs attune) -lpthread \
+    if ! "$cc" "$@" $sanitize "$examples/16_threads/threads.c" $(pkg-config --cflags --libs attune) -lm -lpthread \
         -Wl,-rpath,"$(pkg-config --variable=libdir attune)" -o "$work/threads_$kind" 2>"$work/log"; then
         [ $kind = thread ] || { cat "$work/log"; fail "two threads: does not build"; }
         echo "skipped: no thread sanitizer here"
