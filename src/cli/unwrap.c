@@ -173,16 +173,14 @@ static atn_status unwrap_one(unwrap_job *job) {
 
 static atn_status run(atn_cli_call *call) {
     unwrap_job job = {.call = call};
-    atn_devices *devices = NULL;
-    int32_t index;
+    bool stream = atn_cli_has(call, "stream");
     atn_status status = read_options(call, &job);
-    if (!status) status = atn_cli_pick_device(call, &devices, &index);
-    if (!status) {
-        status = atn_device_open(devices, index, &job.device);
-        if (!status) status = atn_cli_has(call, "stream") ? unwrap_stream(&job) : unwrap_one(&job);
-        atn_device_close(job.device);
-        atn_devices_free(devices);
-    }
+    if (!status) status = atn_cli_open_devices(call, job.devices, &job.n_devices);
+    job.device = job.devices[0];
+    if (!status && job.n_devices > 1 && !stream)
+        status = atn_cli_misuse(call, "one image takes one device; several share the frames of --stream");
+    if (!status) status = stream ? unwrap_stream(&job) : unwrap_one(&job);
+    for (int32_t k = 0; k < job.n_devices; ++k) atn_device_close(job.devices[k]);
     atn_free(call->ctx, job.angle);
     atn_free(call->ctx, job.mask);
     atn_free(call->ctx, job.quality);
@@ -210,7 +208,8 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             "It is in radians, or in metres if the wavelength is known: height = phase x wavelength / 4 pi, "
             "or / 2 pi with --transmission. If the solution does not converge or is not finite, the exit status is 1, "
             "the reason is on standard error, and nothing is written.",
-            "--stream unwraps frames as they arrive, with a warm start from the previous one: raw frames from standard "
+            "--stream unwraps frames as they arrive, with a warm start from the previous one, on all devices of "
+            "--device, in order: raw frames from standard "
             "input (IN is -), or images in a folder that is being filled, until an entry 'end' appears, --frames or "
             "--idle are "
             "reached, or Ctrl-C. With --steps every N frames are a stack. -o is a folder. A line for each frame, "

@@ -16,7 +16,9 @@ enum { UNWRAP_NOTE = 256 };
 /* What was asked for. */
 typedef struct unwrap_job {
     atn_cli_call *call;
-    atn_device *device;
+    atn_device *device;                    /* the first, */
+    atn_device *devices[ATN_MOST_DEVICES]; /* of so many: frames of a stream go to all */
+    int32_t n_devices;
     const char *input, *output, *preview, *report; /* all but the input may be NULL */
     int64_t shape[2];                              /* rows, columns of raw input; zeros: it is not raw */
     double scale;                                  /* radians for 1; 0: not given */

@@ -266,14 +266,36 @@ static atn_status tell_all(run *r) {
 
 /* ---- solving ---- */
 
-/* The first frame says the size. */
-static atn_status make_solver(run *r, const slot *s, int64_t size[2], atn_unwrap **unwrap) {
-    atn_status status = unwrap_read_weights(r->job, &s->phase);
-    if (!status) status = atn_unwrap_create(r->job->device, s->phase.width, s->phase.height, &r->job->options, unwrap);
-    size[0] = s->phase.width;
-    size[1] = s->phase.height;
-    return status;
-}
+/* A frame from when it is taken to when it is told. */
+typedef struct turn {
+    slot *s;
+    enum { TURN_WAITS, TURN_RUNS, TURN_SOLVED, TURN_DROPPED } state;
+    bool surface; /* it spans more than 2 pi */
+    atn_unwrap_result result;
+} turn;
+
+enum { AHEAD = 16 }; /* frames that may be taken before the oldest is told */
+
+/* Solvers of all devices. Whoever is free takes the next frame; frames are told in the order in which they came. */
+typedef struct crew {
+    run *r;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int64_t size[2]; /* of all frames; zeros: none has come */
+    turn turns[AHEAD];
+    int64_t taken, told; /* turn n is at n modulo AHEAD */
+    bool reading, closed;
+    int32_t working; /* devices that can */
+    atn_status status;
+} crew;
+
+typedef struct solver {
+    crew *c;
+    atn_device *device;
+    atn_unwrap *unwrap;
+    atn_live_fault fault;
+    pthread_t thread;
+} solver;
 
 /* A frame that cannot be answered, and why, in its message. */
 static bool check(slot *s, const int64_t size[2]) {
@@ -285,72 +307,172 @@ static bool check(slot *s, const int64_t size[2]) {
 }
 
 /* A frame into its stack: frames 1 to N are the first one, whatever becomes of them. A stack that misses one is given
- * up, with all its frames. */
-static atn_status stack_up(run *r, slot *s, bool good, bool *whole) {
+ * up, with all its frames. *there: the frame has its turn, as the stack's phase or to be told as dropped. */
+static atn_status stack_up(run *r, slot *s, bool *good, bool *there) {
     int64_t before = (s->number - 1) % r->job->steps;
-    *whole = false;
-    if (good && r->stack.have == before) return unwrap_stack_add(r->job, &r->stack, &s->phase, whole);
+    if (*good && r->stack.have == before) return unwrap_stack_add(r->job, &r->stack, &s->phase, there);
     r->tally.dropped += r->stack.have;
     unwrap_stack_clear(r->job, &r->stack);
-    if (!good) return ATN_OK; /* it has been told */
-    snprintf(s->message, sizeof s->message, "%s: another frame of its stack is missing", s->name);
-    return tell_drop(r, s, s->message);
+    *there = true;
+    if (*good) snprintf(s->message, sizeof s->message, "%s: another frame of its stack is missing", s->name);
+    *good = false;
+    return ATN_OK;
 }
 
-/* *good: there is an answer to be written. */
-static atn_status solve_one(run *r, slot *s, atn_unwrap *unwrap, bool *good) {
-    atn_unwrap_result result = {0};
-    r->job->settings.unwrapped = unwrap_is_surface(r->job, &s->phase);
-    if (r->job->settings.unwrapped)
-        fprintf(r->job->call->err, "attune unwrap: %s spans more than 2 pi: taken as unwrapped\n", s->name);
-    atn_status status = atn_unwrap_solve(unwrap, s->phase.value, &r->job->settings, s->phase.value, &result);
+/* The slot is taken over: it gets a turn, or waits in its stack. */
+static atn_status take_up(crew *c, slot *s) {
+    run *r = c->r;
+    bool good = check(s, c->size), there = true;
+    atn_status status = ATN_OK;
+    if (r->tally.start_s == 0) r->tally.start_s = s->came_s;
+    if (s->status == ATN_ERR_MEMORY) status = atn_fail(r->ctx, ATN_ERR_MEMORY, "%s", s->message);
+    if (!status && good && !c->size[0]) { /* the first frame says the size */
+        status = unwrap_read_weights(r->job, &s->phase);
+        c->size[0] = s->phase.width;
+        c->size[1] = s->phase.height;
+    }
+    if (!status && r->job->steps) status = stack_up(r, s, &good, &there);
+    if (status || !there) {
+        drop(r, s);
+        return status;
+    }
+    c->turns[c->taken++ % AHEAD] = (turn){.s = s, .state = good ? TURN_WAITS : TURN_DROPPED};
+    return ATN_OK;
+}
+
+static atn_status tell_solved(run *r, turn *t) {
+    slot *s = t->s;
     double latency = atn_clock_seconds() - s->came_s;
-    *good = !status && (result.converged || result.valid == 0);
-    if (!status && !*good) {
-        snprintf(s->message, sizeof s->message, "%s: not converged: %s", s->name, result.reason);
+    if (t->surface) fprintf(r->job->call->err, "attune unwrap: %s spans more than 2 pi: taken as unwrapped\n", s->name);
+    if (!t->result.converged && t->result.valid) {
+        snprintf(s->message, sizeof s->message, "%s: not converged: %s", s->name, t->result.reason);
+        t->state = TURN_DROPPED;
         return tell_drop(r, s, s->message);
     }
-    if (*good && result.valid) status = unwrap_form(r->job, &s->phase);
-    if (!status) status = atn_tally_add(&r->tally, latency);
+    atn_status status = atn_tally_add(&r->tally, latency);
     s->answered = (int64_t)r->tally.answered;
     s->dropped = r->tally.dropped;
     s->latency_s = latency;
-    s->residues = result.residues;
-    return status ? status : tell_frame(r, s, &result, latency);
+    s->residues = t->result.residues;
+    return status ? status : tell_frame(r, s, &t->result, latency);
 }
 
-/* Answers a frame, or the stack that it is the last one of; what cannot be answered is dropped, aloud. The slot is
- * taken over. */
-static atn_status answer(run *r, slot *s, int64_t size[2], atn_unwrap **unwrap) {
+/* All that are done, up to the first that is not. */
+static atn_status tell_done(crew *c) {
+    run *r = c->r;
     atn_status status = ATN_OK;
-    bool good = check(s, size), whole = good;
-    if (s->status == ATN_ERR_MEMORY) status = atn_fail(r->ctx, ATN_ERR_MEMORY, "%s", s->message);
-    if (!status && !good) status = tell_drop(r, s, s->message);
-    if (!status && good && !*unwrap) status = make_solver(r, s, size, unwrap);
-    if (!status && r->job->steps) status = stack_up(r, s, good, &whole);
-    if (!status && whole) status = solve_one(r, s, *unwrap, &whole);
-    if (status || !whole || !atn_lane_put(&r->done, s)) drop(r, s);
+    for (turn *t; c->told < c->taken && (t = &c->turns[c->told % AHEAD])->state >= TURN_SOLVED; ++c->told) {
+        if (!status) status = t->state == TURN_DROPPED ? tell_drop(r, t->s, t->s->message) : tell_solved(r, t);
+        if (status || t->state == TURN_DROPPED || !atn_lane_put(&r->done, t->s)) drop(r, t->s);
+        r->tally.seconds = atn_clock_seconds() - r->tally.start_s;
+    }
     return status;
 }
 
-static atn_status solve_all(run *r) {
-    atn_unwrap *unwrap = NULL;
-    int64_t size[2] = {0};
+static turn *oldest_waiting(crew *c) {
+    for (int64_t k = c->told; k < c->taken; ++k)
+        if (c->turns[k % AHEAD].state == TURN_WAITS) return &c->turns[k % AHEAD];
+    return NULL;
+}
+
+static atn_status solve_turn(solver *v, turn *t) {
+    run *r = v->c->r;
+    atn_unwrap_solve_settings settings = r->job->settings;
+    unwrap_phase *phase = &t->s->phase;
     atn_status status = ATN_OK;
+    settings.unwrapped = t->surface = unwrap_is_surface(r->job, phase);
+    if (!v->unwrap) status = atn_unwrap_create(v->device, phase->width, phase->height, &r->job->options, &v->unwrap);
+    if (!status) status = atn_unwrap_solve(v->unwrap, phase->value, &settings, phase->value, &t->result);
+    if (!status && t->result.converged && t->result.valid) status = unwrap_form(r->job, phase);
+    return status;
+}
+
+/* What came of a turn; false: this device cannot go on, or nobody shall. Locked. */
+static bool settle(solver *v, turn *t, atn_status status) {
+    crew *c = v->c;
+    bool lost = status == ATN_ERR_LOST || status == ATN_ERR_UNSUPPORTED;
+    t->state = status ? TURN_WAITS : TURN_SOLVED;
+    if (lost && c->working > 1) {
+        --c->working;
+        atn_log(c->r->ctx, ATN_LOG_WARNING, "unwrap: %s: left to the other devices",
+                atn_device_get_info(v->device)->name);
+        return false;
+    }
+    if (!status) status = tell_done(c);
+    if (status && !c->status) {
+        c->status = status;
+        atn_live_keep(c->r->ctx, &v->fault, status);
+    }
+    return !c->status;
+}
+
+/* The next frame, by one solver at a time. Locked, but for the waiting. */
+static void read_next(solver *v) {
+    crew *c = v->c;
+    c->reading = true;
+    pthread_mutex_unlock(&c->lock);
+    slot *s = atn_lane_take(&c->r->read);
+    pthread_mutex_lock(&c->lock);
+    c->reading = false;
+    c->closed = !s;
+    atn_status status = s ? take_up(c, s) : ATN_OK;
+    if (!status) status = tell_done(c); /* it may be one that is dropped */
+    if (!status || c->status) return;
+    c->status = status;
+    atn_live_keep(c->r->ctx, &v->fault, status);
+}
+
+static void *solve_some(void *given) {
+    solver *v = given;
+    crew *c = v->c;
+    bool goes_on = true;
+    pthread_mutex_lock(&c->lock);
+    while (goes_on && !c->status) {
+        turn *t = oldest_waiting(c);
+        if (t) {
+            t->state = TURN_RUNS;
+            pthread_mutex_unlock(&c->lock);
+            atn_status status = solve_turn(v, t);
+            pthread_mutex_lock(&c->lock);
+            goes_on = settle(v, t, status);
+        } else if (c->closed && c->told == c->taken) {
+            break;
+        } else if (!c->closed && !c->reading && c->taken - c->told < AHEAD) {
+            read_next(v);
+        } else {
+            pthread_cond_wait(&c->changed, &c->lock);
+            continue;
+        }
+        pthread_cond_broadcast(&c->changed);
+    }
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    if (c->status) atn_lane_close(&c->r->read); /* who waits for a frame gets none */
+    atn_unwrap_free(v->unwrap);
+    return NULL;
+}
+
+static atn_status solve_all(run *r) {
+    int32_t count = r->job->n_devices, begun = 1;
+    crew c = {.r = r, .working = count};
+    solver of[ATN_MOST_DEVICES] = {{0}};
     r->job->settings.warm = !atn_cli_has(r->job->call, "cold");
-    for (slot *s; status == ATN_OK && (s = atn_lane_take(&r->read));) {
-        if (r->tally.start_s == 0) r->tally.start_s = s->came_s;
-        status = answer(r, s, size, &unwrap);
-        r->tally.seconds = atn_clock_seconds() - r->tally.start_s;
-    }
-    atn_unwrap_free(unwrap);
-    if (status == ATN_ERR_CANCELLED) { /* Ctrl-C is how a stream ends */
-        ++r->tally.dropped;
-        status = ATN_OK;
-    }
+    pthread_mutex_init(&c.lock, NULL);
+    pthread_cond_init(&c.changed, NULL);
+    for (int32_t k = 0; k < count; ++k) of[k] = (solver){.c = &c, .device = r->job->devices[k]};
+    for (; begun < count; ++begun)
+        if (pthread_create(&of[begun].thread, NULL, solve_some, &of[begun]) != 0) break;
+    solve_some(&of[0]);
+    for (int32_t k = 1; k < begun; ++k) pthread_join(of[k].thread, NULL);
+    for (; c.told < c.taken; ++c.told, ++r->tally.dropped) drop(r, c.turns[c.told % AHEAD].s);
+    pthread_mutex_destroy(&c.lock);
+    pthread_cond_destroy(&c.changed);
     atn_stream_stop(r->stream);
     atn_lane_close(&r->read);
     atn_lane_close(&r->done);
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < count && c.status != ATN_ERR_CANCELLED; ++k) /* Ctrl-C is how a stream ends */
+        status = atn_live_raise(r->ctx, status, &of[k].fault);
     return status;
 }
 
@@ -393,6 +515,7 @@ static atn_status open_stream(run *r) {
         return atn_cli_misuse(call, "--shape: too many pixels for any memory");
     else
         options.bytes = values * TYPES[k].bytes;
+    if (job->steps && job->n_devices > 1) return atn_cli_misuse(call, "stacks of frames (--steps) take one device");
     if (job->preview || job->report)
         return atn_cli_misuse(call, "--%s does not go with --stream", job->preview ? "preview" : "report");
     status = make_output(job);

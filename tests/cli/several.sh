@@ -27,4 +27,16 @@ for k in 1 2 3 4 5 6; do echo "c/source.ply,c/source.ply,identity"; done >list.c
 "$attune" register --batch list.csv --device all >all.txt || fail "batch on all devices"
 "$attune" register --batch list.csv --device opencl,host >both.txt || fail "batch on both"
 [[ $(grep -c trusted both.txt) == 6 ]] || fail "batch: $(cat both.txt)"
+
+# a stream: frames in their order, whoever had them; and an answer of either is the same to rounding
+LC_ALL=C awk 'BEGIN { for (k = 0; k < 9; ++k) for (y = 0; y < 40; ++y) for (x = 0; x < 48; ++x) {
+    z = 0.1 * k * x + 5 * exp(-((x - 20 - k) ^ 2 + (y - 20) ^ 2) / 90); printf "%c", int(256 * (z / 6.283185307 - int(z / 6.283185307))) } }' >frames.raw
+for d in host host,opencl; do
+    "$attune" unwrap - --stream --shape 40x48 --type u8 --cold --device $d -o "out-$d" <frames.raw >"lines-$d" || fail "stream on $d"
+done
+[[ $(cut -d: -f1 lines-host | head -9) == "$(cut -d: -f1 lines-host,opencl | head -9)" ]] || fail "stream: another order"
+[[ $(cut -d, -f1 lines-host | head -9) == "$(cut -d, -f1 lines-host,opencl | head -9)" ]] || fail "stream: other residues"
+[[ $(ls out-host) == "$(ls out-host,opencl)" ]] || fail "stream: other files"
+"$attune" unwrap out-host/frame000001.tif --device host,opencl 2>err && fail "one image takes several devices"
+grep -q 'one image takes one device' err || fail "one image: $(cat err)"
 echo "all as wanted"
