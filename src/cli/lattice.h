@@ -90,8 +90,10 @@ atn_status lattice_resume_keep(const lattice_job *j, size_t slab, const atn_atom
 void lattice_resume_end(const lattice_job *j); /* all is written: nothing of it is needed any more */
 
 /* ---- lattice_ranks.c ---- */
-/* From the rank that has learned (`knows`) to all. */
-atn_status lattice_share_learned(const lattice_job *j, bool knows, atn_status status);
+/* Atoms that settings are found from, from the rank that has them (`here`) to all; `room` is the caller's to free. */
+atn_status lattice_share_sample(const lattice_job *j, bool here, atn_status status, atn_atoms *atoms, char **room);
+/* All have learned: what the first rank has holds. */
+atn_status lattice_share_learned(const lattice_job *j, atn_status status);
 /* Results of some atoms, on their way to those who write them; then all of them. */
 atn_status lattice_hold_results(const lattice_job *j, const atn_atoms *atoms, const lattice_kept *rows);
 atn_status lattice_send_results(const lattice_job *j, atn_status status);

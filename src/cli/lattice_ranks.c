@@ -1,5 +1,5 @@
-/* The verb lattice on several ranks: one learns for all, results go to those who read the atom and write its row, and
- * what is told is of all. */
+/* The verb lattice on several ranks: all learn from one sample, results go to those who read the atom and write its
+ * row, and what is told is of all. */
 #include "apps/lattice/learned.h"
 #include "base/memory.h"
 #include "cli/lattice.h"
@@ -9,14 +9,40 @@
 
 /* ---- settings ---- */
 
-atn_status lattice_share_learned(const lattice_job *j, bool knows, atn_status status) {
-    lattice_learned *learned = atn_zalloc(j->call->ctx, sizeof *learned);
-    double who = knows ? j->ranks->rank : j->ranks->count;
-    if (!learned && !status) status = ATN_ERR_MEMORY;
-    if (!status && knows) status = lattice_learned_get(j->lattice, learned);
+/* What learning looks at. */
+typedef struct sample_head {
+    uint64_t count, own;
+    bool species;
+} sample_head;
+
+atn_status lattice_share_sample(const lattice_job *j, bool here, atn_status status, atn_atoms *atoms, char **room) {
+    const atn_ctx *ctx = j->call->ctx;
+    double who = here ? j->ranks->rank : j->ranks->count;
+    sample_head head = {atoms->count, atoms->own, atoms->species};
+    *room = NULL;
     status = atn_ranks_least(j->ranks, status, &who, 1);
-    if (!status) status = atn_ranks_broadcast(j->ranks, status, (int32_t)who, learned, sizeof *learned);
-    if (!status && !knows) status = lattice_learned_set(j->lattice, learned);
+    if (!status) status = atn_ranks_broadcast(j->ranks, status, (int32_t)who, &head, sizeof head);
+    if (status) return status;
+    size_t n = (size_t)head.count, wide = n * sizeof(double), narrow = head.species ? n * sizeof(int32_t) : 0;
+    char *all = *room = atn_alloc(ctx, 3 * wide + narrow + 1);
+    if (!all) status = ATN_ERR_MEMORY;
+    for (size_t axis = 0; axis < 3 && here && all; ++axis) memcpy(all + axis * wide, atoms->position[axis], wide);
+    if (here && all && narrow) memcpy(all + 3 * wide, atoms->species, narrow);
+    status = atn_ranks_broadcast(j->ranks, status, (int32_t)who, all, 3 * wide + narrow);
+    if (status) return status;
+    *atoms = (atn_atoms){.count = n, .own = (size_t)head.own};
+    for (size_t axis = 0; axis < 3; ++axis) atoms->position[axis] = (double *)(void *)(all + axis * wide);
+    if (narrow) atoms->species = (int32_t *)(void *)(all + 3 * wide);
+    return ATN_OK;
+}
+
+atn_status lattice_share_learned(const lattice_job *j, atn_status status) {
+    lattice_learned *learned = atn_zalloc(j->call->ctx, 2 * sizeof *learned), *own = learned + 1;
+    if (!learned && !status) status = ATN_ERR_MEMORY;
+    if (!status) status = lattice_learned_get(j->lattice, own);
+    if (!status) *learned = *own;
+    status = atn_ranks_broadcast(j->ranks, status, 0, learned, sizeof *learned);
+    if (!status && memcmp(learned, own, sizeof *own) != 0) status = lattice_learned_set(j->lattice, learned);
     atn_free(j->call->ctx, learned);
     return status;
 }

@@ -79,18 +79,22 @@ static atn_status name_species(const job *j, atn_atoms *atoms, int32_t **room) {
     return ATN_OK;
 }
 
-/* The slab in the middle: what settings are found from; of several ranks the first has it. */
+/* The slab in the middle: what settings are found from. Of several ranks the first has it; all learn from it, which
+ * takes no longer than waiting for the tables of what one has learned. */
 static atn_status learn(const job *j, atn_slabs *slabs) {
     size_t middle = atn_slabs_info_of(slabs).slabs / 2, begin, end;
     atn_atoms atoms = {0};
     int32_t *species = NULL;
+    char *room = NULL;
     atn_status status = ATN_OK;
     slabs_part(slabs, &begin, &end);
     bool here = middle >= begin && middle < end;
     for (size_t k = begin; k <= middle && here && !status; ++k) status = atn_slabs_next(slabs, &atoms);
     if (!status && here) status = name_species(j, &atoms, &species);
-    if (!status && here) status = atn_lattice_learn(j->lattice, &atoms, j->about.angstrom);
-    if (j->ranks) status = lattice_share_learned(j, here, status);
+    if (j->ranks) status = lattice_share_sample(j, here, status, &atoms, &room);
+    if (!status) status = atn_lattice_learn(j->lattice, &atoms, j->about.angstrom);
+    if (j->ranks) status = lattice_share_learned(j, status);
+    atn_free(j->call->ctx, room);
     atn_free(j->call->ctx, species);
     return status;
 }
