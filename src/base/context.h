@@ -12,6 +12,15 @@
 #define ATN_PRINTF(fmt, first)
 #endif
 
+/* Prints into `to`, an array, what a variadic function was given after `format`. Of <stdio.h>. */
+#define ATN_FORMAT(to, format)                                                                                         \
+    do {                                                                                                               \
+        va_list args_;                                                                                                 \
+        va_start(args_, format);                                                                                       \
+        vsnprintf(to, sizeof(to), format, args_);                                                                      \
+        va_end(args_);                                                                                                 \
+    } while (0)
+
 enum { ATN_MESSAGE_BYTES = 1024 };
 
 /* Leaves one sentence (where, what, what would be right) for the calling thread and returns `status`, so

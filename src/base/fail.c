@@ -27,10 +27,7 @@ static void keep_sentence(const atn_ctx *ctx, const char *text) {
 
 atn_status atn_fail(const atn_ctx *ctx, atn_status status, const char *format, ...) {
     char text[ATN_MESSAGE_BYTES];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    ATN_FORMAT(text, format);
     keep_sentence(ctx, text);
     return status;
 }
@@ -41,10 +38,7 @@ atn_status atn_fail_memory(const atn_ctx *ctx, size_t bytes, const char *what) {
 
 atn_status atn_fail_within(const atn_ctx *ctx, atn_status status, const char *format, ...) {
     char prefix[256], text[ATN_MESSAGE_BYTES + 300];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(prefix, sizeof prefix, format, args);
-    va_end(args);
+    ATN_FORMAT(prefix, format);
     snprintf(text, sizeof text, "%s: %s", prefix, atn_ctx_message(ctx));
     keep_sentence(ctx, text);
     return status;
@@ -57,10 +51,7 @@ const char *atn_ctx_message(const atn_ctx *ctx) {
 void atn_log(const atn_ctx *ctx, atn_log_level level, const char *format, ...) {
     if (!ctx->options.log || level < ctx->options.log_from) return;
     char line[ATN_MESSAGE_BYTES];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
+    ATN_FORMAT(line, format);
     flatten(line);
     ctx->options.log(ctx->options.log_user, level, line);
 }

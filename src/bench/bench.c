@@ -3,6 +3,12 @@
 
 #include "base/memory.h"
 
+bool atn_bench_visit(const atn_bench_listener *to, const atn_bench_row *row) { return to->visit(to->user, row); }
+
+void atn_bench_progress(const atn_bench_listener *to, const char *what) {
+    if (to->progress) to->progress(to->user, what);
+}
+
 atn_status atn_bench_add(atn_bench *bench, const atn_bench_row *row) {
     atn_status status =
         atn_grow(bench->ctx, (void **)&bench->rows, &bench->capacity, bench->count, sizeof *bench->rows);

@@ -16,6 +16,16 @@ typedef struct atn_bench_row {
     char note[256]; /* for people; may be empty */
 } atn_bench_row;
 
+/* Who is told of rows as they come. */
+typedef struct atn_bench_listener {
+    bool (*visit)(void *user, const atn_bench_row *row); /* false: stop */
+    void (*progress)(void *user, const char *what);      /* before each measurement; or NULL */
+    void *user;
+} atn_bench_listener;
+
+bool atn_bench_visit(const atn_bench_listener *to, const atn_bench_row *row); /* false: stop */
+void atn_bench_progress(const atn_bench_listener *to, const char *what);
+
 /* Rows in the order they were measured; start it as {.ctx = ctx}. */
 typedef struct atn_bench {
     const atn_ctx *ctx;

@@ -180,9 +180,9 @@ static atn_status plain_rows(atn_ctx *ctx, atn_device *device, const atn_bench_l
                  100 * CASES[k][1]);
         snprintf(row.device, sizeof row.device, "%s", atn_device_get_info(device)->name);
         snprintf(row.shape, sizeof row.shape, "%zu", count);
-        if (options->progress) options->progress(options->user, row.name);
+        atn_bench_progress(&options->to, row.name);
         status = measure_plain(ctx, device, count, CASES[k][0], CASES[k][1], options->seed, &row);
-        if (status == ATN_OK) *go = options->visit(options->user, &row);
+        if (status == ATN_OK) *go = atn_bench_visit(&options->to, &row);
     }
     return status;
 }
@@ -210,13 +210,13 @@ atn_status atn_bench_lattice(atn_ctx *ctx, atn_device *device, const atn_bench_l
             snprintf(row.shape, sizeof row.shape, "%zu", count);
             if (row.reference > 0)
                 snprintf(row.reference_name, sizeof row.reference_name, "template matching, published");
-            if (options->progress) options->progress(options->user, row.name);
+            atn_bench_progress(&options->to, row.name);
             atn_status status = make(ctx, count, NOISE[n], 0, MISSING[m], SEED, &s);
             if (status == ATN_OK) status = measure(ctx, device, &s, NOISE[n], MISSING[m], &row);
             sets_free(ctx, &s);
             if (status != ATN_OK) return status;
             row.ratio = row.reference > 0 ? row.ours / row.reference : 0;
-            if (!options->visit(options->user, &row)) return ATN_OK;
+            if (!atn_bench_visit(&options->to, &row)) return ATN_OK;
         }
     bool go = true;
     atn_status status = plain_rows(ctx, device, options, &go);

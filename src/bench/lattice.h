@@ -7,11 +7,9 @@
 #include <attune/lattice.h>
 
 typedef struct atn_bench_lattice_options {
-    bool quick;                                          /* few neighbourhoods, one noise */
-    uint64_t seed;                                       /* of frames */
-    bool (*visit)(void *user, const atn_bench_row *row); /* false: stop */
-    void (*progress)(void *user, const char *what);      /* before each measurement; or NULL */
-    void *user;
+    bool quick;    /* few neighbourhoods, one noise */
+    uint64_t seed; /* of frames */
+    atn_bench_listener to;
 } atn_bench_lattice_options;
 
 size_t atn_bench_lattice_steps(const atn_bench_lattice_options *options); /* calls of progress */

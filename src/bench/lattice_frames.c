@@ -146,7 +146,7 @@ static bool sum_up(const atn_bench_lattice_options *options, const tally *t) {
     snprintf(row.reference_name, sizeof row.reference_name, "wanted");
     snprintf(row.note, sizeof row.note, "80 to 97 %% right at 0.85 to 0.95, where that are %d atoms or more",
              (int)FEWEST);
-    return options->visit(options->user, &row);
+    return atn_bench_visit(&options->to, &row);
 }
 
 size_t atn_bench_lattice_frame_steps(void) { return sizeof FRAMES / sizeof *FRAMES; }
@@ -165,9 +165,9 @@ atn_status atn_bench_lattice_frames(atn_ctx *ctx, atn_device *device, const atn_
         atn_bench_row row = {.unit = "%"};
         name(&FRAMES[k], &row);
         snprintf(row.device, sizeof row.device, "%s", atn_device_get_info(device)->name);
-        if (options->progress) options->progress(options->user, row.name);
+        atn_bench_progress(&options->to, row.name);
         status = measure(ctx, device, &FRAMES[k], options->seed, &m, &t, &row);
-        if (status == ATN_OK) go = options->visit(options->user, &row);
+        if (status == ATN_OK) go = atn_bench_visit(&options->to, &row);
     }
     if (status == ATN_OK && go) sum_up(options, &t);
     for (int axis = 0; axis < 3; ++axis) atn_free(ctx, m.axis[axis]);

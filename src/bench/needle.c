@@ -108,7 +108,7 @@ static atn_status measure(atn_ctx *ctx, atn_device *device, const atn_bench_need
     char what[96];
     int32_t rounds = o->quick ? 2 : size == 0 ? FEW : ROUNDS;
     snprintf(what, sizeof what, "%zu scan points, %zu model points", SIZES[size].scan, SIZES[size].model);
-    if (o->progress) o->progress(o->user, what);
+    atn_bench_progress(&o->to, what);
     atn_status status = open_data(ctx, device, SIZES[size].scan, SIZES[size].model, &d);
     double waited = 0, second = 0, plain = 0;
     for (int32_t n = -1; n < rounds && status == ATN_OK; ++n) /* the first to plan and to warm up */
@@ -134,7 +134,7 @@ static atn_status measure(atn_ctx *ctx, atn_device *device, const atn_bench_need
                  SIZES[size].model);
         snprintf(row.note, sizeof row.note, "published: %.3g ms on a Titan X; %lld matches",
                  SIZES[size].published_s * 1e3, (long long)d.result[side].matches);
-        *stopped = !o->visit(o->user, &row);
+        *stopped = !atn_bench_visit(&o->to, &row);
     }
     close_data(&d);
     return status;

@@ -8,10 +8,8 @@
 #include <attune/needle.h>
 
 typedef struct atn_bench_needle_options {
-    bool quick;                                          /* the smallest size only, and few rounds */
-    bool (*visit)(void *user, const atn_bench_row *row); /* false: stop */
-    void (*progress)(void *user, const char *what);      /* before each measurement; or NULL */
-    void *user;
+    bool quick; /* the smallest size only, and few rounds */
+    atn_bench_listener to;
 } atn_bench_needle_options;
 
 size_t atn_bench_needle_steps(const atn_bench_needle_options *options); /* calls of progress */

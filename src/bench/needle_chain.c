@@ -82,7 +82,7 @@ static void tell(chain *c, const char *name, const double *second, const char *n
     snprintf(row.shape, sizeof row.shape, "%lldx%lldx%lld", (long long)info.frames, (long long)info.height,
              (long long)info.width);
     snprintf(row.note, sizeof row.note, "%s", note);
-    c->stopped = !c->options->visit(c->options->user, &row);
+    c->stopped = !atn_bench_visit(&c->options->to, &row);
 }
 
 /* Of one volume: all of it, then its parts. */
@@ -124,7 +124,7 @@ atn_status bench_needle_chain(atn_ctx *ctx, atn_device *device, const atn_bench_
     c->ctx = ctx;
     c->device = device;
     c->options = options;
-    if (options->progress) options->progress(options->user, "the whole chain");
+    atn_bench_progress(&options->to, "the whole chain");
     atn_status status = open_chain(c);
     if (status == ATN_OK) status = measure(c, c->sample.volume, "pageable");
     if (status == ATN_OK && !c->stopped) status = measure_pinned(c);

@@ -88,7 +88,7 @@ static atn_status add_row(bench *b, const char *name, const char *shape, const c
         row.ratio = bench_compare(&runners[0], &runners[1], rounds) * amount[0] / amount[1];
     }
     ++b->rows;
-    b->stopped = b->stopped || !b->o->visit(b->o->user, &row);
+    b->stopped = b->stopped || !atn_bench_visit(&b->o->to, &row);
     return ATN_OK;
 }
 
@@ -96,9 +96,7 @@ static bool is_wanted(const bench *b, const char *name) {
     return !b->stopped && (!b->o->only || strcmp(b->o->only, name) == 0);
 }
 
-static void tell(const bench *b, const char *what) {
-    if (b->o->progress) b->o->progress(b->o->user, what);
-}
+static void tell(const bench *b, const char *what) { atn_bench_progress(&b->o->to, what); }
 
 /* ---- sweeps ---- */
 

@@ -9,13 +9,11 @@
 #include <attune/device.h>
 
 typedef struct atn_bench_programs_options {
-    bool quick;                                          /* few elements, to see that it works */
-    const char *only;                                    /* jacobi, sort, sort64, scan, ...; NULL: all */
-    double seconds;                                      /* for each row; 0: 2 */
-    double per;                                          /* keys in a block of a sort; 0: as the program has it */
-    bool (*visit)(void *user, const atn_bench_row *row); /* false: stop */
-    void (*progress)(void *user, const char *what);      /* before each measurement; or NULL */
-    void *user;
+    bool quick;       /* few elements, to see that it works */
+    const char *only; /* jacobi, sort, sort64, scan, ...; NULL: all */
+    double seconds;   /* for each row; 0: 2 */
+    double per;       /* keys in a block of a sort; 0: as the program has it */
+    atn_bench_listener to;
 } atn_bench_programs_options;
 
 size_t atn_bench_programs_steps(const atn_bench_programs_options *options); /* calls of progress */

@@ -10,9 +10,7 @@
 typedef struct atn_bench_register_options {
     bool quick;                       /* few points and rounds: that it works, not how fast it is */
     const atn_cloud *source, *target; /* the methods on these, and nothing else; NULL: all on clouds made for it */
-    bool (*visit)(void *user, const atn_bench_row *row); /* false: stop */
-    void (*progress)(void *user, const char *what);      /* before each measurement; or NULL */
-    void *user;
+    atn_bench_listener to;
 } atn_bench_register_options;
 
 size_t atn_bench_register_steps(const atn_bench_register_options *options); /* calls of progress */

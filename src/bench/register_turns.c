@@ -8,17 +8,17 @@
 void bench_tell(const bench_session *s, const char *format, ...) {
     char what[160];
     va_list arguments;
-    if (!s->options->progress) return;
+    if (!s->options->to.progress) return;
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    s->options->progress(s->options->user, what);
+    atn_bench_progress(&s->options->to, what);
 }
 
 void bench_emit(bench_session *s, atn_bench_row row) {
     if (s->stopped) return;
     snprintf(row.device, sizeof row.device, "%.127s", atn_device_get_info(s->device)->name);
-    s->stopped = !s->options->visit(s->options->user, &row);
+    s->stopped = !atn_bench_visit(&s->options->to, &row);
 }
 
 atn_status bench_turns(bench_session *s, bench_runner *runners, int32_t count, int32_t rounds) {

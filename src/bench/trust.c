@@ -98,7 +98,7 @@ static atn_status one(atn_ctx *ctx, atn_device *device, const atn_bench_trust_op
     double error;
     snprintf(row.name, sizeof row.name, "case %zu", k);
     describe(&s, row.shape, sizeof row.shape);
-    if (o->progress) o->progress(o->user, row.shape);
+    atn_bench_progress(&o->to, row.shape);
     atn_status status = r ? thing_pair_make(ctx, &s, &pair) : ATN_ERR_MEMORY;
     if (status == ATN_OK) {
         clock_t since = clock();
@@ -118,7 +118,7 @@ static atn_status one(atn_ctx *ctx, atn_device *device, const atn_bench_trust_op
                  atn_verdict_name(r->verdict), r->reason, r->agreement, r->overlap_source, r->overlap_target,
                  r->runner_up);
         snprintf(row.device, sizeof row.device, "%s", r->device);
-        if (o->cases) *go = o->visit(o->user, &row);
+        if (o->cases) *go = atn_bench_visit(&o->to, &row);
         thing_pair_free(&pair);
     }
     atn_free(ctx, r);
@@ -135,7 +135,7 @@ static bool tell(const atn_bench_trust_options *o, const char *name, double part
     snprintf(row.name, sizeof row.name, "%s", name);
     snprintf(row.shape, sizeof row.shape, "%.0f of %.0f", part, whole);
     snprintf(row.note, sizeof row.note, "%s", note);
-    return o->visit(o->user, &row);
+    return atn_bench_visit(&o->to, &row);
 }
 
 static void summary(const atn_bench_trust_options *o, tally *t) {

@@ -11,9 +11,7 @@ typedef struct atn_bench_trust_options {
     uint64_t seed; /* of the first pair */
     bool cases;    /* a row for each pair, too */
     atn_register_method method;
-    bool (*visit)(void *user, const atn_bench_row *row); /* false: stop */
-    void (*progress)(void *user, const char *what);      /* before each measurement; or NULL */
-    void *user;
+    atn_bench_listener to;
 } atn_bench_trust_options;
 
 atn_status atn_bench_trust(atn_ctx *ctx, atn_device *device, const atn_bench_trust_options *options);

@@ -209,7 +209,7 @@ static atn_status frames(data *d, const atn_bench_unwrap_options *o, bool *stopp
                      cycles, ours, d->plain.cycles, theirs, d->python ? "" : "; no python3 here has scipy");
         else if (side == 3)
             snprintf(row.note, sizeof row.note, "theirs: transforms only");
-        *stopped = !o->visit(o->user, &row);
+        *stopped = !atn_bench_visit(&o->to, &row);
     }
     return status;
 }
@@ -239,7 +239,7 @@ static atn_status live(data *d, const atn_bench_unwrap_options *o, bool *stopped
     snprintf(row.reference_name, sizeof row.reference_name, "%s", MULTIGRID_NAME);
     snprintf(row.unit, sizeof row.unit, "frame/s");
     snprintf(row.note, sizeof row.note, "%d cycles a frame; theirs starts anew", d->result.cycles);
-    *stopped = !o->visit(o->user, &row);
+    *stopped = !atn_bench_visit(&o->to, &row);
     return ATN_OK;
 }
 
@@ -296,7 +296,7 @@ static atn_status masked(data *d, const atn_bench_unwrap_options *o, bool *stopp
         row.ratio = bench_compare(&runner[0], &runner[1], rounds);
         snprintf(row.reference_name, sizeof row.reference_name, "ours, all valid");
         snprintf(row.note, sizeof row.note, "%lld islands, %d cycles", (long long)d->result.islands, d->result.cycles);
-        *stopped = !o->visit(o->user, &row);
+        *stopped = !atn_bench_visit(&o->to, &row);
     }
     atn_free(d->ctx, discs);
     atn_free(d->ctx, single);
@@ -347,7 +347,7 @@ static atn_status weighted(data *d, const atn_bench_unwrap_options *o, bool *sto
         row.ours = row.seconds = bench_median(seconds, rounds);
         snprintf(row.note, sizeof row.note, "%lld residues, %lld cuts, %d iterations in %d solutions",
                  (long long)d->result.residues, (long long)d->result.cut_length, d->result.cycles, d->result.solutions);
-        *stopped = !o->visit(o->user, &row);
+        *stopped = !atn_bench_visit(&o->to, &row);
     }
     return status;
 }
@@ -355,7 +355,7 @@ static atn_status weighted(data *d, const atn_bench_unwrap_options *o, bool *sto
 static atn_status measure(data *d, const atn_bench_unwrap_options *o, bool *stopped) {
     char what[64];
     snprintf(what, sizeof what, "%d x %d pixels%s", d->side, d->side, d->wide ? " in double precision" : "");
-    if (o->progress) o->progress(o->user, what);
+    atn_bench_progress(&o->to, what);
     bool all = !d->wide && (o->quick || d->side == 1024);
     atn_status status = open_data(d);
     for (d->way = 0; d->way < 2 && status == ATN_OK && !*stopped; ++d->way) status = frames(d, o, stopped);

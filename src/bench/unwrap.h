@@ -8,10 +8,8 @@
 #include <attune/unwrap.h>
 
 typedef struct atn_bench_unwrap_options {
-    bool quick;                                          /* 256 x 256 only, and few rounds */
-    bool (*visit)(void *user, const atn_bench_row *row); /* false: stop */
-    void (*progress)(void *user, const char *what);      /* before each measurement; or NULL */
-    void *user;
+    bool quick; /* 256 x 256 only, and few rounds */
+    atn_bench_listener to;
 } atn_bench_unwrap_options;
 
 /* Calls of progress by the two that follow. */

@@ -26,7 +26,7 @@ typedef struct run {
 static void show(run *r, atn_bench_row *row, int64_t width, int64_t height) {
     snprintf(row->device, sizeof row->device, "%.127s", atn_device_get_info(r->device)->name);
     snprintf(row->shape, sizeof row->shape, "%lld x %lld SP", (long long)height, (long long)width);
-    r->stopped = !r->options->visit(r->options->user, row);
+    r->stopped = !atn_bench_visit(&r->options->to, row);
 }
 
 static atn_status solve(const run *r, int64_t width, int64_t height, const float *psi,
@@ -117,7 +117,7 @@ static atn_status made_cuts(run *r) {
                                      .steps = 3,
                                      .turns = 6};
         atn_fringes fringes;
-        if (r->options->progress) r->options->progress(r->options->user, SCENES[k].name);
+        atn_bench_progress(&r->options->to, SCENES[k].name);
         status = atn_fringes_make(r->ctx, &look, &fringes);
         if (status != ATN_OK) break;
         for (size_t p = 0; p < pixels; ++p) psi[p] = (float)fringes.wrapped[p];
@@ -192,7 +192,7 @@ static atn_status made_layover(run *r) {
     for (size_t k = 0; k < count && status == ATN_OK && !r->stopped; ++k) {
         layover_settings s = SCENES[k];
         if (r->options->quick) s.side = QUICK_SIDE;
-        if (r->options->progress) r->options->progress(r->options->user, "layover");
+        atn_bench_progress(&r->options->to, "layover");
         status = compare_layover(r, &s);
     }
     return status;

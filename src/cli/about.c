@@ -4,15 +4,15 @@
 #include <string.h>
 
 const atn_cli_option ATN_CLI_GLOBALS[] = {
-    {.name = "device", .value = "NAME", .meaning = "the device: an index, a backend, or part of its name"},
-    {.name = "json", .meaning = "print one JSON object on standard output and nothing else there"},
-    {.name = "verbose", .meaning = "show what the library reports, on standard error"},
-    {.name = "help", .letter = 'h', .meaning = "show this help"},
+    ATN_OPTION("device", "NAME", "the device: an index, a backend, or part of its name"),
+    ATN_FLAG("json", "print one JSON object on standard output and nothing else there"),
+    ATN_FLAG("verbose", "show what the library reports, on standard error"),
+    ATN_FLAG("help", "show this help", .letter = 'h'),
     {0},
 };
 
 const atn_cli_option ATN_CLI_FRONT[] = {
-    {.name = "version", .meaning = "show the version"},
+    ATN_FLAG("version", "show the version"),
     {0},
 };
 

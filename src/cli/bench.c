@@ -127,22 +127,18 @@ static const char *const PARAGRAPHS[] = {
     "--budget, whose results are stored. Target: at most 2 times the tuned time. JSON rows "
     "also have estimate and tuned (variants) and slowdown.",
     "live: frames of 1024x1024 unwrapped while a live page (--serve) of 640 pixels shows 30 of them per second, and "
-    "one "
-    "that wants all pixels, against no page.",
+    "one that wants all pixels, against no page.",
     "register: EM-ICP against its published structure (a stored matrix of all pairs, OpenMP, on the CPU): dense "
     "E-steps and a whole registration; the gain of skipping distant pairs, the cost of reproducible sums and "
     "precisions, the memory for many points; on synthetic clouds. With SOURCE TARGET: time, rmse and overlap of all "
-    "methods "
-    "on these files.",
+    "methods on these files.",
     "trust: verdicts of registration on 400 synthetic pairs (overlap 0.1 to 1, up to 60 % outliers, noise, different "
     "densities; the same object, different objects, mirror images, symmetric objects). Targets: 99 % of trusted "
     "results are right, 95 % of right results are trusted, 99 % of different objects are doubtful or refused.",
     "covariance: registers synthetic pairs (range scans, resampled surfaces, partial views, voxel-filtered clouds, "
-    "different "
-    "densities, LiDAR) whose pose is known, with em-icp, icp and icp-plane: the median of e^T C^-1 e, e the error and "
-    "C the reported "
-    "covariance, which is 5.35 if C is right, and the fraction beyond 22. JSON rows also have method, kind, pairs, "
-    "counted, absent, wrong, beyond_22, rotation_deg and claimed_deg.",
+    "different densities, LiDAR) whose pose is known, with em-icp, icp and icp-plane: the median of e^T C^-1 e, e the "
+    "error and C the reported covariance, which is 5.35 if C is right, and the fraction beyond 22. JSON rows also have "
+    "method, kind, pairs, counted, absent, wrong, beyond_22, rotation_deg and claimed_deg.",
     "lattice: rotated neighbourhoods of bcc, fcc and hcp within 4.5 Angstrom: the fraction classified correctly, for "
     "noise of 0 to 1 Angstrom and 0 to 67 % missing atoms; throughput; without settings, against the number of "
     "neighbours alone; frames of grains: calibration of confidences, and frames without any model.",
@@ -164,46 +160,26 @@ static const char *const PARAGRAPHS[] = {
 };
 
 static const atn_cli_option OPTIONS[] = {
-    {.name = "kernel",
-     .only = "kernels, estimate, programs",
-     .value = "NAME",
-     .meaning = "kernels, estimate, programs (jacobi, sort, ...): only this one"},
-    {.name = "seconds",
-     .only = "kernels, estimate, programs",
-     .value = "S",
-     .meaning =
-         "kernels, estimate, programs: measure each row for so long; default: 1.5, of estimate 1, of programs 2"},
-    {.name = "per",
-     .only = "programs",
-     .value = "N",
-     .meaning = "programs: keys in a block of a sort, up to 65535; default: 4096"},
-    {.name = "budget",
-     .only = "estimate",
-     .value = "TIME",
-     .meaning = "estimate: tune each row for so long: 10s, 1m; default: 10s"},
-    {.name = "quick",
-     .only = "programs, register, trust, covariance, needle, unwrap, lattice",
-     .meaning = "programs, register, trust, covariance, needle, unwrap, lattice: a short run on little data"},
-    {.name = "pairs",
-     .only = "trust, covariance",
-     .value = "N",
-     .meaning = "trust: so many pairs; default: 400. covariance: of each kind; 10"},
-    {.name = "seed",
-     .only = "trust, covariance, lattice",
-     .value = "S",
-     .meaning = "trust, covariance: other pairs; default: 1; lattice: other frames; default: 905"},
-    {.name = "method",
-     .only = "trust, covariance",
-     .value = "NAME",
-     .meaning = "trust: default: em-icp. covariance: only this one; else em-icp, icp, icp-plane"},
-    {.name = "cases", .only = "trust", .meaning = "trust: a row for each pair, too"},
-    {.name = "kind", .only = "covariance", .value = "NAME", .meaning = "covariance: only pairs of this kind"},
-    {.name = "shape", .only = "unwrap", .value = "HxW", .meaning = "unwrap: FILE is raw float32, rows x columns"},
-    {.name = "scale",
-     .only = "unwrap",
-     .value = "pi|1",
-     .meaning = "unwrap: radians per unit of the values; default: 1"},
-    {.name = "report", .value = "FILE", .meaning = "write an HTML report"},
+    ATN_OPTION("kernel", "NAME", "kernels, estimate, programs (jacobi, sort, ...): only this one",
+               .only = "kernels, estimate, programs"),
+    ATN_OPTION("seconds", "S",
+               "kernels, estimate, programs: measure each row for so long; default: 1.5, of estimate 1, of programs 2",
+               .only = "kernels, estimate, programs"),
+    ATN_OPTION("per", "N", "programs: keys in a block of a sort, up to 65535; default: 4096", .only = "programs"),
+    ATN_OPTION("budget", "TIME", "estimate: tune each row for so long: 10s, 1m; default: 10s", .only = "estimate"),
+    ATN_FLAG("quick", "programs, register, trust, covariance, needle, unwrap, lattice: a short run on little data",
+             .only = "programs, register, trust, covariance, needle, unwrap, lattice"),
+    ATN_OPTION("pairs", "N", "trust: so many pairs; default: 400. covariance: of each kind; 10",
+               .only = "trust, covariance"),
+    ATN_OPTION("seed", "S", "trust, covariance: other pairs; default: 1; lattice: other frames; default: 905",
+               .only = "trust, covariance, lattice"),
+    ATN_OPTION("method", "NAME", "trust: default: em-icp. covariance: only this one; else em-icp, icp, icp-plane",
+               .only = "trust, covariance"),
+    ATN_FLAG("cases", "trust: a row for each pair, too", .only = "trust"),
+    ATN_OPTION("kind", "NAME", "covariance: only pairs of this kind", .only = "covariance"),
+    ATN_OPTION("shape", "HxW", "unwrap: FILE is raw float32, rows x columns", .only = "unwrap"),
+    ATN_OPTION("scale", "pi|1", "unwrap: radians per unit of the values; default: 1", .only = "unwrap"),
+    ATN_OPTION("report", "FILE", "write an HTML report"),
     {0},
 };
 

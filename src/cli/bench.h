@@ -32,12 +32,17 @@ bool atn_cli_bench_add(atn_cli_bench *bench, const atn_cli_bench_row *row);
 /* 3.1 GB/s, 42 ms: a number with a prefix that suits it. */
 void atn_cli_bench_amount(double value, const char *unit, char *text, size_t bytes);
 
-/* Callbacks for subjects whose rows come whole, with a note; `user` is the bench. */
-bool atn_cli_bench_visit(void *user, const atn_bench_row *row);
+/* For subjects whose rows come whole, with a note. */
+atn_bench_listener atn_cli_bench_listener(atn_cli_bench *bench);
+atn_cli_bench_row atn_cli_bench_row_of(const atn_bench_row *row); /* without its time and note */
 void atn_cli_bench_progress(void *user, const char *what);
 /* How often atn_cli_bench_progress will be called: percent and time left come of it. */
 void atn_cli_bench_expect(atn_cli_bench *bench, size_t steps);
 atn_cli_call *atn_cli_bench_call(atn_cli_bench *bench);
+
+/* Measures on the device that the call names, and ends the progress. */
+typedef atn_status atn_cli_bench_measure(atn_cli_call *call, atn_device *device, const void *options);
+atn_status atn_cli_bench_on_device(atn_cli_bench *bench, atn_cli_bench_measure *measure, const void *options);
 
 /* The subjects. */
 atn_status atn_cli_bench_live(atn_cli_bench *bench);

@@ -1,7 +1,6 @@
 /* attune bench covariance: do covariances of registrations come true? */
 #include "bench/covariance.h"
 #include "cli/bench.h"
-#include "cli/kernel.h"
 
 #include <math.h>
 
@@ -34,20 +33,19 @@ static bool visit(void *user, const atn_covariance_row *row) {
                                                          .extra = fields_of(row)});
 }
 
+static atn_status measure(atn_cli_call *call, atn_device *device, const void *options) {
+    return atn_bench_covariance(call->ctx, device, options);
+}
+
 atn_status atn_cli_bench_covariance(atn_cli_bench *bench) {
     atn_cli_call *call = atn_cli_bench_call(bench);
-    atn_devices *devices;
-    atn_device *device = NULL;
-    int32_t index;
     double pairs, seed;
     if (call->n_operands != 1) return atn_cli_misuse(call, "covariance takes no files; its pairs are made for it");
     atn_status status = atn_cli_read_whole(call, "pairs", 1, atn_cli_has(call, "quick") ? 1 : 10, &pairs);
     if (!status) status = atn_cli_read_whole(call, "seed", 0, 1, &seed);
     if (!status && pairs > ATN_COVARIANCE_MOST_PAIRS)
         return atn_cli_misuse(call, "--pairs takes at most %d", (int)ATN_COVARIANCE_MOST_PAIRS);
-    if (!status) status = atn_cli_pick_device(call, &devices, &index);
     if (status) return status;
-    status = atn_device_open(devices, index, &device);
     atn_bench_covariance_options options = {.seed = (uint64_t)seed,
                                             .pairs = (int32_t)pairs,
                                             .method = atn_cli_value(call, "method"),
@@ -56,9 +54,5 @@ atn_status atn_cli_bench_covariance(atn_cli_bench *bench) {
                                             .progress = atn_cli_bench_progress,
                                             .user = bench};
     atn_cli_bench_expect(bench, atn_bench_covariance_steps(&options));
-    if (!status) status = atn_bench_covariance(call->ctx, device, &options);
-    atn_cli_progress_end(call);
-    atn_device_close(device);
-    atn_devices_free(devices);
-    return status;
+    return atn_cli_bench_on_device(bench, measure, &options);
 }

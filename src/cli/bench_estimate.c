@@ -19,12 +19,10 @@ typedef struct estimates {
 
 static json_t *extra_of(const atn_ctx *ctx, const atn_estimate_row *row) {
     json_t *extra = json_object();
-    if (json_object_set_new(extra, "estimate", atn_cli_json_text(ctx, row->estimated)) == 0 &&
-        json_object_set_new(extra, "tuned", atn_cli_json_text(ctx, row->tuned)) == 0 &&
-        json_object_set_new(extra, "slowdown", json_real(row->slowdown)) == 0)
-        return extra;
-    json_decref(extra);
-    return NULL;
+    return atn_cli_json_if(json_object_set_new(extra, "estimate", atn_cli_json_text(ctx, row->estimated)) == 0 &&
+                               json_object_set_new(extra, "tuned", atn_cli_json_text(ctx, row->tuned)) == 0 &&
+                               json_object_set_new(extra, "slowdown", json_real(row->slowdown)) == 0,
+                           extra);
 }
 
 static bool add_row(void *user, const atn_estimate_row *row) {

@@ -20,12 +20,11 @@ typedef struct kernels {
 
 static json_t *extra_of(const atn_ctx *ctx, const atn_kernel_row *row, const char *variant) {
     json_t *extra = json_object();
-    if (json_object_set_new(extra, "hit", atn_cli_json_text(ctx, row->hit)) == 0 &&
-        json_object_set_new(extra, "variant", atn_cli_json_text(ctx, variant)) == 0 &&
-        json_object_set_new(extra, "estimate_ratio", atn_cli_json_rate(row->estimate_ratio)) == 0)
-        return extra;
-    json_decref(extra);
-    return NULL;
+    return atn_cli_json_if(json_object_set_new(extra, "hit", atn_cli_json_text(ctx, row->hit)) == 0 &&
+                               json_object_set_new(extra, "variant", atn_cli_json_text(ctx, variant)) == 0 &&
+                               json_object_set_new(extra, "estimate_ratio", atn_cli_json_rate(row->estimate_ratio)) ==
+                                   0,
+                           extra);
 }
 
 static bool add_kernel(void *user, const atn_kernel_row *row) {

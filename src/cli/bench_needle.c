@@ -1,25 +1,15 @@
 /* attune bench needle: the whole chain, and four rounds of the shifting algorithm at the published sizes. */
 #include "bench/needle.h"
 #include "cli/bench.h"
-#include "cli/kernel.h"
+
+static atn_status measure(atn_cli_call *call, atn_device *device, const void *options) {
+    return atn_bench_needle(call->ctx, device, options);
+}
 
 atn_status atn_cli_bench_needle(atn_cli_bench *bench) {
     atn_cli_call *call = atn_cli_bench_call(bench);
-    atn_devices *devices;
-    atn_device *device = NULL;
-    int32_t index;
     if (call->n_operands != 1) return atn_cli_misuse(call, "needle takes no files; its clouds are made for it");
-    atn_status status = atn_cli_pick_device(call, &devices, &index);
-    if (status) return status;
-    status = atn_device_open(devices, index, &device);
-    atn_bench_needle_options options = {.quick = atn_cli_has(call, "quick"),
-                                        .visit = atn_cli_bench_visit,
-                                        .progress = atn_cli_bench_progress,
-                                        .user = bench};
+    atn_bench_needle_options options = {.quick = atn_cli_has(call, "quick"), .to = atn_cli_bench_listener(bench)};
     atn_cli_bench_expect(bench, atn_bench_needle_steps(&options));
-    if (!status) status = atn_bench_needle(call->ctx, device, &options);
-    atn_cli_progress_end(call);
-    atn_device_close(device);
-    atn_devices_free(devices);
-    return status;
+    return atn_cli_bench_on_device(bench, measure, &options);
 }

@@ -2,6 +2,7 @@
 #include "cli/bench.h"
 
 #include "base/clock.h"
+#include "cli/kernel.h"
 
 #include <string.h>
 
@@ -11,19 +12,18 @@ atn_cli_call *atn_cli_bench_call(atn_cli_bench *bench) { return bench->call; }
 
 static json_t *row_json(const atn_ctx *ctx, const atn_cli_bench_row *row) {
     json_t *object = row->extra ? row->extra : json_object();
-    if (object && json_object_set_new(object, "name", atn_cli_json_text(ctx, row->name)) == 0 &&
-        json_object_set_new(object, "device", atn_cli_json_text(ctx, row->device)) == 0 &&
-        json_object_set_new(object, "shape", atn_cli_json_text(ctx, row->shape)) == 0 &&
-        json_object_set_new(object, "ours", row->error ? json_null() : json_real(row->ours)) == 0 &&
-        (!row->error || json_object_set_new(object, "error", atn_cli_json_text(ctx, row->error)) == 0) &&
-        json_object_set_new(object, "reference", atn_cli_json_rate(row->reference)) == 0 &&
-        json_object_set_new(object, "reference_name", atn_cli_json_text(ctx, row->reference_name)) == 0 &&
-        json_object_set_new(object, "ratio", atn_cli_json_rate(row->ratio)) == 0 &&
-        json_object_set_new(object, "unit", atn_cli_json_text(ctx, row->unit)) == 0 &&
-        (!(row->seconds > 0) || json_object_set_new(object, "seconds", json_real(row->seconds)) == 0))
-        return object;
-    json_decref(object);
-    return NULL;
+    return atn_cli_json_if(
+        object && json_object_set_new(object, "name", atn_cli_json_text(ctx, row->name)) == 0 &&
+            json_object_set_new(object, "device", atn_cli_json_text(ctx, row->device)) == 0 &&
+            json_object_set_new(object, "shape", atn_cli_json_text(ctx, row->shape)) == 0 &&
+            json_object_set_new(object, "ours", row->error ? json_null() : json_real(row->ours)) == 0 &&
+            (!row->error || json_object_set_new(object, "error", atn_cli_json_text(ctx, row->error)) == 0) &&
+            json_object_set_new(object, "reference", atn_cli_json_rate(row->reference)) == 0 &&
+            json_object_set_new(object, "reference_name", atn_cli_json_text(ctx, row->reference_name)) == 0 &&
+            json_object_set_new(object, "ratio", atn_cli_json_rate(row->ratio)) == 0 &&
+            json_object_set_new(object, "unit", atn_cli_json_text(ctx, row->unit)) == 0 &&
+            (!(row->seconds > 0) || json_object_set_new(object, "seconds", json_real(row->seconds)) == 0),
+        object);
 }
 
 void atn_cli_bench_amount(double value, const char *unit, char *text, size_t bytes) {
@@ -79,23 +79,44 @@ void atn_cli_bench_progress(void *user, const char *what) {
         atn_cli_progress(b->call, "measuring %s, %zu rows so far ...", what, json_array_size(b->rows));
 }
 
-bool atn_cli_bench_visit(void *user, const atn_bench_row *row) {
+atn_cli_bench_row atn_cli_bench_row_of(const atn_bench_row *row) {
+    return (atn_cli_bench_row){.name = row->name,
+                               .device = row->device,
+                               .shape = row->shape,
+                               .ours = row->ours,
+                               .reference = row->reference,
+                               .reference_name = row->reference_name,
+                               .unit = row->unit,
+                               .ratio = row->ratio};
+}
+
+static bool visit(void *user, const atn_bench_row *row) {
     atn_cli_bench *bench = user;
     const atn_ctx *ctx = atn_cli_bench_call(bench)->ctx;
-    json_t *extra = json_object();
-    if (json_object_set_new(extra, "note", atn_cli_json_text(ctx, row->note)) != 0) {
-        json_decref(extra);
+    atn_cli_bench_row shown = atn_cli_bench_row_of(row);
+    shown.seconds = row->seconds, shown.note = row->note, shown.extra = json_object();
+    if (json_object_set_new(shown.extra, "note", atn_cli_json_text(ctx, row->note)) != 0) {
+        json_decref(shown.extra);
         return false;
     }
-    return atn_cli_bench_add(bench, &(atn_cli_bench_row){.name = row->name,
-                                                         .device = row->device,
-                                                         .shape = row->shape,
-                                                         .ours = row->ours,
-                                                         .reference = row->reference,
-                                                         .reference_name = row->reference_name,
-                                                         .unit = row->unit,
-                                                         .ratio = row->ratio,
-                                                         .seconds = row->seconds,
-                                                         .note = row->note,
-                                                         .extra = extra});
+    return atn_cli_bench_add(bench, &shown);
+}
+
+atn_bench_listener atn_cli_bench_listener(atn_cli_bench *bench) {
+    return (atn_bench_listener){visit, atn_cli_bench_progress, bench};
+}
+
+atn_status atn_cli_bench_on_device(atn_cli_bench *bench, atn_cli_bench_measure *measure, const void *options) {
+    atn_cli_call *call = atn_cli_bench_call(bench);
+    atn_devices *devices;
+    atn_device *device = NULL;
+    int32_t index;
+    atn_status status = atn_cli_pick_device(call, &devices, &index);
+    if (status) return status;
+    status = atn_device_open(devices, index, &device);
+    if (!status) status = measure(call, device, options);
+    atn_cli_progress_end(call);
+    atn_device_close(device);
+    atn_devices_free(devices);
+    return status;
 }

@@ -9,16 +9,8 @@ atn_status atn_cli_bench_space(atn_cli_bench *bench) {
     atn_status status = atn_bench_space(&rows, call->operands + 1, call->n_operands - 1);
     atn_cli_progress_end(call);
     for (size_t k = 0; k < rows.count && !status; ++k) {
-        const atn_bench_row *row = &rows.rows[k];
-        if (!atn_cli_bench_add(bench, &(atn_cli_bench_row){.name = row->name,
-                                                           .device = row->device,
-                                                           .shape = row->shape,
-                                                           .ours = row->ours,
-                                                           .reference = row->reference,
-                                                           .reference_name = row->reference_name,
-                                                           .unit = row->unit,
-                                                           .ratio = row->ratio}))
-            break;
+        atn_cli_bench_row row = atn_cli_bench_row_of(&rows.rows[k]);
+        if (!atn_cli_bench_add(bench, &row)) break;
     }
     atn_bench_free(&rows);
     return status;

@@ -32,25 +32,19 @@ static atn_status measure_file(atn_cli_call *call, atn_device *device, const atn
     return status;
 }
 
-atn_status atn_cli_bench_unwrap(atn_cli_bench *bench) {
-    atn_cli_call *call = atn_cli_bench_call(bench);
-    atn_devices *devices;
-    atn_device *device = NULL;
-    int32_t index;
-    atn_status status = atn_cli_pick_device(call, &devices, &index);
-    if (status) return status;
-    status = atn_device_open(devices, index, &device);
-    atn_bench_unwrap_options options = {.quick = atn_cli_has(call, "quick"),
-                                        .visit = atn_cli_bench_visit,
-                                        .progress = atn_cli_bench_progress,
-                                        .user = bench};
-    if (!status && call->n_operands == 1) atn_cli_bench_expect(bench, atn_bench_unwrap_steps(device, &options));
+static atn_status measure(atn_cli_call *call, atn_device *device, const void *options) {
+    const atn_bench_unwrap_options *o = options;
+    atn_status status = ATN_OK;
     for (size_t k = 1; k < (size_t)call->n_operands && !status; ++k)
-        status = measure_file(call, device, &options, call->operands[k]);
-    if (!status && call->n_operands == 1) status = atn_bench_unwrap(call->ctx, device, &options);
-    if (!status && call->n_operands == 1) status = atn_bench_unwrap_cuts(call->ctx, device, &options);
-    atn_cli_progress_end(call);
-    atn_device_close(device);
-    atn_devices_free(devices);
-    return status;
+        status = measure_file(call, device, o, call->operands[k]);
+    if (status || call->n_operands > 1) return status;
+    atn_cli_bench_expect(o->to.user, atn_bench_unwrap_steps(device, o));
+    status = atn_bench_unwrap(call->ctx, device, o);
+    return status ? status : atn_bench_unwrap_cuts(call->ctx, device, o);
+}
+
+atn_status atn_cli_bench_unwrap(atn_cli_bench *bench) {
+    atn_bench_unwrap_options options = {.quick = atn_cli_has(atn_cli_bench_call(bench), "quick"),
+                                        .to = atn_cli_bench_listener(bench)};
+    return atn_cli_bench_on_device(bench, measure, &options);
 }

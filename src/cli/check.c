@@ -15,9 +15,7 @@ static json_t *lines_json(const atn_ctx *ctx, const atn_text *lines) {
         at += length + (at[length] == '\n');
     }
     atn_text_free(&line);
-    if (whole) return list;
-    json_decref(list);
-    return NULL;
+    return atn_cli_json_if(whole, list);
 }
 
 static atn_status print_json(const atn_cli_kernel *k, const atn_text *lines, int32_t count) {
@@ -110,17 +108,17 @@ const atn_cli_verb ATN_VERB_CHECK = {
     .summary = "report all errors in the description of a kernel or program",
     .synopsis = "KERNEL",
     .paragraphs =
-        (const char *const[]){"Prints every error of the description, one per line, with file, line, column and a "
-                              "suggestion; or ok. KERNEL is a file in either form, - for standard input, or "
-                              "the name of a kernel that is "
-                              "shipped: add, gemm and others. A program is checked with all that it calls.",
-                              "With --size all sizes are checked as well, as before a run; with --device, that "
-                              "code can be made for it (of a program with --size, which its plan depends on).",
-                              "JSON: ok, errors (how many), assumed (USED_FLOAT=SP, where the description needs it and "
-                              "--define does not say), diagnostics (the lines).",
-                              NULL},
+        (const char *const[]){
+            "Prints every error of the description, one per line, with file, line, column and a suggestion; or ok. "
+            "KERNEL is a file in either form, - for standard input, or the name of a kernel that is shipped: add, gemm "
+            "and others. A program is checked with all that it calls.",
+            "With --size all sizes are checked as well, as before a run; with --device, that "
+            "code can be made for it (of a program with --size, which its plan depends on).",
+            "JSON: ok, errors (how many), assumed (USED_FLOAT=SP, where the description needs it and "
+            "--define does not say), diagnostics (the lines).",
+            NULL},
     .options = (const atn_cli_option[]){ATN_CLI_KERNEL_OPTIONS,
-                                        {.name = "strict", .meaning = "the seed's rules: no iterator inside another"},
+                                        ATN_FLAG("strict", "the seed's rules: no iterator inside another"),
                                         {0}},
     .examples =
         (const atn_cli_pair[]){{"attune check mv.xml --define USED_FLOAT=SP", "is this description right?"}, {0}},

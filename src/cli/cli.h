@@ -28,6 +28,12 @@ typedef struct atn_cli_option {
     const char *with;    /* an option without which it means nothing; or NULL */
 } atn_cli_option;
 
+/* Rows of a table of options: with a value, and without; further fields may follow. */
+#define ATN_OPTION(named, valued, means, ...)                                                                          \
+    { .name = named, .value = valued, .meaning = means, __VA_ARGS__ }
+#define ATN_FLAG(named, means, ...)                                                                                    \
+    { .name = named, .meaning = means, __VA_ARGS__ }
+
 typedef struct atn_cli_call atn_cli_call;
 
 /* A line that explains another: an example and what it does, a variable and what it sets. */
@@ -147,6 +153,7 @@ void atn_cli_json_end(void);
 atn_status atn_cli_json_status(const atn_ctx *ctx);              /* ATN_ERR_MEMORY once jansson was refused any */
 json_t *atn_cli_json_text(const atn_ctx *ctx, const char *text); /* text of any origin; NULL: out of memory */
 json_t *atn_cli_json_rate(double rate);                          /* null where there is none */
+json_t *atn_cli_json_if(bool whole, json_t *root); /* root; NULL where it is not whole, and the reference is dropped */
 /* Appends `root`, laid out for people, and a line break; NULL means that it could not be made. */
 atn_status atn_cli_json_add(atn_text *to, const json_t *root);
 /* Prints `root` and drops the reference; NULL means that it could not be made. */

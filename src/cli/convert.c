@@ -214,36 +214,29 @@ const atn_cli_verb ATN_VERB_CONVERT = {
     .paragraphs =
         (const char *const[]){
             "Reads one or several files, which are merged, and writes OUT in the format of its extension: ply, pcd, "
-            "xyz, "
-            "txt, csv, asc, npy, las, pos or vtp (VTK XML). Steps are always done in this order: crop, outliers, "
-            "voxel, normals, "
-            "transform.",
+            "xyz, txt, csv, asc, npy, las, pos or vtp (VTK XML). Steps are always done in this order: crop, outliers, "
+            "voxel, normals, transform.",
             "Colours, labels and other properties are kept, as are faces of meshes whose corners remain; data that "
             "OUT's format cannot hold is named on standard error. When merging, properties that all inputs have are "
             "kept.",
             "A volume (a folder of scans, a multi-page TIFF) becomes OUT.vti, VTK XML for ParaView. JSON of it: file, "
-            "shape "
-            "(scans, rows, columns), bits, seconds.",
+            "shape (scans, rows, columns), bits, seconds.",
             "JSON: file, read (points of all inputs), dropped (invalid ones), steps: [{step, points (left), edge (of "
             "voxel)}], points, seconds.",
             NULL},
     .options =
         (const atn_cli_option[]){
-            {.name = "crop", .value = "BOX", .meaning = "keep points in x0,y0,z0,x1,y1,z1"},
-            {.name = "outliers",
-             .value = "K,D|auto",
-             .meaning =
-                 "drop points whose mean distance to K neighbours is D standard deviations above the mean; auto: 20,2"},
-            {.name = "voxel",
-             .value = "SIZE|auto",
-             .meaning = "voxel filter with this edge length; auto: twice the median point spacing"},
-            {.name = "normals", .value = "K|auto", .meaning = "estimate normals from K neighbours; auto: 20"},
-            {.name = "viewpoint",
-             .with = "normals",
-             .value = "X,Y,Z",
-             .meaning = "orient normals towards it; default: away from the centroid"},
-            {.name = "transform", .value = "FILE", .meaning = "transform by 4 x 4 numbers, or JSON with a transform"},
-            {.name = "drop-invalid", .meaning = "drop points with NaN or infinity instead of refusing the file"},
+            ATN_OPTION("crop", "BOX", "keep points in x0,y0,z0,x1,y1,z1"),
+            ATN_OPTION(
+                "outliers", "K,D|auto",
+                "drop points whose mean distance to K neighbours is D standard deviations above the mean; auto: 20,2"),
+            ATN_OPTION("voxel", "SIZE|auto",
+                       "voxel filter with this edge length; auto: twice the median point spacing"),
+            ATN_OPTION("normals", "K|auto", "estimate normals from K neighbours; auto: 20"),
+            ATN_OPTION("viewpoint", "X,Y,Z", "orient normals towards it; default: away from the centroid",
+                       .with = "normals"),
+            ATN_OPTION("transform", "FILE", "transform by 4 x 4 numbers, or JSON with a transform"),
+            ATN_FLAG("drop-invalid", "drop points with NaN or infinity instead of refusing the file"),
             {0}},
     .examples = (const atn_cli_pair[]){{"attune convert scan.pcd scan.ply", "another format"},
                                        {"attune convert a.ply b.ply both.ply --voxel auto", "merged and thinned"},

@@ -52,32 +52,29 @@ static void measure(const atn_cli_call *call, const atn_devices *devices, int32_
 static json_t *peak_json(const row *from) {
     const atn_peaks *peaks = &from->peaks;
     json_t *object = json_object();
-    if (json_object_set_new(object, "fp16", atn_cli_json_rate(peaks->fp16)) == 0 &&
-        json_object_set_new(object, "fp32", atn_cli_json_rate(peaks->fp32)) == 0 &&
-        json_object_set_new(object, "fp64", atn_cli_json_rate(peaks->fp64)) == 0 &&
-        json_object_set_new(object, "bandwidth", atn_cli_json_rate(peaks->bandwidth)) == 0 &&
-        json_object_set_new(object, "busy", json_boolean(from->busy)) == 0)
-        return object;
-    json_decref(object);
-    return NULL;
+    return atn_cli_json_if(json_object_set_new(object, "fp16", atn_cli_json_rate(peaks->fp16)) == 0 &&
+                               json_object_set_new(object, "fp32", atn_cli_json_rate(peaks->fp32)) == 0 &&
+                               json_object_set_new(object, "fp64", atn_cli_json_rate(peaks->fp64)) == 0 &&
+                               json_object_set_new(object, "bandwidth", atn_cli_json_rate(peaks->bandwidth)) == 0 &&
+                               json_object_set_new(object, "busy", json_boolean(from->busy)) == 0,
+                           object);
 }
 
 static json_t *row_json(const atn_ctx *ctx, const row *from) {
     const atn_device_info *info = from->info;
     json_t *object = json_object();
-    if (json_object_set_new(object, "index", json_integer(info->index)) == 0 &&
-        json_object_set_new(object, "backend", atn_cli_json_text(ctx, info->backend)) == 0 &&
-        json_object_set_new(object, "name", atn_cli_json_text(ctx, info->name)) == 0 &&
-        json_object_set_new(object, "driver", atn_cli_json_text(ctx, info->driver)) == 0 &&
-        json_object_set_new(object, "cores", json_integer(info->cores)) == 0 &&
-        json_object_set_new(object, "memory_bytes", json_integer(info->memory_bytes)) == 0 &&
-        json_object_set_new(object, "local_bytes", json_integer(info->local_bytes)) == 0 &&
-        json_object_set_new(object, "simd", json_integer(info->simd)) == 0 &&
-        json_object_set_new(object, "peak", peak_json(from)) == 0 &&
-        (!from->status || json_object_set_new(object, "error", atn_cli_json_text(ctx, from->error)) == 0))
-        return object;
-    json_decref(object);
-    return NULL;
+    return atn_cli_json_if(
+        json_object_set_new(object, "index", json_integer(info->index)) == 0 &&
+            json_object_set_new(object, "backend", atn_cli_json_text(ctx, info->backend)) == 0 &&
+            json_object_set_new(object, "name", atn_cli_json_text(ctx, info->name)) == 0 &&
+            json_object_set_new(object, "driver", atn_cli_json_text(ctx, info->driver)) == 0 &&
+            json_object_set_new(object, "cores", json_integer(info->cores)) == 0 &&
+            json_object_set_new(object, "memory_bytes", json_integer(info->memory_bytes)) == 0 &&
+            json_object_set_new(object, "local_bytes", json_integer(info->local_bytes)) == 0 &&
+            json_object_set_new(object, "simd", json_integer(info->simd)) == 0 &&
+            json_object_set_new(object, "peak", peak_json(from)) == 0 &&
+            (!from->status || json_object_set_new(object, "error", atn_cli_json_text(ctx, from->error)) == 0),
+        object);
 }
 
 static json_t *all_json(const atn_ctx *ctx, const atn_devices *devices, const row *rows, size_t count) {
@@ -88,9 +85,7 @@ static json_t *all_json(const atn_ctx *ctx, const atn_devices *devices, const ro
         whole = json_array_append_new(notes, atn_cli_json_text(ctx, atn_devices_note(devices, k))) == 0;
     whole = json_object_set_new(root, "devices", list) == 0 && whole;
     whole = json_object_set_new(root, "notes", notes) == 0 && whole;
-    if (whole) return root;
-    json_decref(root);
-    return NULL;
+    return atn_cli_json_if(whole, root);
 }
 
 /* ---- for people ---- */
@@ -197,10 +192,9 @@ const atn_cli_verb ATN_VERB_DEVICES = {
             "at least a minute later; so are peaks that a tuned kernel exceeds.",
             "Rates count a multiply-add as two operations; the copy counts bytes read and bytes written. '-': type not "
             "supported.",
-            "JSON: devices (index, backend, name, driver, cores, memory_bytes, local_bytes, simd, peak: fp16, fp32 "
-            "and fp64 in FLOP/s, bandwidth in B/s; null if not supported; busy: the machine was busy; error if it "
-            "could not be measured) "
-            "and notes.",
+            "JSON: devices (index, backend, name, driver, cores, memory_bytes, local_bytes, simd, peak: fp16, fp32 and "
+            "fp64 in FLOP/s, bandwidth in B/s; null if not supported; busy: the machine was busy; error if it could "
+            "not be measured) and notes.",
             NULL},
     .examples = (const atn_cli_pair[]){{"attune devices", "the table"},
                                        {"attune devices --device cuda --json", "the first CUDA device, for a program"},

@@ -86,11 +86,7 @@ void atn_cli_help_all(atn_text *to, const atn_cli_verb *const *verbs) {
 
 /* ---- the same as JSON; NULL when memory runs out ---- */
 
-static json_t *keep_if(bool whole, json_t *value) {
-    if (whole) return value;
-    json_decref(value);
-    return NULL;
-}
+static json_t *keep_if(bool whole, json_t *value) { return atn_cli_json_if(whole, value); }
 
 static json_t *options_json(const atn_cli_option *options) {
     json_t *list = json_array();

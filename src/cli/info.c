@@ -135,13 +135,11 @@ const atn_cli_verb ATN_VERB_INFO = {
     .synopsis = "FILE",
     .paragraphs =
         (const char *const[]){
-            "Reads the whole file and describes it. Supported are NPY files (vectors, matrices and volumes, versions "
-            "1 to 3), "
-            "point clouds (PLY, PCD, XYZ, TXT, CSV, OBJ, STL, POS, ePOS and APT), range files of atom probes (RRNG, "
-            "RNG), "
-            "images (PNG, BMP, TIFF, Zygo .dat, SDF) and volumes: folders of PNG, BMP and TIFF files, multi-page TIFF. "
-            "Raw files are read with --shape: HxW is an "
-            "image of float32, ZxHxW a volume of 8 or 16 bits, little-endian.",
+            "Reads the whole file and describes it. Supported are NPY files (vectors, matrices and volumes, versions 1 "
+            "to 3), point clouds (PLY, PCD, XYZ, TXT, CSV, OBJ, STL, POS, ePOS and APT), range files of atom probes "
+            "(RRNG, RNG), images (PNG, BMP, TIFF, Zygo .dat, SDF) and volumes: folders of PNG, BMP and TIFF files, "
+            "multi-page TIFF. Raw files are read with --shape: HxW is an image of float32, ZxHxW a volume of 8 or 16 "
+            "bits, little-endian.",
             "JSON of a cloud: kind, format, points, frames, min and max (x, y, z; null without points), nan and inf "
             "(points dropped for them), normals, weights, masses, species (true if present), faces (number), "
             "properties (names of data that is passed through), left_out.",
@@ -165,10 +163,8 @@ const atn_cli_verb ATN_VERB_INFO = {
                                        {0}},
     .options =
         (const atn_cli_option[]){
-            {.name = "shape",
-             .value = "SHAPE",
-             .meaning = "the file is raw: rows x columns, or scans x rows x columns"},
-            {.name = "ranges", .value = "FILE", .meaning = "RRNG or RNG: mass ranges of ions, for the composition"},
+            ATN_OPTION("shape", "SHAPE", "the file is raw: rows x columns, or scans x rows x columns"),
+            ATN_OPTION("ranges", "FILE", "RRNG or RNG: mass ranges of ions, for the composition"),
             {0}},
     .min_operands = 1,
     .max_operands = 1,

@@ -122,11 +122,7 @@ static atn_status print_volume_json(atn_cli_call *call, const atn_volume_info *i
     for (int d = 0; good && spaced && d < 3; ++d)
         good = json_array_append_new(spacing, json_real(info->spacing[d])) == 0;
     json_decref(spacing);
-    if (!good) {
-        json_decref(root);
-        root = NULL;
-    }
-    return atn_cli_print_json(call, root);
+    return atn_cli_print_json(call, atn_cli_json_if(good, root));
 }
 
 static atn_status print_volume_text(atn_cli_call *call, const atn_volume_info *info, const range *r) {

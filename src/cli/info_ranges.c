@@ -41,11 +41,7 @@ static atn_status print_json(atn_cli_call *call, const atn_mass_ranges *ranges, 
     for (size_t k = 0; good && k < info->ranges; ++k) good = add_range(list, call->ctx, ranges, k);
     good = json_object_set_new(root, "ions", ions) == 0 && good;
     good = json_object_set_new(root, "ranges", list) == 0 && good;
-    if (!good) {
-        json_decref(root);
-        root = NULL;
-    }
-    return atn_cli_print_json(call, root);
+    return atn_cli_print_json(call, atn_cli_json_if(good, root));
 }
 
 static atn_status print_text(atn_cli_call *call, const atn_mass_ranges *ranges, const atn_mass_ranges_info *info) {

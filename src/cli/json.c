@@ -70,6 +70,12 @@ atn_status atn_cli_json_add(atn_text *to, const json_t *root) {
                   : atn_fail(to->ctx, ATN_ERR_MEMORY, "out of memory: the JSON object could not be made");
 }
 
+json_t *atn_cli_json_if(bool whole, json_t *root) {
+    if (whole) return root;
+    json_decref(root);
+    return NULL;
+}
+
 atn_status atn_cli_print_json(atn_cli_call *call, json_t *root) {
     atn_text text = {.ctx = call->ctx};
     atn_status status = atn_cli_json_add(&text, root);

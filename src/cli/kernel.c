@@ -252,7 +252,5 @@ json_t *atn_cli_json_shape(const atn_view *view) {
     bool whole = shape != NULL;
     for (int32_t axis = view->rank; axis-- > 0 && whole;)
         whole = json_array_append_new(shape, json_integer(view->size[axis])) == 0;
-    if (whole) return shape;
-    json_decref(shape);
-    return NULL;
+    return atn_cli_json_if(whole, shape);
 }

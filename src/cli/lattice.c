@@ -31,9 +31,7 @@ static json_t *phases_json(const lattice_outcome *o) {
                json_object_set_new(one, "atoms", json_integer((json_int_t)o->phase[m])) == 0;
         good = json_array_append_new(list, one) == 0 && good;
     }
-    if (good) return list;
-    json_decref(list);
-    return NULL;
+    return atn_cli_json_if(good, list);
 }
 
 static json_t *counts_json(const atn_ctx *ctx, const lattice_outcome *o) {
@@ -69,9 +67,7 @@ static json_t *settings_json(const lattice_outcome *o) {
            json_object_set_new(root, "neighbours", json_real(o->info.neighbours)) == 0 &&
            json_object_set_new(root, "rotations", json_integer(o->info.rotations)) == 0 &&
            json_object_set_new(root, "told", json_boolean(o->info.told)) == 0;
-    if (good) return root;
-    json_decref(root);
-    return NULL;
+    return atn_cli_json_if(good, root);
 }
 
 static json_t *labels_json(const lattice_outcome *o) {
@@ -125,11 +121,7 @@ static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
     if (good && atn_cli_value(call, "ranges"))
         good = json_object_set_new(root, "unranged", json_integer((json_int_t)o->unranged)) == 0 &&
                json_object_set_new(root, "overlaps", json_integer((json_int_t)o->overlaps)) == 0;
-    if (!good) {
-        json_decref(root);
-        root = NULL;
-    }
-    return atn_cli_print_json(call, root);
+    return atn_cli_print_json(call, atn_cli_json_if(good, root));
 }
 
 /* How many atoms a phase has, where its structure has several. */
@@ -262,71 +254,51 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "For every atom of FRAME (POS, ePOS, APT in nm; XYZ and other clouds in Angstrom): its lattice, its "
             "orientation and the confidence. Atoms may be missing and displaced. Lengths in options are in Angstrom.",
             "Settings that are not given are estimated from a sample of the frame: lattice constants (the same volume "
-            "per atom for all models), cut-off, noise, detection efficiency, background, and class "
-            "frequencies. -o writes extended XYZ "
-            "with the "
-            "columns structure_type (0 other, 1 bcc, 2 fcc, 3 hcp, or in the order of --models), orientation (x y z "
-            "w, from the crystal to the frame), confidence, rmsd, matched, value, background, phase "
-            "(the number of the lattice constant, where a structure has several); a .pos file gets the structure in "
-            "place of the mass.",
+            "per atom for all models), cut-off, noise, detection efficiency, background, and class frequencies. -o "
+            "writes extended XYZ with the columns structure_type (0 other, 1 bcc, 2 fcc, 3 hcp, or in the order of "
+            "--models), orientation (x y z w, from the crystal to the frame), confidence, rmsd, matched, value, "
+            "background, phase (the number of the lattice constant, where a structure has several); a .pos file gets "
+            "the structure in place of the mass.",
             "--frames: each frame of a file is one neighbourhood, its first atom the centre; repeated rows are "
             "dropped. Cut-off, noise, efficiency and background are estimated from all of them by default, from 40 "
-            "frames on; "
-            "constants are bcc=3.2, fcc=4.79 and hcp=3.39, or these times a factor that fits much better.",
+            "frames on; constants are bcc=3.2, fcc=4.79 and hcp=3.39, or these times a factor that fits much better.",
             "mpirun -n N attune lattice: ranks share the frame, cut into slabs (docs/cluster.md). The same number of "
-            "slabs "
-            "gives the same result, however many ranks there are. Several devices share the slabs: --device cuda,host, "
-            "or "
-            "all. With --resume FOLDER the slabs that are done are kept there: the same line once more, on any number "
-            "of ranks, goes on with the others.",
+            "slabs gives the same result, however many ranks there are. Several devices share the slabs: --device "
+            "cuda,host, or all. With --resume FOLDER the slabs that are done are kept there: the same line once more, "
+            "on any number of ranks, goes on with the others.",
             "JSON: atoms, counts (of each class), background (atoms of other on no site of the surrounding lattice), "
             "dropped, seconds, match_seconds, read_seconds, learn_seconds, write_seconds (of the slowest rank), ranks, "
-            "atoms_per_second, peak_bytes, estimated_bytes (before the run; 0 with --frames), "
-            "settings "
-            "(constant, share, phases: [{structure, constant, share, atoms, mismatched: another lattice lies on its "
-            "sites}], cutoff, noise, "
-            "depth_noise, efficiency, background_neighbours: fraction of neighbours on no lattice, background: "
-            "fraction of atoms on no site, gain: log-likelihood ratio "
-            "to the null model in nats per atom, neighbours, rotations, told: false if no model fits better than "
-            "chance, or these are defaults), device; with --frames labels; with --ranges "
-            "unranged and overlaps (pairs of ranges; the narrower one has the masses).",
+            "atoms_per_second, peak_bytes, estimated_bytes (before the run; 0 with --frames), settings (constant, "
+            "share, phases: [{structure, constant, share, atoms, mismatched: another lattice lies on its sites}], "
+            "cutoff, noise, depth_noise, efficiency, background_neighbours: fraction of neighbours on no lattice, "
+            "background: fraction of atoms on no site, gain: log-likelihood ratio to the null model in nats per atom, "
+            "neighbours, rotations, told: false if no model fits better than chance, or these are defaults), device; "
+            "with --frames labels; with --ranges unranged and overlaps (pairs of ranges; the narrower one has the "
+            "masses).",
             NULL},
     .options =
         (const atn_cli_option[]){
-            {.name = "output", .letter = 'o', .value = "FILE", .meaning = "write the atoms: .xyz or .pos"},
-            {.name = "ranges",
-             .value = "FILE",
-             .meaning = "RRNG or RNG: mass ranges of ions, for names in -o and for B2 and L12"},
-            {.name = "models",
-             .value = "LIST",
-             .meaning = "bcc, fcc, hcp, sc, diamond, B2 and L12 (by species), a file of points; with constants: "
-                        "bcc=2.87,bcc=3.3; default: "
-                        "bcc,fcc,hcp"},
-            {.name = "frames", .meaning = "each frame of the file is one neighbourhood"},
-            {.name = "cutoff", .value = "R", .meaning = "radius of neighbours; default: for about 40 of them"},
-            {.name = "constant",
-             .value = "LIST",
-             .meaning = "lattice constants: bcc=3.2,fcc=4.79; hcp: nearest-neighbour distance"},
-            {.name = "noise",
-             .value = "S",
-             .meaning = "standard deviation of a coordinate; or LATERAL,DEPTH (along z)"},
-            {.name = "efficiency", .value = "P", .meaning = "detection efficiency: fraction of atoms detected"},
-            {.name = "background",
-             .value = "E",
-             .meaning = "background: fraction of neighbours that belong to no lattice"},
-            {.name = "even", .meaning = "equal prior probability for all classes"},
-            {.name = "exact", .meaning = "equation 1 as printed: an explicit assignment for each atom"},
-            {.name = "slabs",
-             .value = "N",
-             .meaning = "cut the frame into N slabs; default: one for each rank, four for each of several devices, and "
-                        "2^20 atoms "
-                        "each at most"},
-            {.name = "resume",
-             .value = "FOLDER",
-             .meaning = "keep finished slabs there until all is written; a run that was ended goes on"},
-            {.name = "report", .value = "FILE", .meaning = "write an HTML report"},
+            ATN_OPTION("output", "FILE", "write the atoms: .xyz or .pos", .letter = 'o'),
+            ATN_OPTION("ranges", "FILE", "RRNG or RNG: mass ranges of ions, for names in -o and for B2 and L12"),
+            ATN_OPTION("models", "LIST",
+                       "bcc, fcc, hcp, sc, diamond, B2 and L12 (by species), a file of points; with constants: "
+                       "bcc=2.87,bcc=3.3; default: bcc,fcc,hcp"),
+            ATN_FLAG("frames", "each frame of the file is one neighbourhood"),
+            ATN_OPTION("cutoff", "R", "radius of neighbours; default: for about 40 of them"),
+            ATN_OPTION("constant", "LIST", "lattice constants: bcc=3.2,fcc=4.79; hcp: nearest-neighbour distance"),
+            ATN_OPTION("noise", "S", "standard deviation of a coordinate; or LATERAL,DEPTH (along z)"),
+            ATN_OPTION("efficiency", "P", "detection efficiency: fraction of atoms detected"),
+            ATN_OPTION("background", "E", "background: fraction of neighbours that belong to no lattice"),
+            ATN_FLAG("even", "equal prior probability for all classes"),
+            ATN_FLAG("exact", "equation 1 as printed: an explicit assignment for each atom"),
+            ATN_OPTION("slabs", "N",
+                       "cut the frame into N slabs; default: one for each rank, four for each of several devices, and "
+                       "2^20 atoms each at most"),
+            ATN_OPTION("resume", "FOLDER",
+                       "keep finished slabs there until all is written; a run that was ended goes on"),
+            ATN_OPTION("report", "FILE", "write an HTML report"),
             ATN_SERVE_OPTION,
-            {.name = "drop-invalid", .meaning = "drop atoms with NaN or infinite coordinates"},
+            ATN_FLAG("drop-invalid", "drop atoms with NaN or infinite coordinates"),
             {0}},
     .examples =
         (const atn_cli_pair[]){{"attune lattice frame.pos -o out.xyz --report out.html", "a frame of an atom probe"},

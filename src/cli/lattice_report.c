@@ -231,11 +231,9 @@ static void draw_pole_figure(atn_text *page, const lattice_outcome *o, int32_t s
     size_t of = 0, step;
     for (size_t k = 0; k < o->n_shown; ++k) of += o->shown[k].atom.structure == structure;
     step = of / MOST_POLES + 1;
-    atn_text_add(
-        page,
-        "<figure style=\"flex:1 1 12rem;margin:0\"><svg viewBox=\"-118 -118 236 250\" role=\"img\"><title>pole figure"
-        "</title><circle r=\"100\" fill=\"none\" stroke=\"var(--soft)\"/>"
-        "<path d=\"M-100 0H100M0-100V100\" stroke=\"var(--line)\"/>\n");
+    atn_text_add(page, "<figure style=\"flex:1 1 12rem;margin:0\"><svg viewBox=\"-118 -118 236 250\" "
+                       "role=\"img\"><title>pole figure</title><circle r=\"100\" fill=\"none\" "
+                       "stroke=\"var(--soft)\"/><path d=\"M-100 0H100M0-100V100\" stroke=\"var(--line)\"/>\n");
     atn_text_add(page, "<g style=\"fill:var(--c0);fill-opacity:.25\">\n");
     for (size_t k = 0, seen = 0; k < o->n_shown; ++k) {
         if (o->shown[k].atom.structure != structure || seen++ % step) continue;
@@ -249,9 +247,9 @@ static void draw_pole_figure(atn_text *page, const lattice_outcome *o, int32_t s
         }
     }
     atn_text_printf(page,
-                    "</g><text class=\"axis\" text-anchor=\"middle\" y=\"126\" font-size=\"13\">%s %s</text>"
-                    "<text class=\"axis\" x=\"105\" y=\"4\" font-size=\"12\">x</text>"
-                    "<text class=\"axis\" x=\"-3\" y=\"-105\" font-size=\"12\">y</text></svg></figure>\n",
+                    "</g><text class=\"axis\" text-anchor=\"middle\" y=\"126\" font-size=\"13\">%s %s</text><text "
+                    "class=\"axis\" x=\"105\" y=\"4\" font-size=\"12\">x</text><text class=\"axis\" x=\"-3\" "
+                    "y=\"-105\" font-size=\"12\">y</text></svg></figure>\n",
                     o->info.name[structure - 1], f->name);
 }
 
@@ -276,8 +274,7 @@ static void draw_grains(atn_text *page, const lattice_outcome *o, const lattice_
     double factor = o->n_shown ? (double)o->atoms / (double)o->n_shown : 1;
     snprintf(line, sizeof line,
              "%d grains of 20 or more of the %zu atoms shown; neighbours of one grain differ by less than %.0f "
-             "degrees. %.1f %% "
-             "of the atoms with a structure have a neighbour in another grain or structure.",
+             "degrees. %.1f %% of the atoms with a structure have a neighbour in another grain or structure.",
              (int)g->n, o->n_shown, LATTICE_GRAIN_DEG, g->atoms ? 100 * (double)g->border / (double)g->atoms : 0);
     atn_page_paragraph(page, line);
     atn_text_add(&rows, "grain\tstructure\tatoms\tshare\tto the largest\t\n");

@@ -174,9 +174,8 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
             "the threshold are counted; the next round searches around the best one, which is refined at the end.",
             "For B-scans the initial pose is found automatically: bright pixels, the first surface along the beam, the "
             "line through the centres of arcs, the roll over 360 degrees, and the tip. x is along columns, y down the "
-            "rows, z "
-            "across scans. The pixel spacing, in the model's unit, comes from volume.json in the folder or from "
-            "--spacing.",
+            "rows, z across scans. The pixel spacing, in the model's unit, comes from volume.json in the folder or "
+            "from --spacing.",
             "--init is the initial pose: 4 x 4 numbers, or JSON with a transform, z axis along the needle. With it "
             "B-scans are not searched. Without it a point cloud is assumed to be aligned with z. Model and scan are "
             "voxel-filtered at the size of the threshold.",
@@ -188,57 +187,41 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
             "matched, and starts from the last pose found. It ends with an entry 'end', --frames, --idle or Ctrl-C; a "
             "line for each frame, a summary at the end. The exit status is 1 if a frame could not be read.",
             "JSON: found, reason, transform (4 x 4, row-major, scan = T model; null if there is no match), tip "
-            "(position in the scan, or null), roll_deg, shift (from the start; from B-scans the roll from the "
-            "model's y along the scan's, and the tip's z), matches, scan_points, model_points, rounds (roll_deg, "
-            "shift, "
+            "(position in the scan, or null), roll_deg, shift (from the start; from B-scans the roll from the model's "
+            "y along the scan's, and the tip's z), matches, scan_points, model_points, rounds (roll_deg, shift, "
             "matches, combinations), runner_up (most matches away from the best of the first round), roll_observable, "
             "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), rmse, "
             "free_share (fraction of the visible model in free space), level (brightness threshold), surface_points, "
-            "centres (B-scans with a centre on the axis), seconds (segment, axis, match, total; "
-            "the first two are 0 for clouds). Of a stream: an "
-            "object in each line (frame, name, found, reason, transform, tip, roll_deg, shift, matches, scan_points, "
-            "roll_observable, tracked, latency_s, seconds with read; or frame, name, error; or frame, name, dropped), "
-            "and in the last summary: frames (processed), found, failed, dropped, fps, seconds, latency_s "
-            "(p50, p95, p99, max), reason.",
+            "centres (B-scans with a centre on the axis), seconds (segment, axis, match, total; the first two are 0 "
+            "for clouds). Of a stream: an object in each line (frame, name, found, reason, transform, tip, roll_deg, "
+            "shift, matches, scan_points, roll_observable, tracked, latency_s, seconds with read; or frame, name, "
+            "error; or frame, name, dropped), and in the last summary: frames (processed), found, failed, dropped, "
+            "fps, seconds, latency_s (p50, p95, p99, max), reason.",
             NULL},
     .options =
         (const atn_cli_option[]){
-            {.name = "init", .value = "FILE", .meaning = "initial pose: a transform, scan = T model"},
-            {.name = "axis",
-             .value = "X,Y,Z",
-             .meaning = "direction of the shift; default: z axis of the initial pose"},
-            {.name = "roll", .value = "LO,HI,STEP", .meaning = "degrees; default: -5,5,1"},
-            {.name = "shift",
-             .value = "LO,HI,STEP",
-             .meaning = "along the scan's z; default: 0,0.5,0.05, for B-scans -0.25,0.25,0.05"},
-            {.name = "threshold", .value = "D", .meaning = "largest distance of partners; default: 0.02"},
-            {.name = "rounds", .value = "N", .meaning = "steps become 5 times smaller in each; default: 4"},
-            {.name = "marginal", .meaning = "choose as published: best roll and best shift separately"},
-            {.name = "brute", .meaning = "evaluate all pairs instead of the lookup volume; same counts"},
-            {.name = "count", .value = "scan|model", .meaning = "which points are counted; default: scan"},
-            {.name = "level",
-             .value = "F",
-             .meaning = "brightness threshold as a fraction of white; default: automatic"},
-            {.name = "spacing",
-             .value = "DX,DY,DZ",
-             .meaning = "between columns, rows, scans; default: from volume.json"},
-            {.name = "shape", .value = "SxRxC", .meaning = "SCAN is raw pixels: scans, rows, columns"},
-            {.name = "track", .meaning = "the initial pose is close: small intervals, fewer combinations"},
-            {.name = "report", .value = "FILE.html", .meaning = "a page with the needle in its volume, and slices"},
-            {.name = "stream", .meaning = "process frames as they arrive"},
-            {.name = "latest",
-             .with = "stream",
-             .meaning = "stream: drop frames that wait while a newer one is available"},
+            ATN_OPTION("init", "FILE", "initial pose: a transform, scan = T model"),
+            ATN_OPTION("axis", "X,Y,Z", "direction of the shift; default: z axis of the initial pose"),
+            ATN_OPTION("roll", "LO,HI,STEP", "degrees; default: -5,5,1"),
+            ATN_OPTION("shift", "LO,HI,STEP", "along the scan's z; default: 0,0.5,0.05, for B-scans -0.25,0.25,0.05"),
+            ATN_OPTION("threshold", "D", "largest distance of partners; default: 0.02"),
+            ATN_OPTION("rounds", "N", "steps become 5 times smaller in each; default: 4"),
+            ATN_FLAG("marginal", "choose as published: best roll and best shift separately"),
+            ATN_FLAG("brute", "evaluate all pairs instead of the lookup volume; same counts"),
+            ATN_OPTION("count", "scan|model", "which points are counted; default: scan"),
+            ATN_OPTION("level", "F", "brightness threshold as a fraction of white; default: automatic"),
+            ATN_OPTION("spacing", "DX,DY,DZ", "between columns, rows, scans; default: from volume.json"),
+            ATN_OPTION("shape", "SxRxC", "SCAN is raw pixels: scans, rows, columns"),
+            ATN_FLAG("track", "the initial pose is close: small intervals, fewer combinations"),
+            ATN_OPTION("report", "FILE.html", "a page with the needle in its volume, and slices"),
+            ATN_FLAG("stream", "process frames as they arrive"),
+            ATN_FLAG("latest", "stream: drop frames that wait while a newer one is available", .with = "stream"),
             ATN_SERVE_OPTION,
-            {.name = "frames", .with = "stream", .value = "N", .meaning = "stream: stop after N frames"},
-            {.name = "idle",
-             .with = "stream",
-             .value = "S",
-             .meaning = "stream: stop if nothing arrives for S seconds"},
-            {.name = "patience",
-             .with = "stream",
-             .value = "S",
-             .meaning = "stream: give up on an unreadable entry after it has not changed for S seconds; default: 1"},
+            ATN_OPTION("frames", "N", "stream: stop after N frames", .with = "stream"),
+            ATN_OPTION("idle", "S", "stream: stop if nothing arrives for S seconds", .with = "stream"),
+            ATN_OPTION("patience", "S",
+                       "stream: give up on an unreadable entry after it has not changed for S seconds; default: 1",
+                       .with = "stream"),
             {0}},
     .examples =
         (const atn_cli_pair[]){{"attune needle model.stl scans/ --json", "the pose in a folder of B-scans"},

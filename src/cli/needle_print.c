@@ -24,13 +24,11 @@ static json_t *tip_json(const atn_needle_result *r) {
 
 static json_t *seconds_json(const atn_needle_result *r) {
     json_t *object = json_object();
-    if (json_object_set_new(object, "segment", json_real(r->segment_seconds)) == 0 &&
-        json_object_set_new(object, "axis", json_real(r->axis_seconds)) == 0 &&
-        json_object_set_new(object, "match", json_real(r->match_seconds)) == 0 &&
-        json_object_set_new(object, "total", json_real(r->seconds)) == 0)
-        return object;
-    json_decref(object);
-    return NULL;
+    return atn_cli_json_if(json_object_set_new(object, "segment", json_real(r->segment_seconds)) == 0 &&
+                               json_object_set_new(object, "axis", json_real(r->axis_seconds)) == 0 &&
+                               json_object_set_new(object, "match", json_real(r->match_seconds)) == 0 &&
+                               json_object_set_new(object, "total", json_real(r->seconds)) == 0,
+                           object);
 }
 
 static json_t *transform_json(const atn_needle_result *r) {
@@ -58,9 +56,7 @@ json_t *atn_cli_needle_frame_json(atn_cli_call *call, const needle_frame_facts *
                 json_object_set_new(root, "tracked", json_boolean(facts->tracked)) == 0 &&
                 json_object_set_new(root, "latency_s", json_real(facts->latency_s)) == 0 &&
                 json_object_set_new(seconds, "read", json_real(facts->read_s)) == 0;
-    if (json_object_set_new(root, "seconds", seconds) == 0 && good) return root;
-    json_decref(root);
-    return NULL;
+    return atn_cli_json_if(json_object_set_new(root, "seconds", seconds) == 0 && good, root);
 }
 
 json_t *atn_cli_needle_json(atn_cli_call *call, const atn_needle_result *r) {
@@ -78,9 +74,7 @@ json_t *atn_cli_needle_json(atn_cli_call *call, const atn_needle_result *r) {
                 json_object_set_new(root, "surface_points", json_integer(r->surface)) == 0 &&
                 json_object_set_new(root, "centres", json_integer(r->centres)) == 0 &&
                 json_object_set_new(root, "seconds", seconds_json(r)) == 0;
-    if (good) return root;
-    json_decref(root);
-    return NULL;
+    return atn_cli_json_if(good, root);
 }
 
 /* Where nothing was matched there is no pose to print. */

@@ -277,10 +277,7 @@ int atn_cli_read_shape(const char *text, int64_t shape[3]) {
 
 atn_status atn_cli_misuse(atn_cli_call *call, const char *format, ...) {
     char sentence[ATN_MESSAGE_BYTES];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
+    ATN_FORMAT(sentence, format);
     call->misused = true;
     return atn_fail(call->ctx, ATN_ERR_INPUT, "%s (see 'attune help%s%s')", sentence, call->verb ? " " : "",
                     call->verb ? call->verb->name : "");

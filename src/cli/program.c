@@ -132,9 +132,7 @@ static json_t *seams_json(const atn_ctx *ctx, const atn_plan *plan) {
                                     seam->why_not ? atn_cli_json_text(ctx, seam->why_not) : json_null()) == 0;
         whole = json_array_append_new(list, row) == 0 && whole;
     }
-    if (whole) return list;
-    json_decref(list);
-    return NULL;
+    return atn_cli_json_if(whole, list);
 }
 
 static atn_status print_json(const atn_cli_kernel *k, json_t *passes, bool whole) {

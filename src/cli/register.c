@@ -206,32 +206,24 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "their covariances as weights; loops are closed with pairs that the poses predict to overlap. Only trusted "
             "pairs count, with robust weights. A scan that matches no other is left out and named on standard error. "
             "-o writes all of them merged, or one file each into an existing folder; --matrix writes a block for each; "
-            "--truth has poses: "
-            "[{file, transform}]. JSON: scans: [{file, points, dropped, placed, transform (common = T scan), "
-            "covariance, "
-            "edges, reason, truth}], left_out, edges: [{source, target (numbers of scans, from 0), loop, used, "
-            "verdict, "
-            "reason, transform, covariance, rmse, overlap, residual_deg, residual, chi2, weight}], placed, anchor, "
-            "searched, iterations, spread, seconds, peak_bytes, method, device.",
+            "--truth has poses: [{file, transform}]. JSON: scans: [{file, points, dropped, placed, transform (common = "
+            "T scan), covariance, edges, reason, truth}], left_out, edges: [{source, target (numbers of scans, from "
+            "0), loop, used, verdict, reason, transform, covariance, rmse, overlap, residual_deg, residual, chi2, "
+            "weight}], placed, anchor, searched, iterations, spread, seconds, peak_bytes, method, device.",
             "--batch: rows of a CSV file, source,target[,init[,aligned[,matrix]]], header row optional, paths relative "
             "to the list; init is a file, identity or auto. Each cloud is read once. Results are printed as they are "
             "ready. A pair that fails does not stop the others; the exit status is 1 if any failed. Several devices "
-            "share "
-            "them: --device cuda,host, or all; so do ranks: mpirun -n N attune register --batch FILE. Of one large "
-            "pair ranks share the long steps (docs/cluster.md). With --resume FILE what is done is kept there, and a "
-            "run that was ended goes on when it is called again.",
+            "share them: --device cuda,host, or all; so do ranks: mpirun -n N attune register --batch FILE. Of one "
+            "large pair ranks share the long steps (docs/cluster.md). With --resume FILE what is done is kept there, "
+            "and a run that was ended goes on when it is called again.",
             "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (fraction of "
             "source points that have one), iterations, pairs, evaluated_pairs, seconds, building_seconds, gpts, "
-            "peak_bytes, "
-            "converged, verdict, "
-            "reason, overlap_source, overlap_target, agreement, runner_up, alternatives (4 x 4 each), sliding, "
-            "covariance (6 x 6: rotation vector in radians, then translation, left perturbation; or null), "
-            "covariance_reason (why it is missing), device, "
-            "variant, scale, inlier_distance, error_bound, sigma_end, estimated_bytes, method, source and target "
-            "(file, "
-            "points, dropped; used and voxel, the edge, with --voxel); profile (name, calls, seconds) with --profile, "
-            "truth (rotation_deg, translation, rms) "
-            "with --truth; --batch: results, each of these with error, null or why there is none.",
+            "peak_bytes, converged, verdict, reason, overlap_source, overlap_target, agreement, runner_up, "
+            "alternatives (4 x 4 each), sliding, covariance (6 x 6: rotation vector in radians, then translation, left "
+            "perturbation; or null), covariance_reason (why it is missing), device, variant, scale, inlier_distance, "
+            "error_bound, sigma_end, estimated_bytes, method, source and target (file, points, dropped; used and "
+            "voxel, the edge, with --voxel); profile (name, calls, seconds) with --profile, truth (rotation_deg, "
+            "translation, rms) with --truth; --batch: results, each of these with error, null or why there is none.",
             NULL},
     .options = ATN_CLI_REGISTER_OPTIONS,
     .examples =

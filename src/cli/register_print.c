@@ -126,12 +126,10 @@ static json_t *profile_json(const atn_ctx *ctx, const atn_register_result *resul
 
 static json_t *truth_json(const atn_cli_apart *truth) {
     json_t *object = json_object();
-    if (json_object_set_new(object, "rotation_deg", number(truth->rotation_deg)) == 0 &&
-        json_object_set_new(object, "translation", number(truth->translation)) == 0 &&
-        json_object_set_new(object, "rms", number(truth->rms)) == 0)
-        return object;
-    json_decref(object);
-    return NULL;
+    return atn_cli_json_if(json_object_set_new(object, "rotation_deg", number(truth->rotation_deg)) == 0 &&
+                               json_object_set_new(object, "translation", number(truth->translation)) == 0 &&
+                               json_object_set_new(object, "rms", number(truth->rms)) == 0,
+                           object);
 }
 
 static bool set_cloud(json_t *root, const char *name, const char *path, const atn_cloud *cloud, size_t used,

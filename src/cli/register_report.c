@@ -16,10 +16,7 @@ static const double DEGREES = 57.29577951308232; /* in a radian */
 static void add_row(atn_text *rows, const char *name, const char *format, ...) ATN_PRINTF(3, 4);
 static void add_row(atn_text *rows, const char *name, const char *format, ...) {
     char value[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(value, sizeof value, format, args);
-    va_end(args);
+    ATN_FORMAT(value, format);
     atn_cli_add_cell(rows, name);
     atn_cli_add_cell(rows, value);
     atn_text_add(rows, "\n");

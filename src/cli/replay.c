@@ -23,34 +23,27 @@ static void show_progress(void *user, int64_t done, int64_t repeats) {
 
 static json_t *result_json(const atn_replay_result *result) {
     json_t *object = json_object();
-    if (json_object_set_new(object, "strategy", json_string(result->strategy)) == 0 &&
-        json_object_set_new(object, "evals", json_integer(result->evaluations)) == 0 &&
-        json_object_set_new(object, "repeats", json_integer(result->repeats)) == 0 &&
-        json_object_set_new(object, "points", json_integer(result->points)) == 0 &&
-        json_object_set_new(object, "failures", json_integer(result->failures)) == 0 &&
-        json_object_set_new(object, "mean_best", json_real(result->mean_best)) == 0 &&
-        json_object_set_new(object, "optimum", json_real(result->optimum)) == 0 &&
-        json_object_set_new(object, "median", json_real(result->median)) == 0 &&
-        json_object_set_new(object, "fraction", json_real(result->fraction)) == 0 &&
-        json_object_set_new(object, "found", json_real(result->found)) == 0 &&
-        json_object_set_new(object, "score", json_real(result->score)) == 0 &&
-        json_object_set_new(object, "seconds", json_real(result->seconds)) == 0)
-        return object;
-    json_decref(object);
-    return NULL;
+    return atn_cli_json_if(json_object_set_new(object, "strategy", json_string(result->strategy)) == 0 &&
+                               json_object_set_new(object, "evals", json_integer(result->evaluations)) == 0 &&
+                               json_object_set_new(object, "repeats", json_integer(result->repeats)) == 0 &&
+                               json_object_set_new(object, "points", json_integer(result->points)) == 0 &&
+                               json_object_set_new(object, "failures", json_integer(result->failures)) == 0 &&
+                               json_object_set_new(object, "mean_best", json_real(result->mean_best)) == 0 &&
+                               json_object_set_new(object, "optimum", json_real(result->optimum)) == 0 &&
+                               json_object_set_new(object, "median", json_real(result->median)) == 0 &&
+                               json_object_set_new(object, "fraction", json_real(result->fraction)) == 0 &&
+                               json_object_set_new(object, "found", json_real(result->found)) == 0 &&
+                               json_object_set_new(object, "score", json_real(result->score)) == 0 &&
+                               json_object_set_new(object, "seconds", json_real(result->seconds)) == 0,
+                           object);
 }
 
 static json_t *rows_json(const atn_replay_result *results, size_t n) {
     json_t *root = json_object(), *rows = json_array();
     bool whole = rows != NULL;
     for (size_t k = 0; k < n && whole; ++k) whole = json_array_append_new(rows, result_json(&results[k])) == 0;
-    if (!whole) {
-        json_decref(rows);
-        rows = NULL;
-    }
-    if (json_object_set_new(root, "rows", rows) == 0) return root;
-    json_decref(root);
-    return NULL;
+    rows = atn_cli_json_if(whole, rows);
+    return atn_cli_json_if(json_object_set_new(root, "rows", rows) == 0, root);
 }
 
 static atn_status print_table(atn_cli_call *call, const atn_replay_result *results, size_t n) {
@@ -129,15 +122,14 @@ const atn_cli_verb ATN_VERB_REPLAY = {
             "rows.",
             NULL},
     .options =
-        (const atn_cli_option[]){{.name = "strategy",
-                                  .value = "default|portfolio|model|local|evolutionary|annealing|random|"
-                                           "exhaustive|all",
-                                  .meaning = "strategy, or all to compare them; default: portfolio"},
-                                 {.name = "evals", .value = "N", .meaning = "evaluations; default: 200"},
-                                 {.name = "repeats", .value = "N", .meaning = "repeats; default: 100"},
-                                 {.name = "seed", .value = "N", .meaning = "of the first repeat; default: 1"},
-                                 {.name = "t4", .value = "FILE", .meaning = "also write the space as T4 results"},
-                                 {0}},
+        (const atn_cli_option[]){
+            ATN_OPTION("strategy", "default|portfolio|model|local|evolutionary|annealing|random|exhaustive|all",
+                       "strategy, or all to compare them; default: portfolio"),
+            ATN_OPTION("evals", "N", "evaluations; default: 200"),
+            ATN_OPTION("repeats", "N", "repeats; default: 100"),
+            ATN_OPTION("seed", "N", "of the first repeat; default: 1"),
+            ATN_OPTION("t4", "FILE", "also write the space as T4 results"),
+            {0}},
     .examples =
         (const atn_cli_pair[]){{"attune replay cache.json.gz --strategy all", "which strategy is best here?"}, {0}},
     .min_operands = 1,

@@ -260,13 +260,11 @@ static atn_status save(job *j) {
 
 static json_t *output_json(const atn_ctx *ctx, const datum *d) {
     json_t *row = json_object();
-    if (json_object_set_new(row, "name", atn_cli_json_text(ctx, d->name)) == 0 &&
-        json_object_set_new(row, "file", atn_cli_json_text(ctx, d->output)) == 0 &&
-        json_object_set_new(row, "type", json_string(atn_type_name(d->view.type))) == 0 &&
-        json_object_set_new(row, "shape", atn_cli_json_shape(&d->view)) == 0)
-        return row;
-    json_decref(row);
-    return NULL;
+    return atn_cli_json_if(json_object_set_new(row, "name", atn_cli_json_text(ctx, d->name)) == 0 &&
+                               json_object_set_new(row, "file", atn_cli_json_text(ctx, d->output)) == 0 &&
+                               json_object_set_new(row, "type", json_string(atn_type_name(d->view.type))) == 0 &&
+                               json_object_set_new(row, "shape", atn_cli_json_shape(&d->view)) == 0,
+                           row);
 }
 
 static atn_status print_json(const job *j) {
@@ -354,26 +352,19 @@ const atn_cli_verb ATN_VERB_RUN = {
             "JSON: outputs (name, file, type, shape), seconds (of the run alone), device, variant, hit (where the "
             "variant comes from: exact, near shape, near device or shipped, if it was tuned; estimate; plain, where "
             "the compiler fails on the estimate; compiled in, where there is no compiler that works; given, with "
-            "--variant; none for the oracle; of several steps the least), "
-            "assumed (USED_FLOAT=SP, where the description needs it and --define does not say), of a program note "
-            "(null, "
-            "or that a loop took all the rounds it may, or met a value that is no number; on standard error as well), "
-            "and "
-            "with --explain explanation.",
+            "--variant; none for the oracle; of several steps the least), assumed (USED_FLOAT=SP, where the "
+            "description needs it and --define does not say), of a program note (null, or that a loop took all the "
+            "rounds it may, or met a value that is no number; on standard error as well), and with --explain "
+            "explanation.",
             NULL},
     .options =
         (const atn_cli_option[]){
-            {.name = "bind",
-             .value = "NAME=FILE",
-             .meaning = "the elements of an object, an NPY file",
-             .repeats = true},
-            {.name = "out", .value = "NAME=FILE", .meaning = "write an object to an NPY file", .repeats = true},
+            ATN_OPTION("bind", "NAME=FILE", "the elements of an object, an NPY file", .repeats = true),
+            ATN_OPTION("out", "NAME=FILE", "write an object to an NPY file", .repeats = true),
             ATN_CLI_KERNEL_OPTIONS,
-            {.name = "variant",
-             .value = "KNOBS",
-             .meaning = "how it is computed: k=v,k=v, the rest as in the plain variant"},
-            {.name = "explain", .meaning = "say where the variant comes from and how fast it was when it was measured"},
-            {.name = "oracle", .meaning = "interpret it instead, slowly and in double"},
+            ATN_OPTION("variant", "KNOBS", "how it is computed: k=v,k=v, the rest as in the plain variant"),
+            ATN_FLAG("explain", "say where the variant comes from and how fast it was when it was measured"),
+            ATN_FLAG("oracle", "interpret it instead, slowly and in double"),
             {0}},
     .examples =
         (const atn_cli_pair[]){

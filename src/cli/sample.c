@@ -80,132 +80,89 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             "pose, for multiway registration; --stranger adds one of another object, the last. truth.json of these: "
             "poses: [{file, transform (thing = T scan), stranger}], noise, outliers, seed, size.",
             "needle: model.stl and model.ply, a bevelled needle with its axis along z and its tip at z = 0, and scan, "
-            "a folder of its B-scans as from an OCT scanner, with volume.json, for attune needle. Lengths are "
-            "mm; "
-            "the cube is 2.7 x 2.4 x 3. Metal is bright, most at normal incidence, and casts a shadow; a retina lies "
+            "a folder of its B-scans as from an OCT scanner, with volume.json, for attune needle. Lengths are mm; the "
+            "cube is 2.7 x 2.4 x 3. Metal is bright, most at normal incidence, and casts a shadow; a retina lies "
             "below; there is speckle and a noise floor. At roll 0 the bevel faces the scanner.",
             "truth.json of needle: transform (scan = T model), tip_model, tip_scan, roll_deg, shift (z of the tip in "
-            "the "
-            "scan), tilt_deg, needle (present or not), from, spacing, unit, shape, gauge, diameter, lumen, bevel_deg, "
-            "bevel_length, bend, "
-            "bevel_visible (completely in the scan, incidence at most 75 degrees), bevel_incidence_deg, tip_in_scan, "
-            "clearance (distance to the tissue), noise, missing (indices of black scans), seed; with --frames this "
-            "describes the first frame, and frames has name, transform, tip_scan, roll_deg and shift of each.",
+            "the scan), tilt_deg, needle (present or not), from, spacing, unit, shape, gauge, diameter, lumen, "
+            "bevel_deg, bevel_length, bend, bevel_visible (completely in the scan, incidence at most 75 degrees), "
+            "bevel_incidence_deg, tip_in_scan, clearance (distance to the tissue), noise, missing (indices of black "
+            "scans), seed; with --frames this describes the first frame, and frames has name, transform, tip_scan, "
+            "roll_deg and shift of each.",
             "fringes: wrapped.npy (radians, with noise), truth.npy (the phase), mask.npy (1 where valid) and frames/ "
             "(camera frames of the stepped phase, 8-bit PNG), for attune unwrap. Surfaces: peaks, tilt "
             "and zernike are smooth; steps are terraces; shear has a cut that ends inside the image, hence residues.",
             "truth.json of fringes: surface, shape, wavelength (m), noise, hidden (fraction of masked pixels), "
             "turns, steps, steps_deg, amplitude, precision, seed.",
             "atoms: frame.pos, a frame of an atom probe for attune lattice: a cube of crystal grains (Voronoi cells "
-            "with random orientations) with missing atoms and noise, in random order. Positions in frame.pos are "
-            "nm; "
+            "with random orientations) with missing atoms and noise, in random order. Positions in frame.pos are nm; "
             "constants and noise are given in angstrom. Beside it, a row for each atom: labels.npy (0 none, 1 bcc, 2 "
             "fcc, 3 hcp, 4 sc, 5 diamond; 0 of planes, gas and packing), quaternions.npy (w x y z, rotation from the "
-            "crystal to the frame; hcp has a along x and c along z), "
-            "grains.npy (-1: background) and boundary.npy (angstrom from its site to the next grain, infinite without "
-            "one, 0 for background); and ranges.rrng, the mass ranges of elements.",
+            "crystal to the frame; hcp has a along x and c along z), grains.npy (-1: background) and boundary.npy "
+            "(angstrom from its site to the next grain, infinite without one, 0 for background); and ranges.rrng, the "
+            "mass ranges of elements.",
             "truth.json of atoms: lattice, a, noise (one number, or lateral and depth), efficiency, background, "
-            "species, "
-            "atoms, sites (detected or not), box_nm, unit, seed, grains: [{lattice, a, centre_nm, quaternion}].",
+            "species, atoms, sites (detected or not), box_nm, unit, seed, grains: [{lattice, a, centre_nm, "
+            "quaternion}].",
             NULL},
     .options =
         (const atn_cli_option[]){
-            {.name = "output", .letter = 'o', .value = "DIR", .meaning = "output folder"},
-            {.name = "size",
-             .value = "N|SIZES",
-             .meaning = "scans: points of each; default: 10000. needle: SCANSxROWSxCOLUMNS; default: 128x1024x512. "
-                        "fringes: rows x columns; default: 512x512. atoms: detected atoms; default: 100000"},
-            {.name = "seed", .value = "S", .meaning = "random seed; default: 0"},
-            {.name = "noise",
-             .value = "SIGMA",
-             .meaning = "scans: standard deviation along the rays; default: 0.002. needle: 0 to 4; default: 1, as of "
-                        "real scanners. fringes: standard deviation of the phase in radians; default: 0. atoms: "
-                        "angstrom; default: 0.2; or lateral and depth: 0.5,0.2"},
-            {.name = "lattice",
-             .only = "atoms",
-             .value = "LIST",
-             .meaning = "atoms: bcc, fcc, hcp, sc, diamond, planes (of square grids), gas, packing (of hard spheres); "
-                        "assigned to grains in turn: bcc,fcc"},
-            {.name = "constant",
-             .only = "atoms",
-             .value = "LIST",
-             .meaning =
-                 "atoms: lattice constant a of each; 3.2 for bcc, 4.794 for fcc, 3.39 for hcp, 2.8 for sc, 5.431 for "
-                 "diamond "
-                 "by default; of a gas the cube root of the volume per atom, 2.54, of a packing the diameter, 2.5"},
-            {.name = "grains", .only = "atoms", .value = "N", .meaning = "atoms: up to 4096; default: 2"},
-            {.name = "efficiency", .only = "atoms", .value = "F", .meaning = "atoms: fraction detected; default: 0.6"},
-            {.name = "background",
-             .only = "atoms",
-             .value = "F",
-             .meaning = "atoms: fraction of background atoms; default: 0"},
-            {.name = "species",
-             .only = "atoms",
-             .value = "LIST",
-             .meaning = "atoms: elements and their fractions; default: Al:0.2,Co:0.2,Cr:0.2,Fe:0.2,Ni:0.2"},
-            {.name = "views",
-             .only = "scans",
-             .value = "N",
-             .meaning = "scans: N of one object from all sides, instead of two"},
-            {.name = "stranger", .only = "scans", .meaning = "scans: with --views, one more of another object"},
-            {.name = "overlap", .only = "scans", .value = "F", .meaning = "scans: from 0.1 to 1; default: 0.65"},
-            {.name = "turn",
-             .only = "scans",
-             .value = "DEG|any",
-             .meaning = "scans: rotation between source and target, with a matching translation; default: any"},
-            {.name = "gauge", .only = "needle", .value = "G", .meaning = "needle: gauge, 20 to 34; default: 25"},
-            {.name = "bevel",
-             .only = "needle",
-             .value = "DEG",
-             .meaning = "needle: bevel angle to the axis, 5 to 89; default: 22"},
-            {.name = "bend",
-             .only = "needle",
-             .value = "MM",
-             .meaning = "needle: bending radius of the shaft behind the bevel, from 5; default: straight"},
-            {.name = "tilt",
-             .only = "needle",
-             .value = "DEG",
-             .meaning = "needle: largest tilt of the axis about x and y, 0 to 30; default: 15"},
-            {.name = "roll",
-             .only = "needle",
-             .value = "DEG|any",
-             .meaning = "needle: largest roll to either side; default: 45"},
-            {.name = "from",
-             .only = "needle",
-             .value = "low|high",
-             .meaning = "needle: its tip points to the first or the last scans; default: low"},
-            {.name = "missing",
-             .only = "needle, atoms",
-             .value = "F",
-             .meaning = "needle: fraction of black scans, 0 to 0.9; default: 0. atoms: fraction not detected, instead "
-                        "of --efficiency"},
-            {.name = "no-tissue", .only = "needle", .meaning = "needle: no tissue"},
-            {.name = "no-needle", .only = "needle", .meaning = "needle: tissue only, for negative tests"},
-            {.name = "frames",
-             .only = "needle",
-             .value = "N",
-             .meaning = "needle: N volumes of a moving needle, frames/0000 and so on instead of scan"},
-            {.name = "surface",
-             .only = "fringes",
-             .value = "peaks|tilt|zernike|steps|shear",
-             .meaning = "fringes: default: peaks"},
-            {.name = "turns",
-             .only = "fringes",
-             .value = "T",
-             .meaning = "fringes: height of the surface in multiples of 2 pi; default: 6, less for small images"},
-            {.name = "mask",
-             .only = "fringes",
-             .value = "F",
-             .meaning = "fringes: fraction of masked pixels; default: 0"},
-            {.name = "steps",
-             .only = "fringes",
-             .value = "N",
-             .meaning = "fringes: camera frames, 3 to 64; default: 4"},
-            {.name = "wavelength", .only = "fringes", .value = "M", .meaning = "fringes: in metres; default: 632.8e-9"},
-            {.name = "precision",
-             .only = "fringes",
-             .value = "32|64",
-             .meaning = "fringes: bits of wrapped.npy and truth.npy; default: 32"},
+            ATN_OPTION("output", "DIR", "output folder", .letter = 'o'),
+            ATN_OPTION("size", "N|SIZES",
+                       "scans: points of each; default: 10000. needle: SCANSxROWSxCOLUMNS; default: 128x1024x512. "
+                       "fringes: rows x columns; default: 512x512. atoms: detected atoms; default: 100000"),
+            ATN_OPTION("seed", "S", "random seed; default: 0"),
+            ATN_OPTION("noise", "SIGMA",
+                       "scans: standard deviation along the rays; default: 0.002. needle: 0 to 4; default: 1, as of "
+                       "real scanners. fringes: standard deviation of the phase in radians; default: 0. atoms: "
+                       "angstrom; default: 0.2; or lateral and depth: 0.5,0.2"),
+            ATN_OPTION("lattice", "LIST",
+                       "atoms: bcc, fcc, hcp, sc, diamond, planes (of square grids), gas, packing (of hard spheres); "
+                       "assigned to grains in turn: bcc,fcc",
+                       .only = "atoms"),
+            ATN_OPTION("constant", "LIST",
+                       "atoms: lattice constant a of each; 3.2 for bcc, 4.794 for fcc, 3.39 for hcp, 2.8 for sc, 5.431 "
+                       "for diamond by default; of a gas the cube root of the volume per atom, 2.54, of a packing the "
+                       "diameter, 2.5",
+                       .only = "atoms"),
+            ATN_OPTION("grains", "N", "atoms: up to 4096; default: 2", .only = "atoms"),
+            ATN_OPTION("efficiency", "F", "atoms: fraction detected; default: 0.6", .only = "atoms"),
+            ATN_OPTION("background", "F", "atoms: fraction of background atoms; default: 0", .only = "atoms"),
+            ATN_OPTION("species", "LIST",
+                       "atoms: elements and their fractions; default: Al:0.2,Co:0.2,Cr:0.2,Fe:0.2,Ni:0.2",
+                       .only = "atoms"),
+            ATN_OPTION("views", "N", "scans: N of one object from all sides, instead of two", .only = "scans"),
+            ATN_FLAG("stranger", "scans: with --views, one more of another object", .only = "scans"),
+            ATN_OPTION("overlap", "F", "scans: from 0.1 to 1; default: 0.65", .only = "scans"),
+            ATN_OPTION("turn", "DEG|any",
+                       "scans: rotation between source and target, with a matching translation; default: any",
+                       .only = "scans"),
+            ATN_OPTION("gauge", "G", "needle: gauge, 20 to 34; default: 25", .only = "needle"),
+            ATN_OPTION("bevel", "DEG", "needle: bevel angle to the axis, 5 to 89; default: 22", .only = "needle"),
+            ATN_OPTION("bend", "MM", "needle: bending radius of the shaft behind the bevel, from 5; default: straight",
+                       .only = "needle"),
+            ATN_OPTION("tilt", "DEG", "needle: largest tilt of the axis about x and y, 0 to 30; default: 15",
+                       .only = "needle"),
+            ATN_OPTION("roll", "DEG|any", "needle: largest roll to either side; default: 45", .only = "needle"),
+            ATN_OPTION("from", "low|high", "needle: its tip points to the first or the last scans; default: low",
+                       .only = "needle"),
+            ATN_OPTION("missing", "F",
+                       "needle: fraction of black scans, 0 to 0.9; default: 0. atoms: fraction not detected, instead "
+                       "of --efficiency",
+                       .only = "needle, atoms"),
+            ATN_FLAG("no-tissue", "needle: no tissue", .only = "needle"),
+            ATN_FLAG("no-needle", "needle: tissue only, for negative tests", .only = "needle"),
+            ATN_OPTION("frames", "N", "needle: N volumes of a moving needle, frames/0000 and so on instead of scan",
+                       .only = "needle"),
+            ATN_OPTION("surface", "peaks|tilt|zernike|steps|shear", "fringes: default: peaks", .only = "fringes"),
+            ATN_OPTION("turns", "T",
+                       "fringes: height of the surface in multiples of 2 pi; default: 6, less for small images",
+                       .only = "fringes"),
+            ATN_OPTION("mask", "F", "fringes: fraction of masked pixels; default: 0", .only = "fringes"),
+            ATN_OPTION("steps", "N", "fringes: camera frames, 3 to 64; default: 4", .only = "fringes"),
+            ATN_OPTION("wavelength", "M", "fringes: in metres; default: 632.8e-9", .only = "fringes"),
+            ATN_OPTION("precision", "32|64", "fringes: bits of wrapped.npy and truth.npy; default: 32",
+                       .only = "fringes"),
             {0}},
     .examples =
         (const atn_cli_pair[]){

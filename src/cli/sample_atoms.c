@@ -240,9 +240,7 @@ static json_t *grains_json(const crystal *c) {
                json_object_set_new(one, "quaternion", numbers(g->quaternion, 4, 1)) == 0;
         good = json_array_append_new(list, one) == 0 && good;
     }
-    if (good) return list;
-    json_decref(list);
-    return NULL;
+    return atn_cli_json_if(good, list);
 }
 
 static json_t *species_json(const atn_sample_atoms_settings *s) {

@@ -105,14 +105,14 @@ static bool add_text(const atn_ctx *ctx, json_t *object, const char *key, const 
 
 static json_t *step_json(const atn_ctx *ctx, const char *name, const passes *p, bool all) {
     json_t *object = json_object();
-    if (json_object_set_new(object, "kernel", atn_cli_json_text(ctx, name)) == 0 &&
-        add_text(ctx, object, "variant", &p->variant) && json_object_set_new(object, "hit", json_string(p->hit)) == 0 &&
-        add_text(ctx, object, "explanation", &p->why) &&
-        (!all || (add_text(ctx, object, "graph", &p->graph) && add_text(ctx, object, "program", &p->program))) &&
-        add_text(ctx, object, "source", &p->source))
-        return object;
-    json_decref(object);
-    return NULL;
+    return atn_cli_json_if(
+        json_object_set_new(object, "kernel", atn_cli_json_text(ctx, name)) == 0 &&
+            add_text(ctx, object, "variant", &p->variant) &&
+            json_object_set_new(object, "hit", json_string(p->hit)) == 0 &&
+            add_text(ctx, object, "explanation", &p->why) &&
+            (!all || (add_text(ctx, object, "graph", &p->graph) && add_text(ctx, object, "program", &p->program))) &&
+            add_text(ctx, object, "source", &p->source),
+        object);
 }
 
 static void add_page(atn_text *page, const char *name, const passes *p, bool all, bool many) {
@@ -149,10 +149,7 @@ static atn_status show(atn_cli_kernel *k, const atn_device_info *info) {
         whole = json_object_set_new(root, "dialect", json_string(atn_dialect_find(info->backend)->name)) == 0 && whole;
         if (k->assumed) whole = json_object_set_new(root, "assumed", json_string(k->assumed)) == 0 && whole;
         whole = json_object_set(root, "steps", steps) == 0 && whole;
-        if (!whole) {
-            json_decref(root);
-            root = NULL;
-        }
+        root = atn_cli_json_if(whole, root);
         status = atn_cli_print_json(call, root);
     } else if (!status) {
         status = atn_cli_print_text(call, "show", &page);
@@ -222,9 +219,7 @@ const atn_cli_verb ATN_VERB_SHOW = {
             "Prints the source of one variant, below a comment with its origin: with --size, the variant that would "
             "run at those sizes on the device (--device, or the best one); otherwise the estimate for the device or "
             "for a dialect; or that of --variant. KERNEL is a file in either form, - for standard input, or the name "
-            "of a "
-            "kernel that is shipped: add, gemm and "
-            "others.",
+            "of a kernel that is shipped: add, gemm and others.",
             "For a program, --plan prints how it is run at the sizes of --size: steps with what is fused into them, "
             "loops, arrays and their placement, fusion of seams, memory; --passes, the plan after each pass. Without "
             "--plan, the source of the plan's steps. A kernel has a plan too, of one step.",
@@ -236,14 +231,12 @@ const atn_cli_verb ATN_VERB_SHOW = {
     .options =
         (const atn_cli_option[]){
             ATN_CLI_KERNEL_OPTIONS,
-            {.name = "dialect", .value = "opencl|cuda|c", .meaning = "the language of the source"},
-            {.name = "variant",
-             .value = "KNOBS",
-             .meaning = "how it is computed: k=v,k=v, the rest as in the plain variant"},
-            {.name = "as", .value = "xml|atn", .meaning = "print the description itself, as XML or in the notation"},
-            {.name = "plan", .meaning = "print the plan of a program instead"},
-            {.name = "passes",
-             .meaning = "print the graph and the lowered program as well; with --plan, the plan behind every pass"},
+            ATN_OPTION("dialect", "opencl|cuda|c", "the language of the source"),
+            ATN_OPTION("variant", "KNOBS", "how it is computed: k=v,k=v, the rest as in the plain variant"),
+            ATN_OPTION("as", "xml|atn", "print the description itself, as XML or in the notation"),
+            ATN_FLAG("plan", "print the plan of a program instead"),
+            ATN_FLAG("passes",
+                     "print the graph and the lowered program as well; with --plan, the plan behind every pass"),
             {0}},
     .examples =
         (const atn_cli_pair[]){{"attune show gemm --define USED_FLOAT=SP --dialect cuda", "a shipped kernel for CUDA"},

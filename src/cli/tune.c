@@ -356,9 +356,8 @@ const atn_cli_verb ATN_VERB_TUNE = {
             "program on synthetic data (integers are 0), for three tenths of the time; then its steps. attune run and "
             "show use both for sizes close to --size on the same device.",
             "unwrap: the tuning parameters of the phase unwrapper (spaces/unwrap.lanai), on whole frames of a known "
-            "surface, at "
-            "512x512, 1024x1024 and 2048x2048, or at --size ROWSxCOLUMNS; attune unwrap then uses the best ones for "
-            "frames of about that size.",
+            "surface, at 512x512, 1024x1024 and 2048x2048, or at --size ROWSxCOLUMNS; attune unwrap then uses the best "
+            "ones for frames of about that size.",
             "--command \"./mykernel --bx {bx} --by {by}\" --space FILE: tunes any command; {name} stands for the value "
             "of a parameter. Words are separated by blanks, quotes keep them together, NAME={value} in front sets the "
             "environment; no shell is involved. Its time is measured by the clock, or taken from its output: --time "
@@ -371,30 +370,23 @@ const atn_cli_verb ATN_VERB_TUNE = {
             NULL},
     .options =
         (const atn_cli_option[]){
-            {.name = "budget",
-             .value = "TIME",
-             .meaning = "time budget: 60s, 10m; or a fraction of the space: 5%; default: 60s"},
-            {.name = "evals", .value = "N", .meaning = "maximum number of candidates per shape"},
-            {.name = "strategy", .value = "NAME", .meaning = "search strategy; see attune replay"},
-            {.name = "space", .value = "FILE", .meaning = "a space in LANAI instead of the shipped one"},
-            {.name = "command", .value = "TEXT", .meaning = "tune a command: {name} is a parameter of --space"},
-            {.name = "time",
-             .with = "command",
-             .value = "TEXT",
-             .meaning = "where the command prints its time: \"time: {} ms\"; else the clock"},
-            {.name = "timeout",
-             .with = "command",
-             .value = "TIME",
-             .meaning = "time limit of one run of the command; default: 60s"},
-            {.name = "tolerance", .value = "X", .meaning = "relative error to accept beyond rounding, e.g. 1e-3"},
-            {.name = "reproducible", .meaning = "only variants whose results do not change with the variant"},
-            {.name = "cold", .meaning = "flush caches before each run"},
-            {.name = "resume", .meaning = "continue: known results count towards --evals"},
-            {.name = "again", .meaning = "measure known variants again"},
-            {.name = "progress", .meaning = "write JSON lines on standard error as results arrive"},
-            {.name = "report", .value = "FILE", .meaning = "write an HTML report"},
+            ATN_OPTION("budget", "TIME", "time budget: 60s, 10m; or a fraction of the space: 5%; default: 60s"),
+            ATN_OPTION("evals", "N", "maximum number of candidates per shape"),
+            ATN_OPTION("strategy", "NAME", "search strategy; see attune replay"),
+            ATN_OPTION("space", "FILE", "a space in LANAI instead of the shipped one"),
+            ATN_OPTION("command", "TEXT", "tune a command: {name} is a parameter of --space"),
+            ATN_OPTION("time", "TEXT", "where the command prints its time: \"time: {} ms\"; else the clock",
+                       .with = "command"),
+            ATN_OPTION("timeout", "TIME", "time limit of one run of the command; default: 60s", .with = "command"),
+            ATN_OPTION("tolerance", "X", "relative error to accept beyond rounding, e.g. 1e-3"),
+            ATN_FLAG("reproducible", "only variants whose results do not change with the variant"),
+            ATN_FLAG("cold", "flush caches before each run"),
+            ATN_FLAG("resume", "continue: known results count towards --evals"),
+            ATN_FLAG("again", "measure known variants again"),
+            ATN_FLAG("progress", "write JSON lines on standard error as results arrive"),
+            ATN_OPTION("report", "FILE", "write an HTML report"),
             ATN_SERVE_OPTION,
-            {.name = "seed", .value = "N", .meaning = "seed of inputs and search; default: 0"},
+            ATN_OPTION("seed", "N", "seed of inputs and search; default: 0"),
             ATN_CLI_KERNEL_OPTIONS,
             {0}},
     .examples =

@@ -91,9 +91,7 @@ static json_t *failed_json(const atn_tune_result *r) {
     bool whole = true;
     for (int k = ATN_OUTCOME_WRONG; k < ATN_OUTCOME_STARTED; ++k)
         whole = put(object, atn_outcome_name((atn_outcome)k), json_integer(r->failed[k])) && whole;
-    if (whole) return object;
-    json_decref(object);
-    return NULL;
+    return atn_cli_json_if(whole, object);
 }
 
 static json_t *choices_json(const atn_ctx *ctx, const atn_tune_result *r) {
@@ -106,9 +104,7 @@ static json_t *choices_json(const atn_ctx *ctx, const atn_tune_result *r) {
         whole = put(one, "error", json_real(r->choices[k].error)) && whole;
         whole = json_array_append_new(array, one) == 0 && whole;
     }
-    if (whole) return array;
-    json_decref(array);
-    return NULL;
+    return atn_cli_json_if(whole, array);
 }
 
 /* Adds all that is known of one workload to an object. */

@@ -195,11 +195,10 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
         (const char *const[]){
             "Unwraps the phase in IN, known modulo 2 pi: by least squares with multigrid or, if there are residues, by "
             "the congruent solution with the shortest branch cuts. IN is PNG, TIFF, NPY, Zygo .dat, SDF, or raw "
-            "float32 "
-            "with --shape, in radians, or in units of pi where the values fill -1 to 1 and jump by nearly 2 (with a "
-            "warning); 8-bit and 16-bit integers span 2 pi, unless --scale is given. NaN pixels are "
-            "invalid. A folder is a stack of intensities, one image per phase step. A phase that spans more than 2 pi "
-            "is taken as already unwrapped and kept, with a warning, unless --rewrap is given.",
+            "float32 with --shape, in radians, or in units of pi where the values fill -1 to 1 and jump by nearly 2 "
+            "(with a warning); 8-bit and 16-bit integers span 2 pi, unless --scale is given. NaN pixels are invalid. A "
+            "folder is a stack of intensities, one image per phase step. A phase that spans more than 2 pi is taken as "
+            "already unwrapped and kept, with a warning, unless --rewrap is given.",
             "--weights auto finds the shortest cuts of all congruent solutions; with --quality, cuts are weighted by "
             "it and by the regularity of the phase. --weights none is plain least squares, with a warning if residues "
             "smear it.",
@@ -211,88 +210,59 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             "--stream unwraps frames as they arrive, with a warm start from the previous one, on all devices of "
             "--device, in order: raw frames from standard "
             "input (IN is -), or images in a folder that is being filled, until an entry 'end' appears, --frames or "
-            "--idle are "
-            "reached, or Ctrl-C. With --steps every N frames are a stack. -o is a folder. A line for each frame, "
-            "and a summary.",
+            "--idle are reached, or Ctrl-C. With --steps every N frames are a stack. -o is a folder. A line for each "
+            "frame, and a summary.",
             "JSON: shape (rows, columns), residues, residual_rms (radians), congruence_max (radians), cut_length "
-            "(pairs of neighbours across a branch cut), cycles, seconds, fps, "
-            "valid, invalid, islands, converged, reason, residual, weighted, solutions, shortest, smeared, unwrapped, "
-            "unit, min, max, pv, rms (about the mean), sa and sq (from the plane that fits best), all four in the "
-            "unit, "
-            "spacing (metres between columns and rows, or null), zernike (null, or aperture with x, y, radius in "
-            "pixels and "
-            "terms with j, n, m, name, value, as fitted before anything was removed), precision, device, note. Of a "
-            "stream: an object in each line (frame, name, residues, "
-            "cycles, seconds, latency_s; or "
-            "frame, name, error), and in the last frames, dropped, fps, latency_s (p50, p95, p99, max), seconds, "
-            "reason.",
+            "(pairs of neighbours across a branch cut), cycles, seconds, fps, valid, invalid, islands, converged, "
+            "reason, residual, weighted, solutions, shortest, smeared, unwrapped, unit, min, max, pv, rms (about the "
+            "mean), sa and sq (from the plane that fits best), all four in the unit, spacing (metres between columns "
+            "and rows, or null), zernike (null, or aperture with x, y, radius in pixels and terms with j, n, m, name, "
+            "value, as fitted before anything was removed), precision, device, note. Of a stream: an object in each "
+            "line (frame, name, residues, cycles, seconds, latency_s; or frame, name, error), and in the last frames, "
+            "dropped, fps, latency_s (p50, p95, p99, max), seconds, reason.",
             NULL},
     .options =
         (const atn_cli_option[]){
-            {.name = "output",
-             .letter = 'o',
-             .value = "OUT",
-             .meaning = "output file: tif, npy, gwy, sdf, dat, vti or png; with --stream a folder"},
-            {.name = "preview", .value = "P.png", .meaning = "a picture of the result with a colour bar"},
-            {.name = "mask", .value = "M", .meaning = "an image: pixels that are 0 are invalid"},
-            {.name = "quality",
-             .value = "Q|modulation",
-             .meaning = "an image of weights, or the modulation of the frames"},
-            {.name = "weights",
-             .value = "none|residues|variance|auto|once",
-             .meaning = "weights derived from the phase; default: with residues auto and --congruent, otherwise none"},
-            {.name = "congruent", .meaning = "the result differs from the phase by multiples of 2 pi"},
-            {.name = "rewrap", .meaning = "wrap a phase that spans more than 2 pi first"},
-            {.name = "remove",
-             .value = "piston|tilt|power|astigmatism|zernike:N",
-             .meaning = "what fits best: the mean, the plane, with power, with astigmatism, Zernike terms 1 to N"},
-            {.name = "zernike", .value = "N", .meaning = "fit terms 1 to N (Noll), at most 231; 15 with --report"},
-            {.name = "aperture",
-             .value = "X,Y,R",
-             .meaning = "a disc in pixels, outside of which nothing is valid; for Zernike terms default: around all "
-                        "that is"},
-            {.name = "pixel", .value = "LENGTH", .meaning = "between pixels: 5.5um; default: as the file says"},
-            {.name = "report", .value = "FILE.html", .meaning = "a page with map, profile, figures and Zernike terms"},
-            {.name = "shape",
-             .value = "HxW",
-             .meaning = "IN is raw: rows x columns; default: as its name says, phase.257x257.raw"},
-            {.name = "scale",
-             .value = "pi|NUMBER",
-             .meaning = "radians that a value of 1 stands for; default: found from the values"},
-            {.name = "steps",
-             .value = "N|DEG,DEG,...",
-             .meaning = "frames per stack, or their phase steps; 5: Hariharan's -180 to 180, otherwise 360 / N"},
-            {.name = "modulation",
-             .value = "B",
-             .meaning = "least modulation of a valid pixel of a stack; default: 1 % of full scale"},
-            {.name = "saturation", .value = "I", .meaning = "saturation intensity; default: the largest value"},
-            {.name = "wavelength", .value = "LENGTH", .meaning = "of the light: 632.8nm; heights come out"},
-            {.name = "transmission", .meaning = "transmission: height = phase x wavelength / 2 pi"},
-            {.name = "radians", .meaning = "radians even if the wavelength is known"},
-            {.name = "precision", .value = "32|64", .meaning = "bits of the computation; default: 32"},
-            {.name = "method", .value = "auto|multigrid|cg", .meaning = "default: auto"},
-            {.name = "tolerance",
-             .value = "T",
-             .meaning = "relative residual; default: 1e-5 or about 4e-5 rad, with 64 bits 1e-10"},
-            {.name = "cycles", .value = "N", .meaning = "maximum number; default: 100"},
-            {.name = "repeat",
-             .value = "N",
-             .meaning = "solve N times and report the fastest: the first one compiles kernels"},
-            {.name = "stream", .meaning = "process frames as they arrive"},
-            {.name = "type",
-             .with = "stream",
-             .value = "f32|u8|u16",
-             .meaning = "stream from standard input: type of values; default: f32"},
-            {.name = "frames", .with = "stream", .value = "N", .meaning = "stream: stop after N frames"},
-            {.name = "idle",
-             .with = "stream",
-             .value = "S",
-             .meaning = "stream: stop if nothing arrives for S seconds"},
-            {.name = "patience",
-             .with = "stream",
-             .value = "S",
-             .meaning = "stream: give up on an unreadable file after it has not changed for S seconds; default: 1"},
-            {.name = "cold", .with = "stream", .meaning = "stream: no warm start"},
+            ATN_OPTION("output", "OUT", "output file: tif, npy, gwy, sdf, dat, vti or png; with --stream a folder",
+                       .letter = 'o'),
+            ATN_OPTION("preview", "P.png", "a picture of the result with a colour bar"),
+            ATN_OPTION("mask", "M", "an image: pixels that are 0 are invalid"),
+            ATN_OPTION("quality", "Q|modulation", "an image of weights, or the modulation of the frames"),
+            ATN_OPTION("weights", "none|residues|variance|auto|once",
+                       "weights derived from the phase; default: with residues auto and --congruent, otherwise none"),
+            ATN_FLAG("congruent", "the result differs from the phase by multiples of 2 pi"),
+            ATN_FLAG("rewrap", "wrap a phase that spans more than 2 pi first"),
+            ATN_OPTION("remove", "piston|tilt|power|astigmatism|zernike:N",
+                       "what fits best: the mean, the plane, with power, with astigmatism, Zernike terms 1 to N"),
+            ATN_OPTION("zernike", "N", "fit terms 1 to N (Noll), at most 231; 15 with --report"),
+            ATN_OPTION(
+                "aperture", "X,Y,R",
+                "a disc in pixels, outside of which nothing is valid; for Zernike terms default: around all that is"),
+            ATN_OPTION("pixel", "LENGTH", "between pixels: 5.5um; default: as the file says"),
+            ATN_OPTION("report", "FILE.html", "a page with map, profile, figures and Zernike terms"),
+            ATN_OPTION("shape", "HxW", "IN is raw: rows x columns; default: as its name says, phase.257x257.raw"),
+            ATN_OPTION("scale", "pi|NUMBER", "radians that a value of 1 stands for; default: found from the values"),
+            ATN_OPTION("steps", "N|DEG,DEG,...",
+                       "frames per stack, or their phase steps; 5: Hariharan's -180 to 180, otherwise 360 / N"),
+            ATN_OPTION("modulation", "B", "least modulation of a valid pixel of a stack; default: 1 % of full scale"),
+            ATN_OPTION("saturation", "I", "saturation intensity; default: the largest value"),
+            ATN_OPTION("wavelength", "LENGTH", "of the light: 632.8nm; heights come out"),
+            ATN_FLAG("transmission", "transmission: height = phase x wavelength / 2 pi"),
+            ATN_FLAG("radians", "radians even if the wavelength is known"),
+            ATN_OPTION("precision", "32|64", "bits of the computation; default: 32"),
+            ATN_OPTION("method", "auto|multigrid|cg", "default: auto"),
+            ATN_OPTION("tolerance", "T", "relative residual; default: 1e-5 or about 4e-5 rad, with 64 bits 1e-10"),
+            ATN_OPTION("cycles", "N", "maximum number; default: 100"),
+            ATN_OPTION("repeat", "N", "solve N times and report the fastest: the first one compiles kernels"),
+            ATN_FLAG("stream", "process frames as they arrive"),
+            ATN_OPTION("type", "f32|u8|u16", "stream from standard input: type of values; default: f32",
+                       .with = "stream"),
+            ATN_OPTION("frames", "N", "stream: stop after N frames", .with = "stream"),
+            ATN_OPTION("idle", "S", "stream: stop if nothing arrives for S seconds", .with = "stream"),
+            ATN_OPTION("patience", "S",
+                       "stream: give up on an unreadable file after it has not changed for S seconds; default: 1",
+                       .with = "stream"),
+            ATN_FLAG("cold", "stream: no warm start", .with = "stream"),
             ATN_SERVE_OPTION,
             {0}},
     .examples =

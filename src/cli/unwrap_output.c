@@ -155,11 +155,7 @@ static atn_status print_json(const unwrap_job *job, const unwrap_phase *phase, c
                 json_array_append_new(shape, json_integer(phase->width)) == 0;
     for (size_t k = 0; k < sizeof fields / sizeof *fields; ++k)
         good = json_object_set_new(root, fields[k].name, fields[k].value) == 0 && good;
-    if (!good) {
-        json_decref(root);
-        root = NULL;
-    }
-    return atn_cli_print_json(job->call, root);
+    return atn_cli_print_json(job->call, atn_cli_json_if(good, root));
 }
 
 static atn_status print_text(const unwrap_job *job, const unwrap_phase *phase, const atn_unwrap_result *r) {

@@ -239,21 +239,16 @@ const atn_cli_verb ATN_VERB_WISDOM = {
             "JSON: list: entries (kernel, graph, generator, backend, arch, device, driver, compiler, threads, shape, "
             "space, layout, reproducible, tolerance, variant, runner_up, seconds, low, high, runner_up_ratio, tie, "
             "fallback_seconds, fraction_of_peak, tried, when, measured, right, stale, stale_reason). show: the same "
-            "entries with "
-            "pareto, failures and, with --all, measurements. import, forget and export -o: entries, measurements, "
-            "winners; import also taken. verify: ok, problems.",
+            "entries with pareto, failures and, with --all, measurements. import, forget and export -o: entries, "
+            "measurements, winners; import also taken. verify: ok, problems.",
             NULL},
     .options =
         (const atn_cli_option[]){
-            {.name = "kernel", .value = "NAME", .meaning = "entries of this kernel only"},
-            {.name = "stale", .meaning = "stale entries only"},
-            {.name = "all", .only = "show, forget", .meaning = "show: every measurement; forget: every entry"},
-            {.name = "winners", .only = "export", .meaning = "export: the fastest variants only"},
-            {.name = "output",
-             .only = "export",
-             .letter = 'o',
-             .value = "FILE",
-             .meaning = "export: write to this file"},
+            ATN_OPTION("kernel", "NAME", "entries of this kernel only"),
+            ATN_FLAG("stale", "stale entries only"),
+            ATN_FLAG("all", "show: every measurement; forget: every entry", .only = "show, forget"),
+            ATN_FLAG("winners", "export: the fastest variants only", .only = "export"),
+            ATN_OPTION("output", "FILE", "export: write to this file", .only = "export", .letter = 'o'),
             {0}},
     .examples = (const atn_cli_pair[]){{"attune wisdom list --kernel gemm", "who won, and by how much"},
                                        {"attune wisdom show gemm --device cuda", "what was tried, and what failed"},

@@ -19,18 +19,17 @@ static bool add_winner(const atn_ctx *ctx, json_t *object, const atn_wisdom_entr
 static json_t *entry_json(const atn_ctx *ctx, const atn_wisdom_entry *entry) {
     const atn_wisdom_key *key = &entry->key;
     json_t *object = json_object();
-    if (atn_fields_to_json(ctx, object, ATN_FIELDS_KERNEL, key) &&
-        atn_fields_to_json(ctx, object, ATN_FIELDS_DEVICE, key) &&
-        json_object_set(object, "device", json_object_get(object, "name")) == 0 && /* whose name it is, here */
-        json_object_del(object, "name") == 0 && json_object_set_new(object, "shape", atn_shape_to_json(key)) == 0 &&
-        atn_fields_to_json(ctx, object, ATN_FIELDS_USE, key) && add_winner(ctx, object, entry) &&
-        json_object_set_new(object, "measured", json_integer(entry->measured)) == 0 &&
-        json_object_set_new(object, "right", json_integer(entry->right)) == 0 &&
-        json_object_set_new(object, "stale", json_boolean(entry->stale)) == 0 &&
-        json_object_set_new(object, "stale_reason", entry->stale ? json_string(entry->stale) : json_null()) == 0)
-        return object;
-    json_decref(object);
-    return NULL;
+    return atn_cli_json_if(
+        atn_fields_to_json(ctx, object, ATN_FIELDS_KERNEL, key) &&
+            atn_fields_to_json(ctx, object, ATN_FIELDS_DEVICE, key) &&
+            json_object_set(object, "device", json_object_get(object, "name")) == 0 && /* whose name it is, here */
+            json_object_del(object, "name") == 0 && json_object_set_new(object, "shape", atn_shape_to_json(key)) == 0 &&
+            atn_fields_to_json(ctx, object, ATN_FIELDS_USE, key) && add_winner(ctx, object, entry) &&
+            json_object_set_new(object, "measured", json_integer(entry->measured)) == 0 &&
+            json_object_set_new(object, "right", json_integer(entry->right)) == 0 &&
+            json_object_set_new(object, "stale", json_boolean(entry->stale)) == 0 &&
+            json_object_set_new(object, "stale_reason", entry->stale ? json_string(entry->stale) : json_null()) == 0,
+        object);
 }
 
 /* ---- for people ---- */
@@ -197,12 +196,10 @@ static json_t *rows_json(const rows *r, bool (*wanted)(const rows *r, size_t k))
 
 static json_t *shown_json(const atn_ctx *ctx, const atn_wisdom_entry *entry, const rows *r, bool all) {
     json_t *object = entry_json(ctx, entry);
-    if (object && json_object_set_new(object, "pareto", rows_json(r, in_front)) == 0 &&
-        json_object_set_new(object, "failures", rows_json(r, failed)) == 0 &&
-        (!all || json_object_set_new(object, "measurements", rows_json(r, any)) == 0))
-        return object;
-    json_decref(object);
-    return NULL;
+    return atn_cli_json_if(object && json_object_set_new(object, "pareto", rows_json(r, in_front)) == 0 &&
+                               json_object_set_new(object, "failures", rows_json(r, failed)) == 0 &&
+                               (!all || json_object_set_new(object, "measurements", rows_json(r, any)) == 0),
+                           object);
 }
 
 static void add_measured(atn_text *table, const rows *r, size_t k, const char *winner) {

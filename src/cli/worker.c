@@ -43,11 +43,10 @@ const atn_cli_verb ATN_VERB_WORKER = {
     .paragraphs =
         (const char *const[]){"Reads jobs line by line and answers in JSON; attune tune and attune bench start it.",
                               NULL},
-    .options =
-        (const atn_cli_option[]){{.name = "cache", .value = "DIR", .meaning = "where built code is kept"},
-                                 {.name = "compiler", .value = "CC", .meaning = "C compiler for code on the CPU"},
-                                 {.name = "bench", .value = "SECONDS", .meaning = "measure rows, this long each"},
-                                 {0}},
+    .options = (const atn_cli_option[]){ATN_OPTION("cache", "DIR", "where built code is kept"),
+                                        ATN_OPTION("compiler", "CC", "C compiler for code on the CPU"),
+                                        ATN_OPTION("bench", "SECONDS", "measure rows, this long each"),
+                                        {0}},
     .examples = (const atn_cli_pair[]){{0}},
     .hidden = true,
     .run = run,

@@ -38,10 +38,7 @@ atn_status cloud_faces_begin(atn_cloud *cloud) { return cloud->keep & KEEP_FACES
 void cloud_faces_wrong(atn_cloud *cloud, const source *where, const char *format, ...) {
     cloud_faces *f = cloud->faces;
     if (!(cloud->keep & KEEP_FACES) || *f->wrong) return;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(f->wrong, sizeof f->wrong, format, args);
-    va_end(args);
+    ATN_FORMAT(f->wrong, format);
     f->item = where->item;
     f->line = where->line;
 }

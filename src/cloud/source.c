@@ -74,10 +74,7 @@ size_t source_left(const source *s) { return s->size - place(s); }
 
 atn_status source_wrong(const source *s, const char *format, ...) {
     char what[ATN_MESSAGE_BYTES];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
-    va_end(args);
+    ATN_FORMAT(what, format);
     if (s->text) return atn_fail(s->ctx, ATN_ERR_INPUT, "%s:%lld: %s", s->name, (long long)s->line, what);
     return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: byte %zu: %s", s->name, s->item, what);
 }

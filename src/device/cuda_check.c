@@ -6,10 +6,7 @@
 atn_status atn_cuda_check(atn_cuda_device *device, int result, const char *format, ...) {
     if (result == ATN_CU_SUCCESS) return ATN_OK;
     char what[256];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
-    va_end(args);
+    ATN_FORMAT(what, format);
     const atn_cuda_error *error = atn_cuda_error_of(result);
     if (error->status == ATN_ERR_LOST)
         return atn_device_lose(&device->base, "%s ended with %s (%d), %s", what, error->name, result, error->meaning);

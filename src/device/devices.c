@@ -47,10 +47,7 @@ atn_status atn_devices_add(atn_devices *devices, const atn_device_info *info) {
 
 atn_status atn_devices_add_note(atn_devices *devices, const char *format, ...) {
     char note[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(note, sizeof note, format, args);
-    va_end(args);
+    ATN_FORMAT(note, format);
     atn_status status = atn_grow(devices->ctx, (void **)&devices->notes, &devices->notes_capacity, devices->n_notes,
                                  sizeof *devices->notes);
     if (status != ATN_OK) return status;

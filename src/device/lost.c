@@ -5,10 +5,7 @@
 
 atn_status atn_device_lose(atn_device *device, const char *format, ...) {
     char why[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, sizeof why, format, args);
-    va_end(args);
+    ATN_FORMAT(why, format);
     device->lost = true;
     return atn_fail(device->ctx, ATN_ERR_LOST, "%s: %s; the device is not usable any more in this process",
                     device->info.name, why);

@@ -14,10 +14,7 @@ bool atn_opencl_works(const atn_opencl_device *device) {
 atn_status atn_opencl_check(atn_device *device, cl_int code, const char *format, ...) {
     if (code == CL_SUCCESS) return ATN_OK;
     char what[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
-    va_end(args);
+    ATN_FORMAT(what, format);
     const atn_opencl_error *error = atn_opencl_error_find(code);
     bool lost =
         error->after == ATN_OPENCL_LOST || (error->after == ATN_OPENCL_ASK && !atn_opencl_works(atn_opencl_of(device)));

@@ -9,10 +9,7 @@ void atn_flat_complain(atn_flat *flat, size_t offset, const char *format, ...) {
     if (flat->failed) return;
     flat->failed = true;
     char sentence[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
+    ATN_FORMAT(sentence, format);
     atn_reader *reader = flat->sketch->reader;
     atn_reader_complain(reader, atn_attribute_place(reader, flat->text, offset), flat->what, "%s", sentence);
 }

@@ -31,10 +31,7 @@ static const struct {
 void atn_parser_complain(atn_parser *parser, size_t offset, const char *format, ...) {
     if (parser->failed) return;
     char sentence[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
+    ATN_FORMAT(sentence, format);
     atn_reader_complain(parser->reader, atn_attribute_place(parser->reader, parser->text, offset), parser->what, "%s",
                         sentence);
     parser->failed = true;

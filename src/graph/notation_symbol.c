@@ -10,10 +10,7 @@ atn_place atn_lowering_place(const atn_lowering *l, size_t offset) {
 
 void atn_lowering_complain(atn_lowering *l, size_t offset, const char *what, const char *format, ...) {
     char sentence[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
+    ATN_FORMAT(sentence, format);
     atn_reader_complain(l->reader, atn_lowering_place(l, offset), what ? what : l->kernel->name, "%s", sentence);
 }
 

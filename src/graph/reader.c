@@ -41,10 +41,7 @@ void atn_reader_complain(atn_reader *reader, atn_place at, const char *what, con
         return;
     }
     char sentence[768], quote[LONGEST_QUOTE + 8] = "";
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
+    ATN_FORMAT(sentence, format);
     if (what) {
         bool cut = strlen(what) > LONGEST_QUOTE - 6;
         snprintf(quote, sizeof quote, "'%.*s%s': ", LONGEST_QUOTE - 6, what, cut ? "..." : "");

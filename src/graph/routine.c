@@ -21,10 +21,7 @@ typedef struct work {
 static void complain(work *w, size_t offset, const char *what, const char *format, ...) ATN_PRINTF(4, 5);
 static void complain(work *w, size_t offset, const char *what, const char *format, ...) {
     char sentence[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
+    ATN_FORMAT(sentence, format);
     atn_reader *reader = w->unit->reader;
     atn_reader_complain(reader, atn_attribute_place(reader, &w->unit->file->text, offset),
                         what ? what : w->routine->name, "%s", sentence);

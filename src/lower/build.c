@@ -202,10 +202,7 @@ static ir_statement bare(ir_statement_kind kind) {
 
 void ir_comment(atn_lowered *p, ir_block *block, const char *format, ...) {
     char text[256];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    ATN_FORMAT(text, format);
     ir_statement s = bare(IR_COMMENT);
     s.text = atn_arena_strdup(&p->arena, text);
     if (!s.text) p->failed = true;

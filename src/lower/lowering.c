@@ -7,10 +7,7 @@
 void lower_fail(lowering *l, atn_status status, const char *format, ...) {
     if (l->status != ATN_OK) return;
     char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
+    ATN_FORMAT(text, format);
     l->status = atn_fail(l->ctx, status, "%s", text);
 }
 

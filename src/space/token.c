@@ -21,10 +21,7 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 atn_status atn_lan_refuse(const atn_lan_parser *parser, int32_t line, int32_t column, const char *format, ...) {
     char sentence[600];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
+    ATN_FORMAT(sentence, format);
     const atn_space *space = parser->space;
     if (parser->label)
         return atn_fail(space->ctx, ATN_ERR_INPUT, "%s: %s: column %d: %s", space->name, parser->label, column,

@@ -59,10 +59,4 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
 }
 
 const atn_strategy ATN_STRATEGY_ANNEALING = {
-    .name = "annealing",
-    .meaning = "walks over neighbours, uphill too while it is hot",
-    .bytes = sizeof(annealing),
-    .begin = begin,
-    .ask = ask,
-    .tell = tell,
-};
+    "annealing", "walks over neighbours, uphill too while it is hot", sizeof(annealing), begin, ask, tell, NULL};

@@ -62,10 +62,10 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
     e->fittest[k] = place;
 }
 
-const atn_strategy ATN_STRATEGY_EVOLUTIONARY = {
-    .name = "evolutionary",
-    .meaning = "crosses the fastest points known and changes a few levels",
-    .bytes = sizeof(evolutionary),
-    .ask = ask,
-    .tell = tell,
-};
+const atn_strategy ATN_STRATEGY_EVOLUTIONARY = {"evolutionary",
+                                                "crosses the fastest points known and changes a few levels",
+                                                sizeof(evolutionary),
+                                                NULL,
+                                                ask,
+                                                tell,
+                                                NULL};

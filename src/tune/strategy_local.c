@@ -72,10 +72,5 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
 }
 
 const atn_strategy ATN_STRATEGY_LOCAL = {
-    .name = "local",
-    .meaning = "descends from neighbour to neighbour, with kicks and fresh starts",
-    .bytes = sizeof(local),
-    .begin = begin,
-    .ask = ask,
-    .tell = tell,
-};
+    "local", "descends from neighbour to neighbour, with kicks and fresh starts", sizeof(local), begin, ask, tell,
+    NULL};

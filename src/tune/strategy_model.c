@@ -270,11 +270,4 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
 }
 
 const atn_strategy ATN_STRATEGY_MODEL = {
-    .name = "model",
-    .meaning = "asks where a model of what was measured expects the most",
-    .bytes = sizeof(model),
-    .begin = begin,
-    .ask = ask,
-    .tell = tell,
-    .end = end,
-};
+    "model", "asks where a model of what was measured expects the most", sizeof(model), begin, ask, tell, end};

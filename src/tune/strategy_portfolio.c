@@ -118,11 +118,4 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
 }
 
 const atn_strategy ATN_STRATEGY_PORTFOLIO = {
-    .name = "portfolio",
-    .meaning = "a model leads, others take part as far as they succeed",
-    .bytes = sizeof(portfolio),
-    .begin = begin,
-    .ask = ask,
-    .tell = tell,
-    .end = end,
-};
+    "portfolio", "a model leads, others take part as far as they succeed", sizeof(portfolio), begin, ask, tell, end};

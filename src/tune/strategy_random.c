@@ -15,17 +15,7 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
 }
 
 const atn_strategy ATN_STRATEGY_RANDOM = {
-    .name = "random",
-    .meaning = "points by chance, each equally likely: the baseline",
-    .bytes = sizeof(atn_search),
-    .ask = ask_random,
-    .tell = tell,
-};
+    "random", "points by chance, each equally likely: the baseline", sizeof(atn_search), NULL, ask_random, tell, NULL};
 
 const atn_strategy ATN_STRATEGY_EXHAUSTIVE = {
-    .name = "exhaustive",
-    .meaning = "every point, in order",
-    .bytes = sizeof(atn_search),
-    .ask = ask_next,
-    .tell = tell,
-};
+    "exhaustive", "every point, in order", sizeof(atn_search), NULL, ask_next, tell, NULL};

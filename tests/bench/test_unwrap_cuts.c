@@ -43,8 +43,8 @@ static bool visit(void *user, const atn_bench_row *row) {
 static void cuts_are_the_optimum(void **state) {
     (void)state;
     rows seen = {0};
-    kit_ok(ctx, atn_bench_unwrap_cuts(ctx, device,
-                                      &(atn_bench_unwrap_options){.quick = true, .visit = visit, .user = &seen}));
+    kit_ok(ctx, atn_bench_unwrap_cuts(
+                    ctx, device, &(atn_bench_unwrap_options){.quick = true, .to = {.visit = visit, .user = &seen}}));
     assert_true(seen.cuts == 2 && seen.scenes == 1);
 }
 
