@@ -14,6 +14,9 @@
 
 #include <attune/device.h>
 
+/* A test that needs no state of its group's. */
+#define KIT_TEST(name) static void name(__attribute__((unused)) void **state)
+
 /* A context on a fresh, private cache directory that kit_free removes; fails the test when it cannot be made. */
 atn_ctx *kit_ctx(void);
 void kit_free(atn_ctx *ctx);

@@ -111,8 +111,7 @@ static void write_plant(const char *path, const char *data, size_t bytes) {
 }
 
 /* Reproduces the report: the checksum of old is public, so the attacker has it, too. */
-static void a_plant_with_a_public_checksum(void **state) {
-    (void)state;
+KIT_TEST(a_plant_with_a_public_checksum) {
     char path[PATH_BYTES + 300];
     atn_hash name;
     size_t bytes;
@@ -135,8 +134,7 @@ static void a_plant_with_a_public_checksum(void **state) {
 }
 
 /* What the owner built, in the hands of somebody else: its seal is right, and it is not used all the same. */
-static void what_others_own_or_may_write(void **state) {
-    (void)state;
+KIT_TEST(what_others_own_or_may_write) {
     char path[PATH_BYTES + 300];
     atn_hash name;
     expect(false);
@@ -162,8 +160,7 @@ static void what_others_own_or_may_write(void **state) {
 }
 
 /* A link where code is kept: neither read nor written through. */
-static void links_are_not_followed(void **state) {
-    (void)state;
+KIT_TEST(links_are_not_followed) {
     char path[PATH_BYTES + 300], aside[PATH_BYTES + 64], precious[PATH_BYTES + 64], text[16] = "";
     atn_hash name;
     expect(false);
@@ -194,8 +191,7 @@ static void expect_refusal(const char *why) {
     assert_null(strstr(seen.last, "chmod"));
 }
 
-static void a_key_of_others(void **state) {
-    (void)state;
+KIT_TEST(a_key_of_others) {
     char key[PATH_BYTES + 64], aside[PATH_BYTES + 64];
     struct stat info;
     snprintf(key, sizeof key, "%s/key", here.cache);
@@ -227,8 +223,7 @@ static void a_key_of_others(void **state) {
     expect_refusal("its key was put there by another user");
 }
 
-static void an_open_directory(void **state) {
-    (void)state;
+KIT_TEST(an_open_directory) {
     assert_int_equal(mkdir(here.cache, 0700), 0);
     assert_int_equal(chmod(here.cache, 0777), 0);
     expect_refusal("others may write to it");

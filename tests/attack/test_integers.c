@@ -66,8 +66,7 @@ static void attack(kernel *k, int64_t reported) {
 /* ---- scatters and gathers ---- */
 
 /* The product wraps to -2 and to -1000000, of a number that no compiler thinks can be negative. */
-static void scatter_wraps(void **state) {
-    (void)state;
+KIT_TEST(scatter_wraps) {
     int32_t key[N] = {0, 1, INT32_MAX, INT32_MAX - 499999, 3, 1 << 30, -1}, bins[8] = {7, 6, 5, 4, 3, 2, 1, 0};
     kernel k = kernel_make(ctx, 1, "", "key=INT32:1 bins=INT32:1",
                            READ("r", "key", "v0") FUNCTION("f", "INT32", "(#in(0) &amp; 2147483647) * 2")
@@ -78,8 +77,7 @@ static void scatter_wraps(void **state) {
     attack(&k, 4);
 }
 
-static void gather_wraps(void **state) {
-    (void)state;
+KIT_TEST(gather_wraps) {
     int32_t key[N] = {0, 1, INT32_MAX, INT32_MAX - 499999, 3, 1 << 30, -1}, x[8] = {7, 6, 5, 4, 3, 2, 1, 9}, y[N];
     kernel k = kernel_make(ctx, 1, "", "key=INT32:1 x=INT32:1 y=INT32:1",
                            READ("r", "key", "v0") FUNCTION("f", "INT32", "(#in(0) &amp; 2147483647) * 2")
@@ -93,8 +91,7 @@ static void gather_wraps(void **state) {
 }
 
 /* In the lower 32 bits it is inside. */
-static void far_away(void **state) {
-    (void)state;
+KIT_TEST(far_away) {
     static const char *const EDGES[] = {"", "mirror", "clamp", "zero", "wrap"};
     for (size_t n = 0; n < (getenv("ATTUNE_TEST_ALL") ? sizeof EDGES / sizeof *EDGES : 2); ++n) {
         int32_t key[N] = {0, 1, 2, -1, INT32_MAX, INT32_MIN}, x[N], y[N];
@@ -118,8 +115,7 @@ static void far_away(void **state) {
 }
 
 /* A sum that wraps before it is taken modulo something, of a dimension and of data. */
-static void modulo_of_a_wrapped_sum(void **state) {
-    (void)state;
+KIT_TEST(modulo_of_a_wrapped_sum) {
     int32_t key[N], x[16], y[N], z[N];
     kernel k = kernel_make(
         ctx, 1, "", "key=INT32:1 x=INT32:1 y=INT32:1 z=INT32:1",
@@ -140,8 +136,7 @@ static void modulo_of_a_wrapped_sum(void **state) {
 
 /* ---- what is not defined in C ---- */
 
-static void divisions(void **state) {
-    (void)state;
+KIT_TEST(divisions) {
     const int32_t ends[] = {INT32_MIN, INT32_MAX, -1, 0, 1, 2, -7, 31};
     int32_t a[64], b[64], q[64], m[64], f[64], s[64];
     kernel k = kernel_make(
@@ -166,8 +161,7 @@ static void divisions(void **state) {
 }
 
 /* Numbers that no integer holds, as selector and as value. */
-static void casts(void **state) {
-    (void)state;
+KIT_TEST(casts) {
     float x[N] = {NAN, INFINITY, -INFINITY, 3e9f, -3e9f, 0x1p31f, -0x1p31f, 1e30f, 5.5f, -0.5f, 2147483520.0f, 255.5f};
     int32_t y[N], t[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     uint8_t u[N];
@@ -190,8 +184,7 @@ static void casts(void **state) {
 /* ---- ranges ---- */
 
 /* A loop at the end of 64 bits, where counting on wraps; and one beyond what indices reach. */
-static void ranges_at_the_end(void **state) {
-    (void)state;
+KIT_TEST(ranges_at_the_end) {
     int32_t key[N] = {0, 3, -1, INT32_MAX, INT32_MIN, 1 << 20}, x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, y[N];
     static const char *const BEGINS[] = {"9223372036854775804 + (INDEX(#in(0)) mod 3)",
                                          "(INDEX(#in(0)) * 4611686018427387905) &amp; 9223372036854775807",

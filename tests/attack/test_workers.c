@@ -33,8 +33,7 @@ static atn_status tune_edited(const char *edit, atn_tune_result *r) {
 }
 
 /* Finals that cannot be: the duels decide, as they do where a finalist breaks down. */
-static void lies_about_the_winner(void **state) {
-    (void)state;
+KIT_TEST(lies_about_the_winner) {
     static const char *const LIES[] = {
         "s/\"winner\": *[0-9]*/\"winner\":2000000000/",
         "s/\"winner\": *[0-9]*/\"winner\":-5/",
@@ -54,8 +53,7 @@ static void lies_about_the_winner(void **state) {
 }
 
 /* Trials that cannot be, and answers to what was not asked: the candidate counts as one that crashed. */
-static void lies_about_trials(void **state) {
-    (void)state;
+KIT_TEST(lies_about_trials) {
     static const char *const LIES[] = {
         "s/\"outcome\": *\"right\"/\"outcome\":\"splendid\"/", "s/\"samples\": *[1-9][0-9]*/\"samples\":1000000/",
         "s/\"seconds\": *[0-9.e-]*,/\"seconds\":-1,/",         "s/\"job\": *[0-9]*/\"job\":7/",
@@ -83,8 +81,7 @@ static void lies_about_trials(void **state) {
 
 /* A line without an end, lines without an end, output closed with nobody gone: each is noticed, and the worker ended.
  */
-static void floods_and_silence(void **state) {
-    (void)state;
+KIT_TEST(floods_and_silence) {
     static const struct {
         const char *body, *message;
     } rows[] = {
@@ -101,8 +98,7 @@ static void floods_and_silence(void **state) {
     }
 }
 
-static void another_protocol(void **state) {
-    (void)state;
+KIT_TEST(another_protocol) {
     static const struct {
         const char *body, *message;
     } rows[] = {
@@ -122,8 +118,7 @@ static void another_protocol(void **state) {
 }
 
 /* A tuner of another version: the worker says so, too. */
-static void another_tuner(void **state) {
-    (void)state;
+KIT_TEST(another_tuner) {
     atn_tune_result r;
     assert_int_equal(tune_with("sed -u 's/\"protocol\": *4/\"protocol\":1/' | \"$real\" \"$@\"", &r), ATN_ERR_DEVICE);
     kit_contains(atn_ctx_message(k.ctx), "the worker speaks protocol 4, the tuner 1");

@@ -16,8 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void sentence_is_one_line(void **state) {
-    (void)state;
+KIT_TEST(sentence_is_one_line) {
     atn_ctx *ctx = kit_ctx();
     assert_string_equal(atn_ctx_message(ctx), "");
     assert_int_equal(atn_fail(ctx, ATN_ERR_INPUT, "a.ply: line %d:\nwrong", 7), ATN_ERR_INPUT);
@@ -45,8 +44,7 @@ static void *fail_and_look(void *argument) {
     return NULL;
 }
 
-static void each_thread_has_its_sentence(void **state) {
-    (void)state;
+KIT_TEST(each_thread_has_its_sentence) {
     atn_ctx *ctx = kit_ctx();
     (void)atn_fail(ctx, ATN_ERR_INPUT, "main");
     enum { THREADS = 50 };
@@ -65,8 +63,7 @@ static void each_thread_has_its_sentence(void **state) {
 }
 
 /* A sentence belongs to the context it was said in, also where another one is at the same address later. */
-static void each_context_has_its_sentence(void **state) {
-    (void)state;
+KIT_TEST(each_context_has_its_sentence) {
     atn_ctx *a = kit_ctx(), *b = kit_ctx(), *none;
     (void)atn_fail(a, ATN_ERR_INPUT, "of a");
     assert_string_equal(atn_ctx_message(a), "of a");
@@ -87,8 +84,7 @@ static void each_context_has_its_sentence(void **state) {
     kit_free(b);
 }
 
-static void cancel_is_seen(void **state) {
-    (void)state;
+KIT_TEST(cancel_is_seen) {
     atn_ctx *ctx = kit_ctx();
     assert_int_equal(atn_check_cancel(ctx), ATN_OK);
     atn_ctx_cancel(ctx);
@@ -105,8 +101,7 @@ static bool count_steps(void *user, const atn_progress *now) {
     return --*left > 0;
 }
 
-static void progress_is_told_and_may_stop_it(void **state) {
-    (void)state;
+KIT_TEST(progress_is_told_and_may_stop_it) {
     atn_ctx *ctx = kit_ctx();
     int left = 2;
     assert_int_equal(atn_tell_progress(ctx, "counting", 0, 3), ATN_OK); /* nobody listens */
@@ -120,8 +115,7 @@ static void progress_is_told_and_may_stop_it(void **state) {
     kit_free(ctx);
 }
 
-static void memory_is_counted(void **state) {
-    (void)state;
+KIT_TEST(memory_is_counted) {
     atn_ctx *ctx = kit_ctx();
     size_t before = atn_ctx_bytes(ctx);
     void *block = atn_alloc(ctx, 1000);
@@ -143,8 +137,7 @@ static void memory_is_counted(void **state) {
 
 /* Counted as freed, and handed out again to who asks for about as many bytes; a caller's own allocator sees them all.
  */
-static void blocks_are_kept(void **state) {
-    (void)state;
+KIT_TEST(blocks_are_kept) {
     atn_ctx *ctx;
     kit_ok(NULL, atn_ctx_create(NULL, &ctx));
     size_t before = atn_ctx_bytes(ctx);
@@ -173,8 +166,7 @@ static void blocks_are_kept(void **state) {
     atn_ctx_free(ctx);
 }
 
-static void every_allocation_may_fail(void **state) {
-    (void)state;
+KIT_TEST(every_allocation_may_fail) {
     for (long n = 1;; ++n) {
         kit_faults faults = {.fail_at = n};
         atn_ctx_settings options = kit_fault_options(&faults);
@@ -192,8 +184,7 @@ static void every_allocation_may_fail(void **state) {
     }
 }
 
-static void arena_blocks_are_apart(void **state) {
-    (void)state;
+KIT_TEST(arena_blocks_are_apart) {
     atn_ctx *ctx = kit_ctx();
     atn_arena arena = {.ctx = ctx};
     unsigned char *blocks[300];
@@ -211,8 +202,7 @@ static void arena_blocks_are_apart(void **state) {
     kit_free(ctx);
 }
 
-static void text_grows_and_remembers_failure(void **state) {
-    (void)state;
+KIT_TEST(text_grows_and_remembers_failure) {
     kit_faults faults = {0};
     atn_ctx_settings options = kit_fault_options(&faults);
     atn_ctx *ctx;
@@ -230,8 +220,7 @@ static void text_grows_and_remembers_failure(void **state) {
     assert_int_equal(faults.live, 0);
 }
 
-static void hash_keeps_pieces_apart(void **state) {
-    (void)state;
+KIT_TEST(hash_keeps_pieces_apart) {
     atn_hash ab_c = atn_hash_add_text(atn_hash_add_text((atn_hash){0}, "ab"), "c");
     atn_hash a_bc = atn_hash_add_text(atn_hash_add_text((atn_hash){0}, "a"), "bc");
     atn_hash again = atn_hash_add_text(atn_hash_add_text((atn_hash){0}, "ab"), "c");
@@ -244,8 +233,7 @@ static void hash_keeps_pieces_apart(void **state) {
     assert_int_equal(strlen(first), 32);
 }
 
-static void sizes_are_checked(void **state) {
-    (void)state;
+KIT_TEST(sizes_are_checked) {
     size_t out;
     assert_true(atn_size_mul(1u << 16, 1u << 15, &out));
     assert_false(atn_size_mul(SIZE_MAX / 2, 3, &out));
@@ -256,8 +244,7 @@ static void sizes_are_checked(void **state) {
     assert_int_equal(atn_size_round_up(17, 8), 24);
 }
 
-static void files_are_whole_or_not_there(void **state) {
-    (void)state;
+KIT_TEST(files_are_whole_or_not_there) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[4200];
     char *data;
@@ -282,8 +269,7 @@ static void files_are_whole_or_not_there(void **state) {
 }
 
 /* A rename would put a file in the place of a link, a pipe or a device. */
-static void writing_keeps_what_a_path_is(void **state) {
-    (void)state;
+KIT_TEST(writing_keeps_what_a_path_is) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[4200], link[4200], got[8] = "";
     struct stat info;

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void are_taken_again(void **state) {
-    (void)state;
+KIT_TEST(are_taken_again) {
     atn_kept kept;
     atn_kept_begin(&kept);
     void *first = atn_kept_take(&kept, 20000), *small = atn_kept_take(&kept, 100);
@@ -29,8 +28,7 @@ static void are_taken_again(void **state) {
     atn_kept_end(&kept);
 }
 
-static void grow_with_their_bytes(void **state) {
-    (void)state;
+KIT_TEST(grow_with_their_bytes) {
     atn_kept kept;
     atn_kept_begin(&kept);
     size_t size = 1;

@@ -45,8 +45,7 @@ static void wait_for(pid_t child) {
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void nothing_noted_is_left(void **state) {
-    (void)state;
+KIT_TEST(nothing_noted_is_left) {
     make("kept", false), make("file", false), make("forgotten", false);
     make("folder", true), make("folder/one", false), make("folder/two", false);
     pid_t child = fork();
@@ -66,8 +65,7 @@ static void nothing_noted_is_left(void **state) {
     assert_true(is_there("kept") && is_there("forgotten"));
 }
 
-static void programs_are_killed(void **state) {
-    (void)state;
+KIT_TEST(programs_are_killed) {
     pid_t program = fork();
     if (program == 0) {
         setpgid(0, 0);
@@ -82,8 +80,7 @@ static void programs_are_killed(void **state) {
 }
 
 /* A copy made by fork has the table, too, but it is not its own. */
-static void a_fork_removes_nothing(void **state) {
-    (void)state;
+KIT_TEST(a_fork_removes_nothing) {
     int place = atn_leftover_add_file(make("parents", false));
     assert_true(place >= 0);
     pid_t child = fork();
@@ -93,8 +90,7 @@ static void a_fork_removes_nothing(void **state) {
     atn_leftover_forget(place);
 }
 
-static void a_full_table_is_told(void **state) {
-    (void)state;
+KIT_TEST(a_full_table_is_told) {
     int places[1000], n = 0;
     char longest[5000];
     memset(longest, 'a', sizeof longest - 1);

@@ -37,8 +37,7 @@ static void expect(const char *text, atn_mac *mac) {
     assert_string_equal(got, text);
 }
 
-static void it_is_blake2b(void **state) {
-    (void)state;
+KIT_TEST(it_is_blake2b) {
     unsigned char data[1000], key[ATN_MAC_KEY];
     atn_mac mac;
     for (size_t k = 0; k < sizeof data; ++k) data[k] = (unsigned char)(k % 251);
@@ -54,8 +53,7 @@ static void it_is_blake2b(void **state) {
         }
 }
 
-static void equal_is_all_of_it(void **state) {
-    (void)state;
+KIT_TEST(equal_is_all_of_it) {
     unsigned char a[ATN_MAC_BYTES] = {1}, b[ATN_MAC_BYTES] = {1};
     assert_true(atn_mac_equal(a, b));
     for (size_t k = 0; k < sizeof a; ++k) {
@@ -65,8 +63,7 @@ static void equal_is_all_of_it(void **state) {
     }
 }
 
-static void digests_chain(void **state) {
-    (void)state;
+KIT_TEST(digests_chain) {
     atn_hash none = {0}, a = atn_digest_add_text(none, "ab"), b = atn_digest_add_text(none, "a");
     assert_memory_not_equal(&a, &b, sizeof a);
     a = atn_digest_add_text(a, "c");

@@ -44,16 +44,14 @@ static void no_children_left(void) {
     assert_int_equal(errno, ECHILD);
 }
 
-static void there_is_no_shell(void **state) {
-    (void)state;
+KIT_TEST(there_is_no_shell) {
     int code;
     const char *const arguments[] = {"$(id)", "a  b", "; exit 9", "*", "", "`id`", "\"", "\n", NULL};
     kit_ok(ctx, run("for a; do printf '<%s>' \"$a\"; done", arguments, LONG_S, &code));
     assert_string_equal(atn_text_str(&output), "<$(id)><a  b><; exit 9><*><><`id`><\"><\n>");
 }
 
-static void the_end_is_told(void **state) {
-    (void)state;
+KIT_TEST(the_end_is_told) {
     expect("echo out; echo err >&2", 0, "out\nerr\n");
     expect("exit 7", 7, "");
     expect("exit 255", 255, "");
@@ -62,8 +60,7 @@ static void the_end_is_told(void **state) {
     no_children_left();
 }
 
-static void surroundings_are_plain(void **state) {
-    (void)state;
+KIT_TEST(surroundings_are_plain) {
     setenv("LC_ALL", "de_DE.UTF-8", 1);
     expect("echo $LC_ALL; cat", 0, "C\n"); /* cat ends: there is no standard input */
     unsetenv("LC_ALL");
@@ -73,8 +70,7 @@ static void surroundings_are_plain(void **state) {
     signal(SIGPIPE, before);
 }
 
-static void it_may_have_a_directory(void **state) {
-    (void)state;
+KIT_TEST(it_may_have_a_directory) {
     char *path = kit_script(dir, "where", "pwd -P; echo $TMPDIR"), real[4096], wanted[8300];
     char *old = kit_getenv("TMPDIR");
     const char *argv[] = {path, NULL};
@@ -91,8 +87,7 @@ static void it_may_have_a_directory(void **state) {
     free(path);
 }
 
-static void a_hanging_one_is_stopped(void **state) {
-    (void)state;
+KIT_TEST(a_hanging_one_is_stopped) {
     static const char *const BODIES[] = {
         "echo $$; sleep 1000",
         "echo $$; exec >&- 2>&-; sleep 1000", /* its output is closed, it goes on */
@@ -109,8 +104,7 @@ static void a_hanging_one_is_stopped(void **state) {
     no_children_left();
 }
 
-static void grandchildren_are_stopped_too(void **state) {
-    (void)state;
+KIT_TEST(grandchildren_are_stopped_too) {
     int code;
     assert_int_equal(run("sleep 1000 & echo $!; wait", NULL, 0.3, &code), ATN_ERR_TIMEOUT);
     kit_gone(atol(atn_text_str(&output)));
@@ -123,8 +117,7 @@ static void grandchildren_are_stopped_too(void **state) {
     no_children_left();
 }
 
-static void output_is_cut_at_a_mebibyte(void **state) {
-    (void)state;
+KIT_TEST(output_is_cut_at_a_mebibyte) {
     int code;
     kit_ok(ctx, run("head -c 3000001 /dev/zero | tr '\\0' x; exit 5", NULL, LONG_S, &code));
     assert_int_equal(code, 5);
@@ -137,8 +130,7 @@ static void output_is_cut_at_a_mebibyte(void **state) {
     free(path);
 }
 
-static void what_cannot_be_run_says_so(void **state) {
-    (void)state;
+KIT_TEST(what_cannot_be_run_says_so) {
     if (!kit_spawn_tells()) skip();
     char path[4200];
     int code;
@@ -157,8 +149,7 @@ static void what_cannot_be_run_says_so(void **state) {
     no_children_left();
 }
 
-static void a_lost_end_is_no_success(void **state) {
-    (void)state;
+KIT_TEST(a_lost_end_is_no_success) {
     int code;
     void (*before)(int) = signal(SIGCHLD, SIG_IGN);
     atn_status status = run("exit 1", NULL, LONG_S, &code);
@@ -173,8 +164,7 @@ static void *cancel_once_it_runs(void *path) {
     return NULL;
 }
 
-static void cancel_stops_it(void **state) {
-    (void)state;
+KIT_TEST(cancel_stops_it) {
     char mark[4200];
     const char *const arguments[] = {mark, NULL};
     int code;
@@ -202,8 +192,7 @@ static void expect_found(const char *name, const char *wanted) {
     atn_free(ctx, path);
 }
 
-static void programs_are_found_along_path(void **state) {
-    (void)state;
+KIT_TEST(programs_are_found_along_path) {
     char *before = kit_getenv("PATH"), *here = getcwd(NULL, 0);
     char along[16800], first[4200], second[4200], path[4200], real[4096];
     snprintf(first, sizeof first, "%s/first", dir);
@@ -264,8 +253,7 @@ static void *run_some(void *number) {
     return NULL;
 }
 
-static void threads_do_not_mix(void **state) {
-    (void)state;
+KIT_TEST(threads_do_not_mix) {
     pthread_t threads[4];
     int numbers[4] = {10, 20, 30, 40};
     for (int k = 0; k < 4; ++k) pthread_create(&threads[k], NULL, run_some, &numbers[k]);
@@ -275,8 +263,7 @@ static void threads_do_not_mix(void **state) {
     }
 }
 
-static void every_allocation_may_fail(void **state) {
-    (void)state;
+KIT_TEST(every_allocation_may_fail) {
     const char *argv[] = {"/bin/sh", "-c", "echo hello", NULL};
     for (long n = 1;; ++n) {
         kit_faults faults = {0};

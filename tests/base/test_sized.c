@@ -19,8 +19,7 @@ typedef struct old_thing {
     int32_t first;
 } old_thing;
 
-static void older_and_zeroed_ones_are_taken(void **state) {
-    (void)state;
+KIT_TEST(older_and_zeroed_ones_are_taken) {
     atn_ctx *ctx = kit_ctx();
     thing t;
     union { /* what lies behind an old one is not looked at */
@@ -39,8 +38,7 @@ static void older_and_zeroed_ones_are_taken(void **state) {
     kit_free(ctx);
 }
 
-static void newer_ones_and_garbage_are_refused(void **state) {
-    (void)state;
+KIT_TEST(newer_ones_and_garbage_are_refused) {
     static const struct {
         size_t size;
         const char *says;
@@ -61,8 +59,7 @@ static void newer_ones_and_garbage_are_refused(void **state) {
     kit_free(ctx);
 }
 
-static void results_are_filled_as_far_as_they_go(void **state) {
-    (void)state;
+KIT_TEST(results_are_filled_as_far_as_they_go) {
     atn_ctx *ctx = kit_ctx();
     thing made = {.size = sizeof made, .first = 6, .later = 2.5}, out = {0};
     kit_ok(ctx, ATN_GIVE(ctx, thing, &made, &out));
@@ -76,8 +73,7 @@ static void results_are_filled_as_far_as_they_go(void **state) {
 }
 
 /* The public functions do so, too: an info of a size between, and settings of a newer header. */
-static void the_interface_keeps_to_it(void **state) {
-    (void)state;
+KIT_TEST(the_interface_keeps_to_it) {
     atn_ctx *ctx = kit_ctx();
     atn_cloud *cloud, *none;
     kit_ok(ctx, atn_cloud_create(ctx, 1, (double[]){1, 2, 3}, NULL, &cloud));

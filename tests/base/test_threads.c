@@ -15,8 +15,7 @@
 
 static const char ONE, OTHER; /* addresses of two runtimes */
 
-static void there_are_threads(void **state) {
-    (void)state;
+KIT_TEST(there_are_threads) {
     for (int32_t wanted = 0; wanted < 9; ++wanted)
         assert_int_equal(atn_threads_possible(wanted), wanted > 1 ? wanted : 1);
     static const int32_t WANTED[] = {1, 2, 4, 2, 4, 1, 3};
@@ -28,8 +27,7 @@ static void there_are_threads(void **state) {
 }
 
 /* What a library keeps is what its last region had, of each library by itself. */
-static void they_are_counted(void **state) {
-    (void)state;
+KIT_TEST(they_are_counted) {
     static const char NEW;
     assert_int_equal(atn_threads_kept(&NEW), 1);
     assert_int_equal(atn_threads_ready(&ONE, 4), 4);
@@ -42,8 +40,7 @@ static void they_are_counted(void **state) {
 }
 
 /* No address space for another stack: in a child, which has never had a thread whose stack is kept. */
-static void none_can_be_made(void **state) {
-    (void)state;
+KIT_TEST(none_can_be_made) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip(); /* their shadows need all address space */
 #endif
@@ -80,8 +77,7 @@ static void count(void *user) {
     atn_parallel_pieces(PIECES, count_some, c);
 }
 
-static void work_is_done_aside(void **state) {
-    (void)state;
+KIT_TEST(work_is_done_aside) {
     for (int32_t threads = 0; threads < 4; ++threads) {
         counted c = {0};
         atn_aside aside = {0};
@@ -99,8 +95,7 @@ static void work_is_done_aside(void **state) {
 }
 
 /* Without room for a thread it is done when it is to be over. */
-static void work_is_done_at_the_end(void **state) {
-    (void)state;
+KIT_TEST(work_is_done_at_the_end) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip();
 #endif
@@ -123,8 +118,7 @@ static void work_is_done_at_the_end(void **state) {
 }
 
 /* A number of OpenMP's limits the cores; what is none, or more than there are, does not. */
-static void openmp_says_how_many(void **state) {
-    (void)state;
+KIT_TEST(openmp_says_how_many) {
     static const char *const LESS[] = {"1", "1,4"}, *const AS_BEFORE[] = {"", "0", "-3", "x", "100000"};
     const char *was = getenv("OMP_NUM_THREADS");
     char *kept = was ? strdup(was) : NULL;

@@ -6,8 +6,7 @@
 
 #include <unistd.h>
 
-static void three_ways_to_start(void **state) {
-    (void)state;
+KIT_TEST(three_ways_to_start) {
     atn_ctx *ctx = kit_ctx();
     atn_cold_row rows[ATN_COLD_ROWS];
     if (access(ATN_BINARY_DIR "/attune", X_OK) != 0) print_message("    skipped: the program is not built\n"), skip();
@@ -21,8 +20,7 @@ static void three_ways_to_start(void **state) {
     kit_free(ctx);
 }
 
-static void what_is_no_program_is_told(void **state) {
-    (void)state;
+KIT_TEST(what_is_no_program_is_told) {
     atn_ctx *ctx = kit_ctx();
     atn_cold_row rows[ATN_COLD_ROWS];
     kit_fails(ctx, ATN_ERR_DEVICE, "/nonexistent", atn_bench_cold(ctx, "/nonexistent", "host", 1, rows));

@@ -56,30 +56,26 @@ static void comes_true(const char *method, const char *const *kinds, double most
     assert_true(s.beyond <= 1);
 }
 
-static void em_icp_comes_true(void **state) {
-    (void)state;
+KIT_TEST(em_icp_comes_true) {
     static const char *const KINDS[] = {"resampled, no noise", "resampled, noise 0.03", "partial views, no noise",
                                         "LiDAR in a room", NULL};
     comes_true("em-icp", KINDS, 9);
 }
 
 /* Borders draw one scan to the middle of the other, which no scatter tells. */
-static void borders_pull(void **state) {
-    (void)state;
+KIT_TEST(borders_pull) {
     static const char *const KINDS[] = {"range scans, no noise", NULL};
     comes_true("em-icp", KINDS, 8);
 }
 
 /* Errors that are alike over any distance: larger and larger cubes widen the covariance. */
-static void scanners_bend(void **state) {
-    (void)state;
+KIT_TEST(scanners_bend) {
     static const char *const KINDS[] = {"bent", NULL};
     comes_true("gicp", KINDS, 9);
 }
 
 /* A sparse target pulls to the inside of what is round, everywhere alike, which is no scatter: it was 2.6. */
-static void dense_on_sparse(void **state) {
-    (void)state;
+KIT_TEST(dense_on_sparse) {
     static const char *const KINDS[] = {"8 times as dense", NULL};
     seen s = look_at("em-icp", KINDS, 24);
     assert_int_equal(s.counted, 24);
@@ -87,35 +83,30 @@ static void dense_on_sparse(void **state) {
 }
 
 /* Points that correspond, noise aside: icp knows them better than surfaces do. */
-static void copies_come_true(void **state) {
-    (void)state;
+KIT_TEST(copies_come_true) {
     static const char *const KINDS[] = {"copies", NULL};
     comes_true("icp", KINDS, 9);
 }
 
-static void withheld_in_thick_noise(void **state) {
-    (void)state;
+KIT_TEST(withheld_in_thick_noise) {
     static const char *const KINDS[] = {"resampled, noise 0.05", NULL};
     assert_int_equal(look("gicp", KINDS).counted, 0);
 }
 
 /* Nearest points follow noise of a spacing: the polish knows how sure it is itself, not how sure others are. */
-static void others_withheld_in_noise(void **state) {
-    (void)state;
+KIT_TEST(others_withheld_in_noise) {
     static const char *const KINDS[] = {"resampled, noise 0.03", NULL};
     assert_int_equal(look_at("icp-plane", KINDS, 2).counted, 0);
     assert_int_equal(look_at("em-icp", KINDS, 2).counted, 2);
 }
 
-static void other_methods_come_true(void **state) {
-    (void)state;
+KIT_TEST(other_methods_come_true) {
     static const char *const KINDS[] = {"resampled, noise 0.01", "LiDAR in a room", NULL};
     comes_true("icp-plane", KINDS, 9);
     comes_true("icp", KINDS, 9);
 }
 
-static void pairs_repeat(void **state) {
-    (void)state;
+KIT_TEST(pairs_repeat) {
     atn_ctx *ctx = kit_ctx();
     for (int32_t kind = 0; atn_covariance_kind(kind); ++kind) {
         atn_covariance_pair a, b;
@@ -131,8 +122,7 @@ static void pairs_repeat(void **state) {
     kit_free(ctx);
 }
 
-static void what_there_is_not(void **state) {
-    (void)state;
+KIT_TEST(what_there_is_not) {
     atn_ctx *ctx = kit_ctx();
     atn_bench_covariance_options options = {.pairs = 1, .method = "magic"};
     kit_fails(ctx, ATN_ERR_INPUT, "magic", atn_bench_covariance(ctx, NULL, &options));

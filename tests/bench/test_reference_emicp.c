@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-static void same_transform_as_compat(void **state) {
-    (void)state;
+KIT_TEST(same_transform_as_compat) {
     atn_ctx *ctx = kit_ctx();
     atn_devices *devices;
     atn_device *device;
@@ -36,14 +35,12 @@ static void same_transform_as_compat(void **state) {
     kit_free(ctx);
 }
 
-static void its_matrix_is_what_it_needs(void **state) {
-    (void)state;
+KIT_TEST(its_matrix_is_what_it_needs) {
     assert_int_equal(emicp_bytes(100000, 100000), 40000000000);
     assert_int_equal(emicp_bytes(SIZE_MAX / 2, 4), SIZE_MAX);
 }
 
-static void errors_are_angles(void **state) {
-    (void)state;
+KIT_TEST(errors_are_angles) {
     double angle = 0.3;
     const double still[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
     double turned[16] = {cos(angle), -sin(angle), 0, 5, sin(angle), cos(angle), 0, 6, 0, 0, 1, 7, 0, 0, 0, 1};

@@ -54,8 +54,7 @@ static void rows_with(const char *first, seen *out) {
     kit_free(ctx);
 }
 
-static void a_process_that_ends_is_one_row(void **state) {
-    (void)state;
+KIT_TEST(a_process_that_ends_is_one_row) {
     seen s;
     rows_with("kill -SEGV $$", &s);
     assert_string_equal(s.row[0].error, "crashed (SIGSEGV)");
@@ -69,8 +68,7 @@ static void a_process_that_ends_is_one_row(void **state) {
     kit_contains(s.row[0].error, "its process said");
 }
 
-static void nothing_measured_is_a_failure(void **state) {
-    (void)state;
+KIT_TEST(nothing_measured_is_a_failure) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), *program = kit_script(dir, "program", "kill -SEGV $$\n");
     atn_device_info info = host_of(ctx);

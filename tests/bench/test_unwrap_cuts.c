@@ -13,8 +13,7 @@
 static atn_ctx *ctx;
 static atn_device *device;
 
-static void reliability_unwraps(void **state) {
-    (void)state;
+KIT_TEST(reliability_unwraps) {
     enum { W = 40, H = 30 };
     static float psi[W * H], out[W * H];
     for (int k = 0; k < W * H; ++k) psi[k] = remainderf(0.9f * (float)(k % W) - 0.5f * (float)(k / W), 6.2831853f);
@@ -40,8 +39,7 @@ static bool visit(void *user, const atn_bench_row *row) {
     return true;
 }
 
-static void cuts_are_the_optimum(void **state) {
-    (void)state;
+KIT_TEST(cuts_are_the_optimum) {
     rows seen = {0};
     kit_ok(ctx, atn_bench_unwrap_cuts(
                     ctx, device, &(atn_bench_unwrap_options){.quick = true, .to = {.visit = visit, .user = &seen}}));
@@ -49,8 +47,7 @@ static void cuts_are_the_optimum(void **state) {
 }
 
 /* Steep, and noise: the correlation must not mislead, as it is low on slopes, too. */
-static void layover_with_quality(void **state) {
-    (void)state;
+KIT_TEST(layover_with_quality) {
     enum { SIDE = 128 };
     double sum[2] = {0};
     static float out[SIDE * SIDE];

@@ -38,8 +38,7 @@ static atn_variant estimate(const char *kernel, const atn_device_info *info, con
     return v;
 }
 
-static void filters_are_not_staged(void **state) {
-    (void)state;
+KIT_TEST(filters_are_not_staged) {
     static const char *const FILTERS[] = {"convolve", "convolve_rows", "convolve_columns", "box"};
     const atn_extent extent = {.points = {2048, 2048}, .range = 25};
     for (size_t k = 0; k < sizeof FILTERS / sizeof *FILTERS; ++k)
@@ -54,8 +53,7 @@ static void filters_are_not_staged(void **state) {
     assert_int_equal(estimate("distances", &HOST, NULL).stage, 1);
 }
 
-static void rows_are_read_along_the_range(void **state) {
-    (void)state;
+KIT_TEST(rows_are_read_along_the_range) {
     assert_int_equal(estimate("row_norms", &HOST, NULL).q[0].vec, 16);
     assert_int_equal(estimate("softmax", &HOST, NULL).q[0].vec, 16);
     assert_int_equal(estimate("gemv", &HOST, NULL).q[0].vec, 16);
@@ -64,16 +62,14 @@ static void rows_are_read_along_the_range(void **state) {
     assert_int_equal(estimate("column_means", &GPU, NULL).q[0].lanes, 1);
 }
 
-static void short_ranges(void **state) {
-    (void)state;
+KIT_TEST(short_ranges) {
     const atn_extent extent = {.points = {8, 65536}, .range = 8};
     assert_int_equal(estimate("batch_product", &HOST, &extent).q[0].vec, 8);
     assert_int_equal(estimate("batch_product", &GPU, &extent).stage, 0);
 }
 
 /* Ranges whose ends the points decide: a block of keys each, for as many items. */
-static void narrow_matrices_keep_items_busy(void **state) {
-    (void)state;
+KIT_TEST(narrow_matrices_keep_items_busy) {
     const atn_extent pairs = {.points = {2, 1000000}}, rows = {.points = {1000, 1000}};
     atn_variant v = estimate("laplace2d", &GPU, &pairs);
     assert_true(v.p[0].lanes == 2 && v.p[1].lanes == 128);
@@ -81,8 +77,7 @@ static void narrow_matrices_keep_items_busy(void **state) {
     assert_int_equal(estimate("laplace2d", &GPU, NULL).p[0].lanes, 64);
 }
 
-static void blocks_of_keys(void **state) {
-    (void)state;
+KIT_TEST(blocks_of_keys) {
     enum { KEYS = 10000000, PER = 4096, COUNTS = 39072 };
     static const char *const KERNELS[] = {"sort_count", "sort_scatter"};
     atn_ctx *ctx = kit_ctx();
@@ -123,8 +118,7 @@ static int32_t matrix_of(const char *kernel, const char *type, const atn_device_
 }
 
 /* Where the device has the units for it; sums over pairs of singles only where that was measured. */
-static void matrix_units_are_used(void **state) {
-    (void)state;
+KIT_TEST(matrix_units_are_used) {
     const atn_extent large = {.points = {4096, 4096, 1}, .range = 4096},
                      small = {.points = {32, 4096, 1}, .range = 4096},
                      pairs = {.points = {10000, 1, 1}, .range = 10000};

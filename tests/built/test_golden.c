@@ -74,8 +74,7 @@ static void add_estimates(atn_ctx *ctx, const atn_embedded *kernels, atn_text *t
     }
 }
 
-static void estimates_are_as_they_were(void **state) {
-    (void)state;
+KIT_TEST(estimates_are_as_they_were) {
     atn_ctx *ctx = kit_ctx();
     atn_text text = {.ctx = ctx};
     add_estimates(ctx, ATN_SHIPPED, &text);

@@ -19,8 +19,7 @@ static int begin(void **state) {
     return 0;
 }
 
-static void what_it_refuses(void **state) {
-    (void)state;
+KIT_TEST(what_it_refuses) {
 #define THREE "@/views/scan00.ply @/views/scan01.ply @/views/scan02.ply "
     static const cli_refusal CASES[] = {
         {"register @/bare", 1, "bare: no files of points there"},
@@ -36,8 +35,7 @@ static void what_it_refuses(void **state) {
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
 }
 
-static void a_folder_becomes_one(void **state) {
-    (void)state;
+KIT_TEST(a_folder_becomes_one) {
     cli_result r =
         cli_run("register @/views --device host --truth @/views/truth.json -o @/all.ply --matrix @/poses.txt "
                 "--report @/r.html --json");
@@ -76,8 +74,7 @@ static void a_folder_becomes_one(void **state) {
 }
 
 /* Into a folder, from a part of the scans; what differs from all others is left out whatever its place. */
-static void each_into_a_folder(void **state) {
-    (void)state;
+KIT_TEST(each_into_a_folder) {
     cli_result r = cli_run("register @/other/source.ply @/views/scan00.ply @/views/scan01.ply "
                            "@/views/scan02.ply -o @/moved --device host");
     assert_int_equal(r.code, 0);
@@ -91,8 +88,7 @@ static void each_into_a_folder(void **state) {
 }
 
 /* Few points and little overlap: what is placed is right, in doubt or not, and what is not says why. */
-static void sparse_views(void **state) {
-    (void)state;
+KIT_TEST(sparse_views) {
     cli_does("sample scans -o @/sparse --views 5 --size 1500 --seed 1", "scan04.ply");
     cli_result r = cli_run("register @/sparse --device host --truth @/sparse/truth.json --json");
     json_t *root = json_loads(r.out, 0, NULL), *each;
@@ -113,8 +109,7 @@ static void sparse_views(void **state) {
 }
 
 /* Nothing in common: said, and exit 1. */
-static void none_fits(void **state) {
-    (void)state;
+KIT_TEST(none_fits) {
     cli_put("a.xyz", "0 0 0\n1 0 0\n2 0 0\n");
     cli_put("b.xyz", "0 0 0\n0 0 0\n");
     cli_result r = cli_run("register @/a.xyz @/b.xyz @/views/scan00.ply --device host "

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void a_row_has_both(void **state) {
-    (void)state;
+KIT_TEST(a_row_has_both) {
     json_t *root = cli_object("bench estimate --kernel row_norms --budget 0.3s --seconds 0.001 --device host --json");
     const json_t *rows = json_object_get(root, "rows"), *row = json_array_get(rows, 0);
     assert_int_equal(json_array_size(rows), 1);
@@ -28,8 +27,7 @@ static void a_row_has_both(void **state) {
     cli_drop(&r);
 }
 
-static void what_it_refuses(void **state) {
-    (void)state;
+KIT_TEST(what_it_refuses) {
     static const cli_refusal CASES[] = {
         {"bench estimate a.atn", 2, "estimate takes no files"},
         {"bench estimate --budget soon", 2, "--budget cannot be 'soon'"},
@@ -40,8 +38,7 @@ static void what_it_refuses(void **state) {
 }
 
 /* Ten at least, none of a shipped kernel's name, each with shapes. */
-static void the_list(void **state) {
-    (void)state;
+KIT_TEST(the_list) {
     static const atn_device_info HOST = {.backend = "host", .cpu = true}, GPU = {.backend = "cuda"};
     int count = 0;
     for (const atn_embedded *s = ATN_BENCH_KERNELS; s->name; ++s, ++count) {

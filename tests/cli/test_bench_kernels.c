@@ -30,8 +30,7 @@ static int end(void **state) {
     return cli_end(state);
 }
 
-static void a_bad_row_is_a_row(void **state) {
-    (void)state;
+KIT_TEST(a_bad_row_is_a_row) {
     json_t *root = cli_object("bench kernels --kernel shift_lookup --seconds 0.001 --device host --json");
     const json_t *rows = json_object_get(root, "rows"), *bad = json_array_get(rows, 0), *good = json_array_get(rows, 1);
     assert_int_equal(json_array_size(rows), 2);
@@ -50,8 +49,7 @@ static void a_bad_row_is_a_row(void **state) {
     cli_drop(&r);
 }
 
-static void what_is_no_kernel_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_is_no_kernel_is_refused) {
     cli_refuses("bench kernels --kernel frogs --device host", 1, "attune ships no kernel 'frogs'");
     cli_refuses("bench kernels --seconds never", 2, "it takes a time above 0");
 }

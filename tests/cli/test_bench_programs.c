@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void rows(void **state) {
-    (void)state;
+KIT_TEST(rows) {
     static const struct {
         const char *name, *reference;
     } ROWS[] = {
@@ -34,15 +33,13 @@ static void rows(void **state) {
     json_decref(root);
 }
 
-static void one_row(void **state) {
-    (void)state;
+KIT_TEST(one_row) {
     json_t *root = cli_object("bench programs --quick --kernel sort --per 100 --seconds 0.001 --device host --json");
     assert_int_equal(json_array_size(json_object_get(root, "rows")), 1);
     json_decref(root);
 }
 
-static void what_it_refuses(void **state) {
-    (void)state;
+KIT_TEST(what_it_refuses) {
     static const cli_refusal CASES[] = {
         {"bench programs a.atn", 2, "programs takes no files"},
         {"bench programs --seconds 0", 2, "--seconds cannot be '0'"},

@@ -15,8 +15,7 @@ static int begin(void **state) {
 
 static const char *text(const json_t *row, const char *field) { return json_string_value(json_object_get(row, field)); }
 
-static void every_row_has_its_fields(void **state) {
-    (void)state;
+KIT_TEST(every_row_has_its_fields) {
     static const char *const NAMES[] = {"E-step, all pairs", "memory of all pairs", "registration, from identity",
                                         "pairs evaluated",   "far pairs left out",  "reproducible sums",
                                         "error at 64 bits",  "time at 32 bits"};
@@ -51,8 +50,7 @@ static void every_row_has_its_fields(void **state) {
     atn_free(cli_ctx, page);
 }
 
-static void methods_on_files(void **state) {
-    (void)state;
+KIT_TEST(methods_on_files) {
     cli_result r = cli_run("bench register @/scans/source.ply @/scans/target.ply --quick --device host --json");
     if (r.code != 0) fail_msg("%s", r.err);
     json_t *root = json_loads(r.out, 0, NULL), *row;
@@ -69,8 +67,7 @@ static void methods_on_files(void **state) {
     cli_drop(&r);
 }
 
-static void covariances_against_the_truth(void **state) {
-    (void)state;
+KIT_TEST(covariances_against_the_truth) {
     json_t *root = cli_object("bench covariance --pairs 1 --seed 7 --method em-icp --kind copies --device host --json");
     const json_t *rows = json_object_get(root, "rows"), *row = json_array_get(rows, 0);
     assert_int_equal(json_array_size(rows), 1);
@@ -87,15 +84,15 @@ static void covariances_against_the_truth(void **state) {
     cli_refuses("bench covariance --method magic --device host", 1, "no method 'magic'");
 }
 
-static void what_it_refuses(void **state) {
-    (void)state;
+KIT_TEST(what_it_refuses) {
     static const cli_refusal CASES[] = {
         {"bench register a.ply", 2, "register takes two files, SOURCE TARGET, or none"},
         {"bench register a b c", 2, "register takes two files, SOURCE TARGET, or none"},
         {"bench register @/nowhere.ply @/scans/target.ply", 1, "nowhere.ply"},
         {"bench register --device nonesuch", 1, "nonesuch"},
         {"bench regsiter", 2, "did you mean 'register'?"},
-        {"bench nothing", 2, "there are kernels, programs, estimate, register, trust, covariance, needle, unwrap, lattice, live and space"},
+        {"bench nothing", 2,
+         "there are kernels, programs, estimate, register, trust, covariance, needle, unwrap, lattice, live and space"},
     };
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
 }

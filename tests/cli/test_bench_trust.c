@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-static void has_its_table(void **state) {
-    (void)state;
+KIT_TEST(has_its_table) {
     static const char *const NAMES[] = {"case 0",
                                         "case 1",
                                         "case 2",
@@ -29,8 +28,7 @@ static void has_its_table(void **state) {
     json_decref(root);
 }
 
-static void refuses(void **state) {
-    (void)state;
+KIT_TEST(refuses) {
     static const cli_refusal CASES[] = {
         {"bench trust a.ply", 2, "takes no files"},
         {"bench trust --pairs 0", 2, "--pairs cannot be '0'"},

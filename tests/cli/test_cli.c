@@ -42,8 +42,7 @@ static void end(void) {
     assert_int_equal(blocks.live, 0);
 }
 
-static void wrong_usage_is_2_and_one_line(void **state) {
-    (void)state;
+KIT_TEST(wrong_usage_is_2_and_one_line) {
     static const cli_refusal cases[] = {
         {"", 2, "attune: no verb is given"},
         {"devcies", 2, "attune: there is no verb 'devcies'; did you mean 'devices'?"},
@@ -71,8 +70,7 @@ static void wrong_usage_is_2_and_one_line(void **state) {
     end();
 }
 
-static void help_knows_every_verb(void **state) {
-    (void)state;
+KIT_TEST(help_knows_every_verb) {
     begin();
     cli_result all = cli_run("help"), flag = cli_run("--help"), manual = cli_run("man");
     assert_int_equal(all.code, 0);
@@ -105,8 +103,7 @@ static void help_knows_every_verb(void **state) {
     end();
 }
 
-static void tables_are_whole(void **state) {
-    (void)state;
+KIT_TEST(tables_are_whole) {
     for (const atn_cli_verb *const *verb = ATN_CLI_VERBS; *verb; ++verb) {
         assert_non_null((*verb)->run);
         assert_non_null((*verb)->synopsis);
@@ -122,8 +119,7 @@ static void tables_are_whole(void **state) {
 }
 
 /* What went wrong is an object with --json, and the same sentence on standard error, without the verb twice. */
-static void failures_are_objects_too(void **state) {
-    (void)state;
+KIT_TEST(failures_are_objects_too) {
     static const struct {
         const char *line, *part;
         int code;
@@ -154,8 +150,7 @@ static void failures_are_objects_too(void **state) {
     end();
 }
 
-static void json_is_one_object(void **state) {
-    (void)state;
+KIT_TEST(json_is_one_object) {
     static const char *const lines[] = {
         "help --json",       "help devices --json", "--json --version", "--help --json",  "man --json",
         "completion --json", "devices --json",      "selftest --json",  "--json devices", "devices --device=0 --json"};
@@ -164,8 +159,7 @@ static void json_is_one_object(void **state) {
     end();
 }
 
-static void devices_json_has_its_fields(void **state) {
-    (void)state;
+KIT_TEST(devices_json_has_its_fields) {
     static const char *const numbers[] = {"index", "cores", "memory_bytes", "local_bytes", "simd"};
     static const char *const texts[] = {"backend", "name", "driver"};
     static const char *const peaks[] = {"fp16", "fp32", "fp64", "bandwidth"};
@@ -192,8 +186,7 @@ static void devices_json_has_its_fields(void **state) {
     end();
 }
 
-static void devices_table_is_for_people(void **state) {
-    (void)state;
+KIT_TEST(devices_table_is_for_people) {
     begin();
     cli_result r = cli_run("devices --device host");
     assert_int_equal(r.code, 0);
@@ -209,8 +202,7 @@ static void devices_table_is_for_people(void **state) {
     end();
 }
 
-static void unknown_device_is_1_and_named(void **state) {
-    (void)state;
+KIT_TEST(unknown_device_is_1_and_named) {
     static const char *const lines[] = {"devices --device nonesuch", "selftest --device nonesuch --json",
                                         "--device=nonesuch devices"};
     begin();
@@ -226,8 +218,7 @@ static void unknown_device_is_1_and_named(void **state) {
     end();
 }
 
-static void stopping_is_1(void **state) {
-    (void)state;
+KIT_TEST(stopping_is_1) {
     begin();
     atn_ctx_cancel(cli_ctx);
     cli_result r = cli_run("devices");
@@ -237,8 +228,7 @@ static void stopping_is_1(void **state) {
     end();
 }
 
-static void full_output_is_1(void **state) {
-    (void)state;
+KIT_TEST(full_output_is_1) {
     static const char *const lines[] = {"help", "devices", "devices --json", "selftest", "man", "--version"};
     FILE *full = fopen("/dev/full", "w");
     if (!full) skip();
@@ -254,8 +244,7 @@ static void full_output_is_1(void **state) {
     end();
 }
 
-static void log_lines_go_to_stderr(void **state) {
-    (void)state;
+KIT_TEST(log_lines_go_to_stderr) {
     char *text;
     size_t bytes;
     FILE *err = open_memstream(&text, &bytes);
@@ -274,8 +263,7 @@ static void log_lines_go_to_stderr(void **state) {
 }
 
 /* Percent and time left on a terminal, nothing where standard error is none. */
-static void progress_is_for_terminals(void **state) {
-    (void)state;
+KIT_TEST(progress_is_for_terminals) {
     int terminal = posix_openpt(O_RDWR | O_NOCTTY), other = -1;
     if (terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0)
         other = open(ptsname(terminal), O_RDWR | O_NOCTTY);
@@ -310,8 +298,7 @@ static void progress_is_for_terminals(void **state) {
     free(quiet);
 }
 
-static void budgets_are_shares(void **state) {
-    (void)state;
+KIT_TEST(budgets_are_shares) {
     static const struct {
         atn_tune_options options;
         double elapsed_s;
@@ -337,8 +324,7 @@ static void budgets_are_shares(void **state) {
 }
 
 /* A bench says beforehand how many measurements there will be. */
-static void benches_know_their_steps(void **state) {
-    (void)state;
+KIT_TEST(benches_know_their_steps) {
     atn_device_info host;
     atn_device_host_info(&host);
     size_t all = atn_bench_kernel_rows(&host, NULL), one = atn_bench_kernel_rows(&host, "gemm");

@@ -21,8 +21,7 @@ static int begin(void **state) {
     return 0;
 }
 
-static void what_it_refuses(void **state) {
-    (void)state;
+KIT_TEST(what_it_refuses) {
     static const cli_refusal CASES[] = {
         {"convert @/a.csv", 2, "IN... OUT"},
         {"convert @/a.csv @/x.stl", 2, "points cannot be written to"},
@@ -50,8 +49,7 @@ static atn_cloud *get(const char *name) {
     return cloud;
 }
 
-static void steps_in_their_order(void **state) {
-    (void)state;
+KIT_TEST(steps_in_their_order) {
     json_t *root = cli_object("convert @/a.csv @/out.ply --crop 0,0,0,1,1,0.5 --voxel 0.5 --normals 4 "
                               "--transform @/turn.txt --json");
     assert_int_equal(json_integer_value(json_object_get(root, "read")), 5);
@@ -65,8 +63,7 @@ static void steps_in_their_order(void **state) {
     atn_cloud_free(out);
 }
 
-static void several_are_merged(void **state) {
-    (void)state;
+KIT_TEST(several_are_merged) {
     cli_result r = cli_run("convert @/a.csv @/b.csv @/both.ply");
     assert_int_equal(r.code, 0);
     assert_non_null(strstr(r.err, "both.ply: dropped, not in this format or not read: label\n"));
@@ -77,8 +74,7 @@ static void several_are_merged(void **state) {
     atn_cloud_free(both);
 }
 
-static void meshes_and_formats(void **state) {
-    (void)state;
+KIT_TEST(meshes_and_formats) {
     cli_does("convert @/mesh.obj @/mesh.ply --transform @/turn.txt", "4 points");
     atn_cloud *mesh = get("mesh.ply");
     assert_int_equal(atn_cloud_info_of(mesh).faces, 1);
@@ -102,8 +98,7 @@ static void meshes_and_formats(void **state) {
 }
 
 /* A point far from 400 others goes, and none of them. */
-static void outliers_go(void **state) {
-    (void)state;
+KIT_TEST(outliers_go) {
     char text[8192];
     size_t at = 0;
     for (int k = 0; k < 400; ++k) at += (size_t)snprintf(text + at, sizeof text - at, "%d %d 0\n", k % 20, k / 20);
@@ -113,8 +108,7 @@ static void outliers_go(void **state) {
 }
 
 /* The source's columns come out of register -o, with all points though voxels were registered. */
-static void register_keeps_properties(void **state) {
-    (void)state;
+KIT_TEST(register_keeps_properties) {
     cli_does("convert @/scans/source.ply @/s.ply --normals auto", "1500 points");
     atn_cloud *plain = get("s.ply"), *moved;
     cli_result r = cli_run("register @/s.ply @/scans/target.ply -o @/moved.xyz --voxel auto --device host --json");
@@ -160,8 +154,7 @@ static bool fails_well(const char *line, long n) {
 }
 
 /* Every allocation of conversions. */
-static void memory_may_end(void **state) {
-    (void)state;
+KIT_TEST(memory_may_end) {
     static const struct {
         const char *line;
         long stride;

@@ -77,8 +77,7 @@ static void walk_some(char **argv) { walk_spread(argv, getenv("ATTUNE_TEST_ALL")
 
 /* With nothing in the cache each run compiles and measures anew, seconds each: here every 23rd allocation fails,
  * with ATTUNE_TEST_ALL set every one, with ATTUNE_TEST_CASES fewer. */
-static void devices_cold(void **state) {
-    (void)state;
+KIT_TEST(devices_cold) {
     char *argv[] = {(char *)"attune", (char *)"devices", (char *)"--device", (char *)"host", NULL};
     long stride = getenv("ATTUNE_TEST_ALL") ? 1 : getenv("ATTUNE_TEST_CASES") ? 230 : 23;
     bool through = false;
@@ -125,8 +124,7 @@ static void save(const char *name, int32_t rank, int64_t columns, char *option) 
 }
 
 /* A program: planned, and interpreted. */
-static void program(void **state) {
-    (void)state;
+KIT_TEST(program) {
     char bind_x[512];
     save("b", 2, 3, bind_b);
     save("x", 2, 3, bind_x);
@@ -153,8 +151,7 @@ static void program(void **state) {
     walk_some(oracle);
 }
 
-static void run_host(void **state) {
-    (void)state;
+KIT_TEST(run_host) {
     save("A", 2, 3, bind_A);
     save("b", 1, 3, bind_b);
     snprintf(out_c, sizeof out_c, "c=%s/c.npy", cache);
@@ -191,8 +188,7 @@ static void run_host(void **state) {
 
 /* ---- images ---- */
 
-static void info_images(void **state) {
-    (void)state;
+KIT_TEST(info_images) {
     static char heights[512];
     snprintf(heights, sizeof heights, "%s/heights.sdf", cache);
     static const char HEIGHTS[] = "aISO-1.0\nNumPoints = 2\nNumProfiles = 1\nXscale = 1\nYscale = 1\nZscale = 1\n"
@@ -225,8 +221,7 @@ static void walk_line(const char *line) {
     walk_some(argv);
 }
 
-static void samples(void **state) {
-    (void)state;
+KIT_TEST(samples) {
     walk_line("sample scans -o @ --size 50 --json");
     walk_line("sample needle -o @ --size 8x8x8 --json");
     walk_line("sample fringes -o @/fringes --size 16x12 --mask 0.1 --json");
@@ -236,8 +231,7 @@ static void samples(void **state) {
 }
 
 /* With the library's own kernels: nothing is built. */
-static void unwrapping(void **state) {
-    (void)state;
+KIT_TEST(unwrapping) {
     setenv("ATTUNE_CC", "/nowhere/cc", 1);
     walk_line(
         "unwrap @/fringes/wrapped.npy --mask @/fringes/mask.npy -o @/u.tif --preview @/u.png --device host --json");
@@ -246,14 +240,10 @@ static void unwrapping(void **state) {
 }
 
 /* The model of the test before, found in itself. Volumes are walked through in apps/needle/find. */
-static void needles(void **state) {
-    (void)state;
-    walk_line("needle @/model.ply @/model.ply --threshold 0.2 --rounds 1 --device host --json");
-}
+KIT_TEST(needles) { walk_line("needle @/model.ply @/model.ply --threshold 0.2 --rounds 1 --device host --json"); }
 
 /* A scan of the test before, onto itself, so that it converges whatever the method. */
-static void registrations(void **state) {
-    (void)state;
+KIT_TEST(registrations) {
     static const char LIST[] = "target.ply,target.ply,T.txt,moved.xyz\ntarget.ply,target.ply\n";
     static const char START[] = "1 0 0 0.01\n0 1 0 0\n0 0 1 0\n0 0 0 1\n";
     char path[512];
@@ -271,15 +261,11 @@ static void registrations(void **state) {
 }
 
 /* The atoms of the samples. */
-static void lattices(void **state) {
-    (void)state;
-    walk_line("lattice @/frame.pos -o @/told.xyz --models bcc --cutoff 4 --device host");
-}
+KIT_TEST(lattices) { walk_line("lattice @/frame.pos -o @/told.xyz --models bcc --cutoff 4 --device host"); }
 
 /* ---- wisdom ---- */
 
-static void wisdom(void **state) {
-    (void)state;
+KIT_TEST(wisdom) {
     static char file[512];
     atn_ctx_settings options = {.cache_dir = cache};
     atn_ctx *ctx;
@@ -317,8 +303,7 @@ WALK(space_report, (char *)"space", (char *)"example", (char *)"--prune-report",
 WALK(show_json, (char *)"show", (char *)MV, SP, (char *)"--dialect", (char *)"c", (char *)"--json")
 
 /* One repeat, so that one thread counts the allocations. */
-static void replay_cache(void **state) {
-    (void)state;
+KIT_TEST(replay_cache) {
     static const char CACHE[] = "{\"tune_params_keys\": [\"a\"], \"cache\": {\"1\": {\"a\": 1, \"time\": 2}, "
                                 "\"2\": {\"a\": 2, \"time\": 1}, \"3\": {\"a\": 4, \"time\": \"no\"}}}";
     char path[512];

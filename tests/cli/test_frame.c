@@ -33,8 +33,7 @@ static void done(atn_cli_call *call) {
 
 #define ARGV(...) ((char *[]){(char *)"attune", __VA_ARGS__, NULL})
 
-static void options_take_their_values(void **state) {
-    (void)state;
+KIT_TEST(options_take_their_values) {
     atn_cli_call call = {.ctx = kit_ctx()};
     kit_ok(call.ctx, parse(&call, ARGV("--json", "try", "a", "-o", "x", "--bind", "p=1", "--bind=q=2", "--compat",
                                        "--compat", "--init", "-5", "--transform=affine", "b")));
@@ -61,8 +60,7 @@ static void options_take_their_values(void **state) {
     kit_free(call.ctx);
 }
 
-static void wrong_options_are_told(void **state) {
-    (void)state;
+KIT_TEST(wrong_options_are_told) {
     atn_cli_call call = {.ctx = kit_ctx()};
     kit_fails(call.ctx, ATN_ERR_INPUT, "it takes rigid|affine", parse(&call, ARGV("try", "a", "--transform", "odd")));
     assert_true(call.misused);
@@ -82,8 +80,7 @@ static void wrong_options_are_told(void **state) {
     kit_free(call.ctx);
 }
 
-static void parsing_survives_no_memory(void **state) {
-    (void)state;
+KIT_TEST(parsing_survives_no_memory) {
     for (long n = 2; n <= 3; ++n) {
         kit_faults faults = {.fail_at = n}; /* 1 is the context itself */
         atn_ctx_settings options = kit_fault_options(&faults);
@@ -96,8 +93,7 @@ static void parsing_survives_no_memory(void **state) {
     }
 }
 
-static void near_words_are_found(void **state) {
-    (void)state;
+KIT_TEST(near_words_are_found) {
     static const struct {
         const char *typed, *wanted;
     } cases[] = {{"devcies", "devices"},
@@ -122,8 +118,7 @@ static void near_words_are_found(void **state) {
     }
 }
 
-static void columns_are_aligned(void **state) {
-    (void)state;
+KIT_TEST(columns_are_aligned) {
     atn_ctx *ctx = kit_ctx();
     atn_text table = {.ctx = ctx}, page = {.ctx = ctx};
     atn_text_add(&table, "#\tname\tsize\t\n");
@@ -141,8 +136,7 @@ static void columns_are_aligned(void **state) {
     kit_free(ctx);
 }
 
-static void any_text_becomes_json(void **state) {
-    (void)state;
+KIT_TEST(any_text_becomes_json) {
     static const struct {
         const char *from, *to;
     } cases[] = {{"plain", "plain"},

@@ -23,8 +23,7 @@ static void put(const char *name, const char *bytes, size_t length) {
     "BM\x3a\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\x18\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" \
     "\0\0\0\0" grey grey grey "\0"
 
-static void images_are_told(void **state) {
-    (void)state;
+KIT_TEST(images_are_told) {
     PUT("a.sdf", SDF);
     cli_does("info @/a.sdf", "kind        image (SDF, text, float64)\nsize        2 x 2 (rows x columns)\n"
                              "heights     9.99999997e-07 to 3.99999999e-06 m\ninvalid     1\n"
@@ -55,8 +54,7 @@ static void images_are_told(void **state) {
     cli_refuses("info @/cut.bmp", 1, "cut.bmp: byte 18: 36 bytes are missing");
 }
 
-static void volumes_are_told(void **state) {
-    (void)state;
+KIT_TEST(volumes_are_told) {
     char path[512];
     snprintf(path, sizeof path, "%s/oct", cli_dir);
     mkdir(path, 0700);

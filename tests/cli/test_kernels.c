@@ -63,8 +63,7 @@ static void listing_2(atn_type type, size_t m, size_t n, const char *options, do
     free(b);
 }
 
-static void listing_2_runs_as_printed(void **state) {
-    (void)state;
+KIT_TEST(listing_2_runs_as_printed) {
     static const size_t sizes[][2] = {{1, 1}, {7, 5}, {1000, 777}, {2048, 2048}};
     atn_devices *devices;
     kit_ok(cli_ctx, atn_devices_find(cli_ctx, &devices));
@@ -89,8 +88,7 @@ static void listing_2_runs_as_printed(void **state) {
 
 static float NUMBERS[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 
-static void run_prints_json(void **state) {
-    (void)state;
+KIT_TEST(run_prints_json) {
     save("A.npy", ATN_SP, 2, 4, 3, NUMBERS);
     json_t *root = cli_object("run scale --param factor=2.5 --bind A=@/A.npy --out B=@/B.npy --device host --json");
     assert_string_equal(json_string_value(json_object_get(root, "assumed")), "USED_FLOAT=SP");
@@ -108,8 +106,7 @@ static void run_prints_json(void **state) {
     atn_npy_free(&b);
 }
 
-static void run_says_where_its_variant_comes_from(void **state) {
-    (void)state;
+KIT_TEST(run_says_where_its_variant_comes_from) {
 #define SCALE "run scale --define USED_FLOAT=SP --param factor=2 --bind A=@/A.npy --out B=@/B.npy --device host "
     save("A.npy", ATN_SP, 2, 4, 3, NUMBERS);
     cli_does(SCALE, "(estimate)");
@@ -119,8 +116,7 @@ static void run_says_where_its_variant_comes_from(void **state) {
     cli_does(SCALE "--oracle --json", "\"hit\": \"none\"");
 }
 
-static void run_takes_complex_parameters(void **state) {
-    (void)state;
+KIT_TEST(run_takes_complex_parameters) {
     float z[4] = {1, 2, 3, 4};
     save("A.npy", ATN_SP2, 2, 2, 1, z);
     cli_does("run scale --define USED_FLOAT=SP2 --param factor=2-1i --bind A=@/A.npy --out B=@/B.npy --device host",
@@ -131,8 +127,7 @@ static void run_takes_complex_parameters(void **state) {
     atn_npy_free(&b);
 }
 
-static void run_refuses(void **state) {
-    (void)state;
+KIT_TEST(run_refuses) {
     double wide[3] = {1, 2, 3};
     int32_t start[] = {0, 2, 9}, column[] = {0, 7};
     save("A.npy", ATN_SP, 2, 4, 3, NUMBERS);
@@ -200,8 +195,7 @@ static void run_refuses(void **state) {
 
 /* ---- check, show, info ---- */
 
-static void check_says_all(void **state) {
-    (void)state;
+KIT_TEST(check_says_all) {
     cli_does("check $/mv.xml --define USED_FLOAT=SP", "ok\n");
     cli_does("check gemm --define USED_FLOAT=DP2 --strict", "ok\n");
     cli_does("check $/filter.atn", "note: 'filter': no associative join is known of this scan; it runs step by step");
@@ -227,8 +221,7 @@ static void check_says_all(void **state) {
     cli_drop(&r);
 }
 
-static void show_prints_source(void **state) {
-    (void)state;
+KIT_TEST(show_prints_source) {
     cli_does("show gemm --define USED_FLOAT=SP --dialect opencl", "__kernel void");
     cli_does("show gemm --define USED_FLOAT=SP --dialect cuda", "__global__");
     cli_does("show gemm --define USED_FLOAT=SP --dialect c", "#pragma omp");
@@ -274,8 +267,7 @@ static void put(const char *name, const char *text) {
     kit_ok(cli_ctx, atn_file_write(cli_ctx, path, text, strlen(text)));
 }
 
-static void info_says_what_is_in_it(void **state) {
-    (void)state;
+KIT_TEST(info_says_what_is_in_it) {
     float odd[4] = {NAN, INFINITY, -2, 3};
     save("odd.npy", ATN_SP, 2, 2, 2, odd);
     cli_does("info @/odd.npy", "type   SP (<f4)\nshape  (2, 2)\norder  C\nrange  -2 to 3\nNaN    1\nInf    1\n");

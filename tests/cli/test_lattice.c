@@ -22,8 +22,7 @@ static char *read_text(const char *name, size_t *length) {
     return text;
 }
 
-static void a_frame_is_told(void **state) {
-    (void)state;
+KIT_TEST(a_frame_is_told) {
     size_t length;
     json_t *root =
                cli_object("lattice @/frame.pos --ranges @/ranges.rrng -o @/out.xyz --report @/out.html --device host "
@@ -53,8 +52,7 @@ static void a_frame_is_told(void **state) {
 }
 
 /* Two phases of bcc: of one structure, found and by name. */
-static void phases_are_told(void **state) {
-    (void)state;
+KIT_TEST(phases_are_told) {
     static const char *const LINES[] = {"lattice @/two/frame.pos --device host --json",
                                         "lattice @/two/frame.pos --models bcc=2.87,bcc=3.3 --device host --json"};
     cli_does("sample atoms -o @/two --size 2500 --seed 6 --lattice bcc,bcc --constant 2.87,3.3 --species Al", "2500");
@@ -78,8 +76,7 @@ static void phases_are_told(void **state) {
 static const char FRAMES[] = "7\none\nA 0 0 0\nA 1.6 1.6 1.6\nA -1.6 -1.6 -1.6\nA 1.6 -1.6 1.6\nA -1.6 1.6 -1.6\n"
                              "A 3.2 0 0\nA 3.2 0 0\n1\nalone\nA 2 2 2\n";
 
-static void frames_are_told(void **state) {
-    (void)state;
+KIT_TEST(frames_are_told) {
     write_text("frames.xyz", FRAMES);
     json_t *root = cli_object("lattice @/frames.xyz --frames --device host --json");
     json_t *labels = json_object_get(root, "labels");
@@ -90,8 +87,7 @@ static void frames_are_told(void **state) {
     cli_does("lattice @/frames.xyz --frames --models fcc,bcc --constant bcc=3.2 --device host", "fcc");
 }
 
-static void refusals(void **state) {
-    (void)state;
+KIT_TEST(refusals) {
     write_text("empty.xyz", "0\n\n");
     write_text("point.xyz", "1\n\nA 0 0 0\n");
     write_text("pair.xyz", "2\n\nA 0 0 0\nA 1 0 0\n");
@@ -173,8 +169,7 @@ static void write_apt(const char *name) {
 }
 
 /* Frames that say nothing are not refused: every atom is other, and what is not known is said. */
-static void poor_frames(void **state) {
-    (void)state;
+KIT_TEST(poor_frames) {
     static const char *const POOR[] = {"same.pos", "far.pos", "ten.apt"};
     write_pos("same.pos", 100, 0, 0);
     write_pos("far.pos", 100, 50, 0);
@@ -194,8 +189,7 @@ static void poor_frames(void **state) {
 }
 
 /* A range file as programs write it: CRLF, decimal commas, ranges that overlap. */
-static void ranges_overlap(void **state) {
-    (void)state;
+KIT_TEST(ranges_overlap) {
     write_text("over.rrng", "[Ions]\r\nNumber=2\r\nIon1=Al\r\nIon2=Mg\r\n[Ranges]\r\nNumber=2\r\n"
                             "Range1=26,5 27,5 Vol:0,0166 Al:1 Color:33FFFF\r\nRange2=24.0 27.0 Vol:0.02 Mg:1 "
                             "Color:FF0000\r\n");
@@ -209,8 +203,7 @@ static void ranges_overlap(void **state) {
     json_decref(root);
 }
 
-static void bench_has_rows(void **state) {
-    (void)state;
+KIT_TEST(bench_has_rows) {
     json_t *root = cli_object("bench lattice --quick --device host --json"), *rows = json_object_get(root, "rows");
     assert_int_equal(json_array_size(rows), 5);
     assert_true(number(json_array_get(rows, 0), "ours") > 90);

@@ -11,8 +11,7 @@ static void turn(double degrees, const double axis[3], float q[4]) {
     for (int k = 0; k < 3; ++k) q[k + 1] = (float)(sin(half) * axis[k] / n);
 }
 
-static void what_symmetry_makes_equal(void **state) {
-    (void)state;
+KIT_TEST(what_symmetry_makes_equal) {
     static const struct {
         double degrees, axis[3], cubic, hexagonal;
     } CASES[] = {
@@ -34,8 +33,7 @@ static void what_symmetry_makes_equal(void **state) {
     }
 }
 
-static void corners_have_their_colours(void **state) {
-    (void)state;
+KIT_TEST(corners_have_their_colours) {
     static const double CORNERS[3][3] = {
         {0, 0, 1}, {0, M_SQRT1_2, M_SQRT1_2}, {0.5773502691896258, 0.5773502691896258, 0.5773502691896258}};
     for (int k = 0; k < 3; ++k) {

@@ -40,8 +40,7 @@ static void write_cloud(const char *name, size_t count, double least_y, double r
 
 static double number(const json_t *root, const char *name) { return json_number_value(json_object_get(root, name)); }
 
-static void is_found(void **state) {
-    (void)state;
+KIT_TEST(is_found) {
     static const char *const FORMS[] = {"", "--brute", "--marginal", "--rounds 2", "--axis 0,0,2"};
     double matches[2];
     for (size_t k = 0; k < sizeof FORMS / sizeof *FORMS; ++k) {
@@ -64,8 +63,7 @@ static void is_found(void **state) {
     cli_does("needle @/model.ply @/scan.ply --device host --rounds 1", "round 1: roll");
 }
 
-static void refusals(void **state) {
-    (void)state;
+KIT_TEST(refusals) {
     static const cli_refusal CASES[] = {
         {"needle @/model.ply", 2, "SCAN"},
         {"needle @/model.ply @/scan.ply --roll -5,5", 2, "it takes LO,HI,STEP"},
@@ -100,8 +98,7 @@ static void refusals(void **state) {
 
 /* ---- B-scans ---- */
 
-static void raw_scans(void **state) {
-    (void)state;
+KIT_TEST(raw_scans) {
     char path[512];
     static const char DARK[10 * 64 * 64];
     snprintf(path, sizeof path, "%s/dark.raw", cli_dir);
@@ -129,8 +126,7 @@ static double tip_of(const json_t *root, const char *name, size_t axis) {
     return json_number_value(json_array_get(json_object_get(root, name), axis));
 }
 
-static void folders_of_scans(void **state) {
-    (void)state;
+KIT_TEST(folders_of_scans) {
     static const char *const FORMS[] = {"", "--level 0.3", "--spacing 0.010546875,0.0046875,0.046875", "--rounds 2"};
     json_t *truth = cli_object("sample needle -o @/n --size 64x512x256 --seed 3 --json");
     for (size_t k = 0; k < sizeof FORMS / sizeof *FORMS; ++k) {
@@ -160,8 +156,7 @@ static void folders_of_scans(void **state) {
 }
 #endif
 
-static void bench_has_rows(void **state) {
-    (void)state;
+KIT_TEST(bench_has_rows) {
     json_t *root = cli_object("bench needle --quick --device host --json"), *rows = json_object_get(root, "rows");
     size_t count = json_array_size(rows);
     double whole = number(json_array_get(rows, 0), "ours"), parts = 0;

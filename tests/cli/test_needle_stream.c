@@ -98,8 +98,7 @@ static void check_sum(const lines *l, double frames, double found, double failed
 
 /* ---- folders ---- */
 
-static void a_full_folder(void **state) {
-    (void)state;
+KIT_TEST(a_full_folder) {
     put("s/frames/end", "", 0);
     put("s/frames/volume.json", "{}", 2); /* is no frame */
     lines l = stream("@/s/frames", 0);
@@ -138,8 +137,7 @@ static void *fill_folder(void *folder) {
     return atn_file_write(cli_ctx, to, "", 0) == ATN_OK ? NULL : folder;
 }
 
-static void a_folder_being_filled(void **state) {
-    (void)state;
+KIT_TEST(a_folder_being_filled) {
     pthread_t thread;
     char *folder = strdup(path_of("live"));
     void *failed;
@@ -155,8 +153,7 @@ static void a_folder_being_filled(void **state) {
 }
 
 /* A file cut short, a volume of another shape, and one that is whole again. */
-static void broken_frames(void **state) {
-    (void)state;
+KIT_TEST(broken_frames) {
     char line[300];
     mkdir(path_of("raw"), 0700);
     put("raw/a1", raw[0], BYTES);
@@ -217,8 +214,7 @@ static void put_bytes(const char *name, const int *frame, size_t count, size_t l
     fclose(to);
 }
 
-static void bytes_from_outside(void **state) {
-    (void)state;
+KIT_TEST(bytes_from_outside) {
     put_bytes("whole.raw", (const int[]){0, 1, -1, 2, 3}, 5, 0);
     put_bytes("cut.raw", (const int[]){2}, 1, 77);
     lines l = stream_bytes("whole.raw", "", 0);
@@ -238,8 +234,7 @@ static void bytes_from_outside(void **state) {
 
 /* ---- too many ---- */
 
-static void the_latest_only(void **state) {
-    (void)state;
+KIT_TEST(the_latest_only) {
     lines l = stream("@/s/frames --latest", 0);
     check_sum(&l, 1, 1, 0, FRAMES - 1);
     kit_contains(json_string_value(json_object_get(l.line[0], "dropped")), "a newer frame was there");
@@ -257,8 +252,7 @@ static void the_latest_only(void **state) {
 
 /* ---- ends ---- */
 
-static void what_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_is_refused) {
     static const cli_refusal CASES[] = {
         {"needle @/s/model.stl - --stream --device host", 2, "need --shape SxRxC and --spacing DX,DY,DZ"},
         {"needle @/s/model.stl - --stream --shape 2x2x2 --device host", 2, "need --shape"},
@@ -291,8 +285,7 @@ static long run_short(long fail_at) {
 }
 
 /* The last ones: those of the stream. Which is which is left to the threads. */
-static void no_memory(void **state) {
-    (void)state;
+KIT_TEST(no_memory) {
     static const long FROM_THE_END[] = {2, 100};
     long all = run_short(0);
     for (size_t k = 0; k < sizeof FROM_THE_END / sizeof *FROM_THE_END; ++k) run_short(all - FROM_THE_END[k]);
@@ -304,8 +297,7 @@ static ssize_t stop_at_once(void *to, const char *bytes, size_t length) {
     return fwrite(bytes, 1, length, to) == length ? (ssize_t)length : -1;
 }
 
-static void stopping_tells_the_rest(void **state) {
-    (void)state;
+KIT_TEST(stopping_tells_the_rest) {
     cli_result kept = {0};
     size_t length;
     FILE *text = open_memstream(&kept.out, &length);

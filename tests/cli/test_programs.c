@@ -98,8 +98,7 @@ static void results_of(const char *text, char *out, size_t bytes) {
     out[n] = '\0';
 }
 
-static void manual(void **state) {
-    (void)state;
+KIT_TEST(manual) {
     char *text, *file;
     size_t length;
     kit_ok(cli_ctx, atn_file_read(cli_ctx, ATN_SOURCE_DIR "/docs/programs.md", 1 << 20, &text, &length));
@@ -130,8 +129,7 @@ static void manual(void **state) {
 }
 
 /* What may stand in arithmetic on single values, against numbers worked out by hand: x is 1 2 3 4 5 1 2 ... */
-static void single_values(void **state) {
-    (void)state;
+KIT_TEST(single_values) {
     static const char text[] = "kernel total(x: vector T) -> s: vector T\n    s[0] = sum(i) x[i]\n"
                                "program p(x: vector T, n: INT32 = 4) -> a, b, c, d, e: T\n"
                                "    a = x[2] + 1\n    b = sqrt(x[n - 1])^2 + a^3\n    c = max(x[1], a) > 3 ? 1 : 2\n"
@@ -154,8 +152,7 @@ static void single_values(void **state) {
 #define CG    ATN_SOURCE_DIR "/examples/13_program/cg.atn"
 #define SIZES " --size b=20x30 --size x=20x30 "
 
-static void plans(void **state) {
-    (void)state;
+KIT_TEST(plans) {
     cli_does("show " CG " --plan --device host" SIZES, "r = subtract(x, b)    with apply\n");
     cli_does("show " CG " --plan --device host" SIZES, "loop, at most 1000 times, counted in rounds\n");
     cli_does("show " CG " --plan --device host --param most=7" SIZES, "loop, at most 7 times");
@@ -181,8 +178,7 @@ static void plans(void **state) {
     cli_does("show @/both.atn --plan --device host --size x=5", "y = two(");
 }
 
-static void notes(void **state) {
-    (void)state;
+KIT_TEST(notes) {
     static const char loop[] =
         "kernel total(x: vector T) -> s: vector T\n    s[0] = sum(i) x[i]\n"
         "kernel add(x: vector T) -> y: vector T\n    y[i] = x[i] + 1\n"
@@ -222,8 +218,7 @@ static int zero(void **state) {
 
 /* ---- what is refused ---- */
 
-static void errors(void **state) {
-    (void)state;
+KIT_TEST(errors) {
     static const char wrong[] = "kernel twice(x: vector T) -> y: vector T\n"
                                 "    y[i] = 2 * x[i] + z\n"
                                 "kernel halve(x: vector T) -> y: vector T\n"

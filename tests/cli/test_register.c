@@ -41,8 +41,7 @@ static int begin(void **state) {
     return 0;
 }
 
-static void what_it_refuses(void **state) {
-    (void)state;
+KIT_TEST(what_it_refuses) {
     static const cli_refusal CASES[] = {
         {"register", 2, "attune register: needs SOURCE TARGET, or --batch FILE"},
         {"register @/one.xyz", 2, "needs SOURCE TARGET"},
@@ -93,8 +92,7 @@ static void what_it_refuses(void **state) {
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
 }
 
-static void one_point_is_answered(void **state) {
-    (void)state;
+KIT_TEST(one_point_is_answered) {
     cli_result r = cli_run("register @/one.xyz @/one.xyz --device host");
     assert_true(r.code == 0 || (r.code == 1 && cli_lines(r.err) == 1));
     cli_drop(&r);
@@ -102,8 +100,7 @@ static void one_point_is_answered(void **state) {
 
 static double number(const json_t *root, const char *name) { return json_number_value(json_object_get(root, name)); }
 
-static void the_json_has_its_fields(void **state) {
-    (void)state;
+KIT_TEST(the_json_has_its_fields) {
     static const char *const NUMBERS[] = {"rmse",        "overlap",   "iterations",     "pairs", "evaluated_pairs",
                                           "seconds",     "gpts",      "peak_bytes",     "scale", "inlier_distance",
                                           "error_bound", "sigma_end", "estimated_bytes"};
@@ -133,8 +130,7 @@ static void the_json_has_its_fields(void **state) {
     json_decref(root);
 }
 
-static void people_get_a_block(void **state) {
-    (void)state;
+KIT_TEST(people_get_a_block) {
     cli_result r = cli_run("register " SCANS " --device host --profile --truth @/scans/truth.json");
     assert_int_equal(r.code, 0);
     static const char *const PARTS[] = {"source      ", "transform   ", "rotation    ", "rmse        ", "overlap     ",
@@ -145,8 +141,7 @@ static void people_get_a_block(void **state) {
 }
 
 /* What is written can be read: the matrix and the result start where it ended, and the moved source is there. */
-static void files_go_round(void **state) {
-    (void)state;
+KIT_TEST(files_go_round) {
     cli_does("register " SCANS " --device host -o @/aligned.ply --matrix @/T.txt", "converged");
     static const char *const STARTS[] = {"@/T.txt", "@/result.json", "@/scans/truth.json"};
     char line[512];
@@ -181,8 +176,7 @@ static void files_go_round(void **state) {
     cli_does("info @/aligned.ply", "points    1500");
 }
 
-static void invalid_points_are_refused_or_dropped(void **state) {
-    (void)state;
+KIT_TEST(invalid_points_are_refused_or_dropped) {
     put("nan.xyz", "0 0 0\n1 0 0\n0 1 0\n0 0 1\nnan 0 0\n1 1 0\n0 1 2\n3 0 1\n");
     put("good.xyz", "0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 1 0\n0 1 2\n3 0 1\n");
     cli_refuses("register @/nan.xyz @/good.xyz --device host", 1, "nan.xyz:5:");
@@ -195,8 +189,7 @@ static void invalid_points_are_refused_or_dropped(void **state) {
 }
 
 /* Two things that have nothing to do with each other: told on both channels. */
-static void what_does_not_fit_is_told(void **state) {
-    (void)state;
+KIT_TEST(what_does_not_fit_is_told) {
     cli_does("sample scans -o @/other --size 800 --turn 0 --seed 9", "truth.json");
     put("far.txt", "1 0 0 100\n0 1 0 0\n0 0 1 0\n0 0 0 1\n");
     cli_result r = cli_run("register @/scans/source.ply @/other/target.ply --device host --json --method icp "
@@ -213,8 +206,7 @@ static void what_does_not_fit_is_told(void **state) {
 }
 
 /* A ball fits in any turn: a warning, and the directions in JSON. */
-static void what_is_doubtful_is_a_warning(void **state) {
-    (void)state;
+KIT_TEST(what_is_doubtful_is_a_warning) {
     enum { POINTS = 700, MOST = 64 };
     char *text = malloc(POINTS * MOST);
     uint64_t seed = 5;
@@ -241,15 +233,13 @@ static void what_is_doubtful_is_a_warning(void **state) {
 
 /* Of 50,000 points two in a hundred belong to nothing, and are alone in their voxels, a third of all: without them a
  * source of few points finds its place. */
-static void voxels_of_nothing_are_left_out(void **state) {
-    (void)state;
+KIT_TEST(voxels_of_nothing_are_left_out) {
     cli_does("sample scans -o @/few --size 600 --seed 6", "source.ply");
     cli_does("sample scans -o @/dense --size 50000 --seed 6", "target.ply");
     cli_does("register @/few/source.ply @/dense/target.ply --voxel 0.05 --device host", "trusted: ");
 }
 
-static void many_pairs(void **state) {
-    (void)state;
+KIT_TEST(many_pairs) {
     put("list.csv", "source,target,init,aligned\r\n"
                     "scans/source.ply, scans/target.ply ,,moved.pcd\n"
                     "# a comment\n\n"
@@ -300,8 +290,7 @@ static void many_pairs(void **state) {
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
 }
 
-static void the_report_is_whole(void **state) {
-    (void)state;
+KIT_TEST(the_report_is_whole) {
     cli_does("register " SCANS " --device host --report @/page.html --truth @/scans/truth.json", "converged");
     char *page = get("page.html");
     static const char *const PARTS[] = {
@@ -319,8 +308,7 @@ static void the_report_is_whole(void **state) {
     cli_refuses("register " SCANS " --device host --report @/no/such/page.html", 1, "page.html");
 }
 
-static void stopping_is_1(void **state) {
-    (void)state;
+KIT_TEST(stopping_is_1) {
     atn_ctx *before = cli_ctx;
     cli_ctx = kit_ctx();
     atn_ctx_cancel(cli_ctx);

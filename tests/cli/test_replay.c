@@ -26,8 +26,7 @@ static int begin(void **state) {
     return 0;
 }
 
-static void one_strategy(void **state) {
-    (void)state;
+KIT_TEST(one_strategy) {
     json_t *root = cli_object("replay @/open.json --strategy default --evals 30 --repeats 4 --json");
     assert_string_equal(json_string_value(json_object_get(root, "strategy")), "portfolio");
     assert_int_equal(json_integer_value(json_object_get(root, "evals")), 30);
@@ -47,8 +46,7 @@ static void one_strategy(void **state) {
     cli_drop(&r);
 }
 
-static void all_strategies(void **state) {
-    (void)state;
+KIT_TEST(all_strategies) {
     json_t *root = cli_object("replay @/open.json --strategy all --evals 10 --repeats 2 --seed 9 --json");
     assert_int_equal(json_array_size(json_object_get(root, "rows")), 7);
     json_decref(root);
@@ -56,21 +54,16 @@ static void all_strategies(void **state) {
 }
 
 /* The help and the completion name every strategy. */
-static void strategies_are_choices(void **state) {
-    (void)state;
+KIT_TEST(strategies_are_choices) {
     const char *choices = ATN_VERB_REPLAY.options[0].value;
     for (const atn_strategy *const *s = ATN_STRATEGIES; *s; ++s)
         assert_true(atn_cli_choice_allows(choices, (*s)->name));
 }
 
-static void a_cut_file_is_read(void **state) {
-    (void)state;
-    cli_does("replay @/cut.json --strategy random --evals 10 --repeats 2", "63 points");
-}
+KIT_TEST(a_cut_file_is_read) { cli_does("replay @/cut.json --strategy random --evals 10 --repeats 2", "63 points"); }
 
 /* As T4 it is the same space. */
-static void written_as_t4(void **state) {
-    (void)state;
+KIT_TEST(written_as_t4) {
     json_t *one = cli_object("replay @/open.json --evals 20 --repeats 2 --t4 @/t4.json --json");
     json_t *two = cli_object("replay @/t4.json --evals 20 --repeats 2 --json");
     static const char *const SAME[] = {"points", "failures", "mean_best", "optimum", "score"};
@@ -83,8 +76,7 @@ static void written_as_t4(void **state) {
     json_decref(two);
 }
 
-static void wrong_calls(void **state) {
-    (void)state;
+KIT_TEST(wrong_calls) {
     static const cli_refusal CALLS[] = {
         {"replay", 2, "CACHE.json.gz"},
         {"replay @/open.json --strategy nonsense", 2, "nonsense"},

@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static void what_it_refuses(void **state) {
-    (void)state;
+KIT_TEST(what_it_refuses) {
     static const cli_refusal CASES[] = {
         {"sample", 2, "attune sample: needs scans|needle|fringes|atoms"},
         {"sample scan -o @/x", 2, "there is no sample of 'scan'; did you mean 'scans'?"},
@@ -89,8 +88,7 @@ static void compare_files(const char *const *names, size_t count, const char *on
     }
 }
 
-static void a_folder_of_scans(void **state) {
-    (void)state;
+KIT_TEST(a_folder_of_scans) {
     cli_does("sample scans -o @/new/folder --size 200 --turn 25 --seed 5", "source.ply: 200 points");
     json_t *truth = cli_object("sample scans -o @/again/ --size 200 --turn 25 --seed 5 --json");
     static const char *const NAMES[] = {"source.ply", "target.ply", "truth.json"};
@@ -108,8 +106,7 @@ static void a_folder_of_scans(void **state) {
     cli_does("info @/again/source.ply", "points    7");
 }
 
-static void a_needle_and_its_scans(void **state) {
-    (void)state;
+KIT_TEST(a_needle_and_its_scans) {
     static const char *const NAMES[] = {"truth.json", "model.stl", "model.ply", "scan/volume.json", "scan/0011.png"};
     cli_does("sample needle -o @/n1 --size 12x64x48 --seed 5 --roll 10 --missing 0.2",
              "n1/scan: 12 scans of 64 x 48 (rows x columns)");
@@ -131,8 +128,7 @@ static void a_needle_and_its_scans(void **state) {
     cli_refuses("sample needle -o @/n1 --size 8x32x32", 1, "scan/0008.png: is no scan of this volume");
 }
 
-static void a_folder_of_fringes(void **state) {
-    (void)state;
+KIT_TEST(a_folder_of_fringes) {
     cli_does("sample fringes -o @/one --size 20x30 --noise 0.1 --mask 0.2 --steps 5 --seed 3 --precision 64",
              "one/frames: 5 steps");
     json_t *truth = cli_object("sample fringes -o @/two --size 20x30 --noise 0.1 --mask 0.2 --steps 5 --seed 3 "
@@ -159,8 +155,7 @@ static void a_folder_of_fringes(void **state) {
     cli_does("info @/two/truth.npy", "<f4");
 }
 
-static void a_frame_of_atoms(void **state) {
-    (void)state;
+KIT_TEST(a_frame_of_atoms) {
     static const char *const NAMES[] = {"frame.pos",    "labels.npy",  "quaternions.npy", "grains.npy",
                                         "boundary.npy", "ranges.rrng", "truth.json"};
     cli_does("sample atoms -o @/one --size 500 --lattice bcc,hcp --grains 4 --noise 0.5,0.2 --missing 0.5 --seed 2",
@@ -212,8 +207,7 @@ static void a_frame_of_atoms(void **state) {
     json_decref(ranges);
 }
 
-static void stopping_is_1(void **state) {
-    (void)state;
+KIT_TEST(stopping_is_1) {
     atn_ctx_cancel(cli_ctx);
     cli_refuses("sample atoms -o @/stopped --size 10", 1, "stopped");
     cli_refuses("sample scans -o @/stopped --size 10", 1, "stopped");

@@ -73,8 +73,7 @@ static void expect(const served *s, const char *method, const char *what, const 
     free(answer);
 }
 
-static void strangers_get_nothing(void **state) {
-    (void)state;
+KIT_TEST(strangers_get_nothing) {
     served s;
     char path[128];
     begin(&s);
@@ -92,8 +91,7 @@ static void strangers_get_nothing(void **state) {
     end(&s);
 }
 
-static void frames_and_events_arrive(void **state) {
-    (void)state;
+KIT_TEST(frames_and_events_arrive) {
     served s;
     char path[128];
     size_t length;
@@ -140,8 +138,7 @@ static void *look(void *given) {
     return NULL;
 }
 
-static void pages_say_how_much_they_draw(void **state) {
-    (void)state;
+KIT_TEST(pages_say_how_much_they_draw) {
     static const struct {
         const char *wants;
         int64_t side;
@@ -167,8 +164,7 @@ static void pages_say_how_much_they_draw(void **state) {
     end(&s);
 }
 
-static void what_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_is_refused) {
     cli_refuses("unwrap - --stream --shape 4x4 --serve 70000 --frames 1", 2, "--serve cannot be '70000'");
     cli_refuses("unwrap @/none.npy --serve", 2, "--serve is for --stream");
     cli_refuses("needle @/a.ply @/b --serve", 2, "--serve is for --stream");

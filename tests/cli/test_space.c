@@ -42,8 +42,7 @@ static int end(void **state) {
     return blocks.live == 0 ? 0 : -1;
 }
 
-static void prints(void **state) {
-    (void)state;
+KIT_TEST(prints) {
     static const struct {
         const char *line, *out;
     } cases[] = {
@@ -75,8 +74,7 @@ static void prints(void **state) {
     }
 }
 
-static void json(void **state) {
-    (void)state;
+KIT_TEST(json) {
     json_t *root = cli_object("space @/small.lanai --count --json");
     assert_int_equal(json_integer_value(json_object_get(root, "count")), 10);
     assert_int_equal(json_integer_value(json_object_get(root, "product")), 12);
@@ -101,8 +99,7 @@ static void json(void **state) {
     cli_drop(&other);
 }
 
-static void mistakes(void **state) {
-    (void)state;
+KIT_TEST(mistakes) {
     static const cli_refusal cases[] = {
         {"space", 2, "attune space: needs FILE"},
         {"space @/small.lanai --count --list", 2, "--count and --list: one at a time"},
@@ -121,8 +118,7 @@ static void mistakes(void **state) {
     cli_refuses_all(cases, sizeof cases / sizeof *cases);
 }
 
-static void bench(void **state) {
-    (void)state;
+KIT_TEST(bench) {
     cli_result r = cli_run("bench space @/small.lanai --json");
     if (r.code != 0 && strstr(r.err, "python3, to compare with")) {
         cli_drop(&r);

@@ -60,8 +60,7 @@ static atn_stream *open_stream(atn_stream_options options) {
     return s;
 }
 
-static void bytes_through_a_pipe(void **state) {
-    (void)state;
+KIT_TEST(bytes_through_a_pipe) {
     int ends[2];
     atn_stream_frame frame;
     bool any;
@@ -87,8 +86,7 @@ static void bytes_through_a_pipe(void **state) {
     close(ends[1]);
 }
 
-static void a_folder_being_filled(void **state) {
-    (void)state;
+KIT_TEST(a_folder_being_filled) {
     put("f10.tif", "x");
     put("f2.tif", "x");
     put(".f1.tif", "x");
@@ -123,8 +121,7 @@ static void a_folder_being_filled(void **state) {
 }
 
 /* An entry is tried while it grows, and then for as long as patience lasts. */
-static void half_of_an_entry(void **state) {
-    (void)state;
+KIT_TEST(half_of_an_entry) {
     put("a.tif", "x");
     atn_stream *s = open_stream((atn_stream_options){.folder = dir, .patience_s = 1e-9});
     atn_stream_frame frame;
@@ -150,8 +147,7 @@ static void *count_up(void *lane) {
     return NULL;
 }
 
-static void lanes(void **state) {
-    (void)state;
+KIT_TEST(lanes) {
     atn_lane lane;
     pthread_t thread;
     atn_lane_begin(&lane);

@@ -10,8 +10,7 @@ static int begin(void **state) {
     return failed;
 }
 
-static void what_it_refuses(void **state) {
-    (void)state;
+KIT_TEST(what_it_refuses) {
     static const cli_refusal CASES[] = {
         {"tune", 2, "attune tune: "},
         {"tune --device host nonsense", 1, "nonsense: no such file, and no kernel that is shipped: above"},
@@ -44,8 +43,7 @@ static void what_it_refuses(void **state) {
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
 }
 
-static void a_command_of_ones_own(void **state) {
-    (void)state;
+KIT_TEST(a_command_of_ones_own) {
     json_t *root = cli_object("tune --command true --space @/one.lanai --json");
     assert_string_equal(json_string_value(json_object_get(root, "command")), "true");
     assert_string_equal(json_string_value(json_object_get(root, "variant")), "x=1");
@@ -58,8 +56,7 @@ static void a_command_of_ones_own(void **state) {
     cli_drop(&r);
 }
 
-static void a_small_tuning(void **state) {
-    (void)state;
+KIT_TEST(a_small_tuning) {
 #define ADD "tune --device host add --size A=65x67 --strategy exhaustive --evals 4 --space @/space.lanai "
     char path[512];
     json_t *root = cli_object(ADD "--json --report @/page.html");
@@ -94,8 +91,7 @@ static void a_small_tuning(void **state) {
 }
 
 /* A space of which nothing fits, and a compiler that compiles nothing: told, and no success. */
-static void nothing_is_right(void **state) {
-    (void)state;
+KIT_TEST(nothing_is_right) {
     char line[1200], path[512];
     snprintf(path, sizeof path, "%s/odd.lanai", cli_dir);
     FILE *file = fopen(path, "w");

@@ -19,8 +19,7 @@ static int begin(void **state) {
     return failed;
 }
 
-static void what_it_refuses(void **state) {
-    (void)state;
+KIT_TEST(what_it_refuses) {
     static const cli_refusal CASES[] = {
         {"tune --device host @/chain.atn", 1,
          "chain: its plan depends on the size of 'x', a vector of SP: --size x=LENGTH"},
@@ -84,13 +83,9 @@ static void tune_on(const char *device) {
     cli_drop(&r);
 }
 
-static void on_the_host(void **state) {
-    (void)state;
-    tune_on("host");
-}
+KIT_TEST(on_the_host) { tune_on("host"); }
 
-static void on_opencl(void **state) {
-    (void)state;
+KIT_TEST(on_opencl) {
     cli_result r = cli_run("devices --json");
     bool there = strstr(r.out, "\"opencl\"") != NULL;
     cli_drop(&r);
@@ -101,8 +96,7 @@ static void on_opencl(void **state) {
     tune_on("opencl");
 }
 
-static void wisdom_carries_it(void **state) {
-    (void)state;
+KIT_TEST(wisdom_carries_it) {
     cli_result r = cli_run("wisdom list");
     kit_contains(r.out, "seams=");
     cli_drop(&r);

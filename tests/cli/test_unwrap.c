@@ -65,8 +65,7 @@ static void check_answer(const char *name, double factor, double most) {
     atn_npy_free(&npy);
 }
 
-static void what_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_is_refused) {
     static const cli_refusal CASES[] = {
         {"unwrap", 2, "needs IN"},
         {"unwrap @/phase.npy -o @/x.jpg", 2, "tif, npy, gwy, sdf, dat, vti or png"},
@@ -105,8 +104,7 @@ static void what_is_refused(void **state) {
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
 }
 
-static void files_in_and_out(void **state) {
-    (void)state;
+KIT_TEST(files_in_and_out) {
     make_phase();
     json_t *r = cli_object("unwrap @/phase.npy -o @/u.npy --preview @/u.png --repeat 3 --json");
     assert_int_equal(json_integer_value(json_array_get(json_object_get(r, "shape"), 0)), H);
@@ -146,8 +144,7 @@ static json_t *term(json_t *r, size_t j) {
 }
 
 /* Figures, Zernike terms, what is removed, and the report. */
-static void form_of_a_surface(void **state) {
-    (void)state;
+KIT_TEST(form_of_a_surface) {
     make_phase();
     json_t *r = cli_object("unwrap @/phase.npy --wavelength 632.8nm --pixel 5um --zernike 10 --json");
     assert_true(fabs(number(r, "pv") - (number(r, "max") - number(r, "min"))) < 1e-15);
@@ -184,8 +181,7 @@ static void form_of_a_surface(void **state) {
 }
 
 /* Heights of a file are a phase at its wavelength, or at the one that is given. */
-static void heights_in(void **state) {
-    (void)state;
+KIT_TEST(heights_in) {
     static const char SDF[] = "aISO-1.0\nNumPoints = 3\nNumProfiles = 1\nXscale = 1\nYscale = 1\nZscale = 1e-7\n"
                               "Compression = 0\nDataType = 7\n*\n0 1 4.5\n*\n";
     put("a.sdf", SDF, sizeof SDF - 1);
@@ -221,8 +217,7 @@ static void heights_in(void **state) {
 }
 
 /* What a newcomer types is right with residues, too, and a surface that is opened again stays what it is. */
-static void residues_and_surfaces(void **state) {
-    (void)state;
+KIT_TEST(residues_and_surfaces) {
     cli_does("sample fringes -o @/spiral --size 60x80 --surface shear --noise 0.3", "truth.json");
     json_t *r = cli_object("unwrap @/spiral/wrapped.npy -o @/s.npy --json");
     int64_t cuts = (int64_t)number(r, "cut_length");
@@ -263,8 +258,7 @@ static void residues_and_surfaces(void **state) {
 }
 
 /* A raw file that says its shape in its name needs no option; half turns are recognized, and said. */
-static void raw_files_by_name(void **state) {
-    (void)state;
+KIT_TEST(raw_files_by_name) {
     static const double ALONG[2] = {0.1013, 0.0557}; /* turns from pixel to pixel: values are everywhere in -1 to 1 */
     float half[W * H];
     for (int k = 0; k < W * H; ++k) half[k] = (float)(2 * remainder(ALONG[0] * (k % W) + ALONG[1] * (k / W), 1));
@@ -294,8 +288,7 @@ static void raw_files_by_name(void **state) {
     cli_refuses("unwrap @/half.1x3.phase", 1, "raw float32 needs its shape");
 }
 
-static void masks_and_holes(void **state) {
-    (void)state;
+KIT_TEST(masks_and_holes) {
     uint8_t mask[W * H];
     float quality[W * H];
     make_phase();
@@ -327,8 +320,7 @@ static void masks_and_holes(void **state) {
     cli_refuses("unwrap @/nan.npy", 1, "no pixel is valid");
 }
 
-static void odd_sizes(void **state) {
-    (void)state;
+KIT_TEST(odd_sizes) {
     static float numbers[300];
     for (int k = 0; k < 300; ++k) numbers[k] = (float)remainder(0.3 * k, TURN);
     save("one.npy", ATN_SP, 1, 1, numbers);
@@ -346,8 +338,7 @@ static void odd_sizes(void **state) {
     json_decref(r);
 }
 
-static void spoiled_files(void **state) {
-    (void)state;
+KIT_TEST(spoiled_files) {
     char *bytes;
     size_t length;
     make_phase();
@@ -361,8 +352,7 @@ static void spoiled_files(void **state) {
     cli_refuses("unwrap @/wrong.dat", 1, "7 bytes of phase for 5 x 5 pixels");
 }
 
-static void stacks_of_frames(void **state) {
-    (void)state;
+KIT_TEST(stacks_of_frames) {
     static const char *const STEPS[] = {"3", "4", "5", "7"};
     for (size_t k = 0; k < sizeof STEPS / sizeof *STEPS; ++k) {
         char line[256];
@@ -381,8 +371,7 @@ static void stacks_of_frames(void **state) {
     cli_does("unwrap @/s7/frames --saturation 250 --steps 0,51,103,154,206,257,309", "residues    0");
 }
 
-static void streams_of_stacks(void **state) {
-    (void)state;
+KIT_TEST(streams_of_stacks) {
     cli_does("sample fringes -o @/live --size 30x20 --surface tilt --turns 2 --steps 5", "truth.json");
     put("live/frames/end", "", 0);
     cli_does("unwrap @/live/frames --stream --steps 5 -o @/live/out --precision 64", "1 frames in");
@@ -399,8 +388,7 @@ static void streams_of_stacks(void **state) {
     cli_drop(&r);
 }
 
-static void streams(void **state) {
-    (void)state;
+KIT_TEST(streams) {
     make_phase();
     mkdir(path_of("in"), 0700);
     static const char *const NAMES[] = {"in/f1.npy", "in/f2.npy", "in/f10.npy"};
@@ -432,8 +420,7 @@ static void streams(void **state) {
     cli_drop(&r);
 }
 
-static void bench_has_rows(void **state) {
-    (void)state;
+KIT_TEST(bench_has_rows) {
     json_t *root = cli_object("bench unwrap --quick --device host --json"), *rows = json_object_get(root, "rows");
     size_t count = json_array_size(rows) - 3; /* two less where no python3 has scipy; then cuts and layover */
     assert_true(count == 8 || count == 12);

@@ -60,8 +60,7 @@ static void fill(void) {
     atn_wisdom_close(wisdom);
 }
 
-static void nothing_yet(void **state) {
-    (void)state;
+KIT_TEST(nothing_yet) {
     cli_does("wisdom list", "no entries");
     json_t *root = cli_object("wisdom list --json");
     assert_int_equal(json_array_size(json_object_get(root, "entries")), 0);
@@ -75,8 +74,7 @@ static void nothing_yet(void **state) {
     assert_null(wisdom); /* none of this made one */
 }
 
-static void wrong_calls(void **state) {
-    (void)state;
+KIT_TEST(wrong_calls) {
     static const cli_refusal cases[] = {
         {"wisdom", 2, "needs list|show|export|import|forget|verify"},
         {"wisdom lst", 2, "'lst' is not known; did you mean 'list'?"},
@@ -96,8 +94,7 @@ static void wrong_calls(void **state) {
     cli_refuses_all(cases, sizeof cases / sizeof *cases);
 }
 
-static void lists(void **state) {
-    (void)state;
+KIT_TEST(lists) {
     fill();
     cli_does("wisdom list", "kernel  backend  device");
     cli_does("wisdom list", "1024x512x256  2 ms  1.500      4");
@@ -130,8 +127,7 @@ static void lists(void **state) {
     }
 }
 
-static void shows(void **state) {
-    (void)state;
+KIT_TEST(shows) {
     fill();
     cli_does("wisdom show gemm", "gemm 1024x512x256 on cuda Sample 9000: 4 measured, 3 right\n");
     cli_does("wisdom show gemm", "too many registers");
@@ -151,8 +147,7 @@ static void shows(void **state) {
     json_decref(root);
 }
 
-static void carries(void **state) {
-    (void)state;
+KIT_TEST(carries) {
     fill();
     cli_does("wisdom export -o @/all.json", "2 entries with 5 measurements written");
     cli_does("wisdom export --kernel gemm -o @/gemm.json", "1 entry with 4 measurements written");
@@ -174,8 +169,7 @@ static void carries(void **state) {
     cli_does("wisdom list", "no entries");
 }
 
-static void verifies(void **state) {
-    (void)state;
+KIT_TEST(verifies) {
     fill();
     cli_does("wisdom verify", "ok");
     atn_wisdom *wisdom;

@@ -16,8 +16,7 @@ static bool is_binary(const char *name) {
 
 static size_t record_of(const char *name) { return strstr(name, ".epos") ? 44 : strstr(name, ".pos") ? 16 : 0; }
 
-static void cut_at_every_byte(void **state) {
-    (void)state;
+KIT_TEST(cut_at_every_byte) {
     atn_ctx *ctx = kit_ctx();
     for (const kit_file *f = KIT_FILES; f->name; ++f)
         for (size_t cut = 0; cut < f->length; ++cut) {
@@ -36,8 +35,7 @@ static void cut_at_every_byte(void **state) {
     kit_free(ctx);
 }
 
-static void spoiled_at_every_byte(void **state) {
-    (void)state;
+KIT_TEST(spoiled_at_every_byte) {
     static const unsigned char spoilers[] = {0, 0xff, '\n', '9', '-', ' ', 0x80};
     atn_ctx *ctx = kit_ctx();
     atn_cloud_settings drop = {.invalid = ATN_INVALID_DROP};
@@ -87,8 +85,7 @@ static atn_status to_file_and_back(atn_ctx *ctx, const void *given) {
     return status;
 }
 
-static void every_allocation_fails_once(void **state) {
-    (void)state;
+KIT_TEST(every_allocation_fails_once) {
     for (const kit_file *f = KIT_FILES; f->name; ++f) cloud_walk(in_and_out, f);
     char *dir = kit_tempdir(), path[512];
     snprintf(path, sizeof path, "%s/a.ply", dir);
@@ -97,8 +94,7 @@ static void every_allocation_fails_once(void **state) {
 }
 
 /* Many points: arrays that grow, corners that are welded, pieces that meet inside a record. */
-static void grows(void **state) {
-    (void)state;
+KIT_TEST(grows) {
     enum { POINTS = 100000 };
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512];

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void reads_every_format(void **state) {
-    (void)state;
+KIT_TEST(reads_every_format) {
     static const double wanted[][3] = {{1, 2, 3}, {4, 5, 6.5}, {-1, 0, 0.5}};
     atn_ctx *ctx = kit_ctx();
     for (const kit_file *f = KIT_FILES; f->name; ++f) {
@@ -25,8 +24,7 @@ static void reads_every_format(void **state) {
     kit_free(ctx);
 }
 
-static void tells_what_there_is(void **state) {
-    (void)state;
+KIT_TEST(tells_what_there_is) {
     static const struct {
         const char *name, *format, *properties, *left_out;
         size_t frames;
@@ -75,8 +73,7 @@ static void tells_what_there_is(void **state) {
     kit_free(ctx);
 }
 
-static void drops_what_is_invalid(void **state) {
-    (void)state;
+KIT_TEST(drops_what_is_invalid) {
     static const kit_file files[] = {
         KIT_FILE("a.xyz", "1 2 3\nnan 1 1\n4 5 6\n1 -inf 1\n1 inf nan\n1 1e999 1\n"),
         KIT_FILE("a.ply", "ply\nformat ascii 1.0\nelement vertex 6\nproperty float x\nproperty float y\n"
@@ -111,8 +108,7 @@ static atn_cloud *full_cloud(atn_ctx *ctx, bool single, bool species) {
     return cloud_of(ctx, &(kit_file){"full.ply", text, strlen(text)}, ATN_INVALID_REFUSE);
 }
 
-static void round_trips(void **state) {
-    (void)state;
+KIT_TEST(round_trips) {
     const unsigned all = (1u << ROLE_COUNT) - 1;
     static const struct {
         const char *ending;
@@ -149,8 +145,7 @@ static void round_trips(void **state) {
     setlocale(LC_ALL, "C");
 }
 
-static void frames_come_back(void **state) {
-    (void)state;
+KIT_TEST(frames_come_back) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512];
     static const kit_file files[] = {
@@ -174,8 +169,7 @@ static void frames_come_back(void **state) {
     kit_free(ctx);
 }
 
-static void made_in_memory(void **state) {
-    (void)state;
+KIT_TEST(made_in_memory) {
     static const double positions[] = {1, 2, 3, 4, 5, 6};
     static const float normals[] = {0, 0, 1, NAN, 0, 1};
     const double bad[] = {1, NAN, 3};

@@ -48,8 +48,7 @@ static double get(const atn_cloud *cloud, const char *name, size_t point) {
     return -1;
 }
 
-static void reads_every_format(void **state) {
-    (void)state;
+KIT_TEST(reads_every_format) {
     atn_ctx *ctx = kit_ctx();
     char bytes[MOST];
     for (int format = 0; format < LAS_FORMATS; ++format)
@@ -73,8 +72,7 @@ static void reads_every_format(void **state) {
 }
 
 /* Whatever the coordinates, to a billionth of the extent; 1.4 where a class needs it. */
-static void comes_back(void **state) {
-    (void)state;
+KIT_TEST(comes_back) {
     static const struct {
         const char *text, *format;
         double within;
@@ -111,8 +109,7 @@ static void comes_back(void **state) {
     kit_free(ctx);
 }
 
-static void refuses(void **state) {
-    (void)state;
+KIT_TEST(refuses) {
     static const struct {
         size_t at;
         number_type type;

@@ -36,8 +36,7 @@ static double normal_of(const atn_cloud *cloud, size_t k, int axis) {
 /* ---- normals ---- */
 
 /* Outwards; with 20 neighbours of 5,000 points they are right to 0.02 rad at every size. */
-static void normals_of_a_sphere(void **state) {
-    (void)state;
+KIT_TEST(normals_of_a_sphere) {
     enum { POINTS = 5000 };
     static const double radii[] = {1, 1e-20, 1e30, 1e100}, centres[][3] = {{0, 0, 0}, {3, -4, 5}};
     atn_ctx *ctx = kit_ctx();
@@ -65,8 +64,7 @@ static void normals_of_a_sphere(void **state) {
     kit_free(ctx);
 }
 
-static void normals_of_a_plane(void **state) {
-    (void)state;
+KIT_TEST(normals_of_a_plane) {
     enum { POINTS = 500 };
     atn_ctx *ctx = kit_ctx();
     double p[3 * POINTS];
@@ -94,8 +92,7 @@ static void normals_of_a_plane(void **state) {
 }
 
 /* Few points, points at one place, points on a line: zeros. */
-static void normals_where_there_is_no_plane(void **state) {
-    (void)state;
+KIT_TEST(normals_where_there_is_no_plane) {
     atn_ctx *ctx = kit_ctx();
     double same[30], line[30];
     for (int k = 0; k < 30; ++k) same[k] = 0.1;
@@ -124,8 +121,7 @@ static void normals_where_there_is_no_plane(void **state) {
 }
 
 /* What else a cloud has stays; frames know nothing of each other. */
-static void normals_keep_all(void **state) {
-    (void)state;
+KIT_TEST(normals_keep_all) {
     static const char text[] = "3\n\nAl 0 0 0\nNi 1 0 0\nAl 0 1 0\n3\n\nAl 0 0 0.1\nAl 1 0 1.1\nAl 0 1 0.1\n";
     atn_ctx *ctx = kit_ctx();
     kit_file file = {"a.xyz", text, sizeof text - 1};
@@ -143,8 +139,7 @@ static void normals_keep_all(void **state) {
 
 /* ---- cubes ---- */
 
-static void merges_all_columns(void **state) {
-    (void)state;
+KIT_TEST(merges_all_columns) {
     atn_ctx *ctx = kit_ctx();
     atn_cloud *a = cloud_from(ctx, "x,y,z,nx,ny,nz,weight,mass,species\n"
                                    "0.25,0.5,0,1,0,0,1,10,5\n"
@@ -182,8 +177,7 @@ static void merges_all_columns(void **state) {
 }
 
 /* Weights are 1 each without; none are lost; frames are kept apart. */
-static void merges_frames_and_nothing(void **state) {
-    (void)state;
+KIT_TEST(merges_frames_and_nothing) {
     static const char text[] = "2\n\nAl 0 0 0\nAl 0.5 0 0\n0\n\n1\n\nAl 0 0 0\n";
     atn_ctx *ctx = kit_ctx();
     kit_file file = {"a.xyz", text, sizeof text - 1};
@@ -211,8 +205,7 @@ static void merges_frames_and_nothing(void **state) {
 
 /* ---- moved ---- */
 
-static void moves(void **state) {
-    (void)state;
+KIT_TEST(moves) {
     atn_ctx *ctx = kit_ctx();
     atn_cloud *a = cloud_from(ctx, "x,y,z,nx,ny,nz,weight,species\n1,2,3,0.6,0.8,0,5,2\n0,0,0,0,0,0,1,1\n"), *b;
     static const double turned[16] = {0, -1, 0, 10, 1, 0, 0, 20, 0, 0, 1, 30, 0, 0, 0, 1};
@@ -254,8 +247,7 @@ static atn_status use_all(atn_ctx *ctx, const void *given) {
     return status;
 }
 
-static void every_allocation_fails_once(void **state) {
-    (void)state;
+KIT_TEST(every_allocation_fails_once) {
     cloud_walk(use_all, "3\n\nAl 0 0 0\nNi 1 0 0\nAl 0 1 0\n3\n\nAl 0 0 0.1\nAl 1 0 1.1\nAl 0 1 0.1\n");
 }
 

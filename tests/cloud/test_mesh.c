@@ -53,8 +53,7 @@ static atn_status sample_from(const atn_ctx *ctx, const kit_file *file, size_t p
 }
 
 /* Two thirds of the points are on the square, to less than two points for each of its two triangles. */
-static void samples_every_format(void **state) {
-    (void)state;
+KIT_TEST(samples_every_format) {
     static const size_t sizes[] = {0, 1, 2, 3, 10, 3000};
     atn_ctx *ctx = kit_ctx();
     for (size_t m = 0; m < N_MESHES; ++m)
@@ -85,8 +84,7 @@ static void samples_every_format(void **state) {
 
 /* The square is cut into triangles of very different sizes; 8 x 8 fields of it are counted. With points at random
  * chi-square would be about 63; even ones must stay below 63 - 4 deviations = 18, for every seed. */
-static void lies_evenly(void **state) {
-    (void)state;
+KIT_TEST(lies_evenly) {
     static const kit_file file = KIT_FILE("a.obj", "v 0 0 0\nv 8 0 0\nv 8 8 0\nv 0 8 0\nv 7 1 0\nv 7.5 1.5 0\n"
                                                    "f 1 2 5\nf 2 6 5\nf 2 3 6\nf 3 4 6\nf 4 5 6\nf 4 1 5\n");
     enum { POINTS = 6400 };
@@ -108,8 +106,7 @@ static void lies_evenly(void **state) {
 }
 
 /* Many triangles that are smaller than a point's share: every part of the strip gets its points. */
-static void lies_evenly_on_small_triangles(void **state) {
-    (void)state;
+KIT_TEST(lies_evenly_on_small_triangles) {
     enum { STEPS = 2000, POINTS = 500, PARTS = 50 };
     static char text[STEPS * 64];
     size_t at = 0;
@@ -129,8 +126,7 @@ static void lies_evenly_on_small_triangles(void **state) {
 }
 
 /* Coordinates of any size: inside, finite, normals of length 1. */
-static void samples_any_size(void **state) {
-    (void)state;
+KIT_TEST(samples_any_size) {
     static const char *const units[] = {"e30", "e-30", "e-320", "e307"};
     atn_ctx *ctx = kit_ctx();
     for (size_t u = 0; u < 4; ++u) {
@@ -149,8 +145,7 @@ static void samples_any_size(void **state) {
     kit_free(ctx);
 }
 
-static void refuses(void **state) {
-    (void)state;
+KIT_TEST(refuses) {
 #define PLY  "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
 #define FACE "element face 1\nproperty list uchar float vertex_index\nend_header\n0 0 0\n1 0 0\n0 1 0\n"
     static const struct {
@@ -195,14 +190,12 @@ static atn_status sample_some(atn_ctx *ctx, const void *given) {
     return status;
 }
 
-static void every_allocation_fails_once(void **state) {
-    (void)state;
+KIT_TEST(every_allocation_fails_once) {
     for (size_t m = 0; m < N_MESHES; ++m) cloud_walk(sample_some, &MESHES[m]);
 }
 
 /* Cut and spoiled at every byte: sampled or refused. */
-static void takes_damage(void **state) {
-    (void)state;
+KIT_TEST(takes_damage) {
     static const unsigned char spoilers[] = {0, 0xff, '\n', '9', '-', ' ', 0x80};
     enum { SPOILERS = sizeof spoilers };
     atn_ctx *ctx = kit_ctx();
@@ -224,8 +217,7 @@ static void takes_damage(void **state) {
     kit_free(ctx);
 }
 
-static void samples_a_file(void **state) {
-    (void)state;
+KIT_TEST(samples_a_file) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512];
     snprintf(path, sizeof path, "%s/a.obj", dir);

@@ -82,14 +82,10 @@ static void check_order(atn_ctx *ctx, lie way, const cloud_points *p) {
     }
 }
 
-static void orders(void **state) {
-    (void)state;
-    over_all(check_order);
-}
+KIT_TEST(orders) { over_all(check_order); }
 
 /* The corners of a cube, x first. */
-static void orders_along_the_curve(void **state) {
-    (void)state;
+KIT_TEST(orders_along_the_curve) {
     atn_ctx *ctx = kit_ctx();
     cloud_points p;
     uint32_t order[8];
@@ -162,8 +158,7 @@ static void check_merge(atn_ctx *ctx, lie way, const cloud_points *p) {
     }
 }
 
-static void merges(void **state) {
-    (void)state;
+KIT_TEST(merges) {
     over_all(check_merge);
     atn_ctx *ctx = kit_ctx();
     cloud_points p = points_of(ctx, LIE_EVENLY, 4, false, 1), merged;
@@ -259,8 +254,7 @@ static void check_nearest(atn_ctx *ctx, lie way, const cloud_points *p) {
     }
 }
 
-static void finds_neighbours(void **state) {
-    (void)state;
+KIT_TEST(finds_neighbours) {
     over_all(check_nearest);
     cloud_grid_free(NULL);
 }
@@ -294,8 +288,7 @@ static void check_spacing(atn_ctx *ctx, lie way, const cloud_points *p) {
         assert_true(agree(spacing, (sqrt(wanted[(n - 1) / 2]) + sqrt(wanted[n / 2])) / 2));
 }
 
-static void knows_the_spacing(void **state) {
-    (void)state;
+KIT_TEST(knows_the_spacing) {
     over_all(check_spacing);
     atn_ctx *ctx = kit_ctx();
     cloud_points p;
@@ -323,8 +316,7 @@ static void knows_the_spacing(void **state) {
 }
 
 /* Many points at one place, many equal coordinates: no square of their number. */
-static void is_quick_with_equal_points(void **state) {
-    (void)state;
+KIT_TEST(is_quick_with_equal_points) {
     enum { MANY = 200000 };
     atn_ctx *ctx = kit_ctx();
     for (lie way = LIE_LATTICE; way <= LIE_ONE_PLACE; ++way) {
@@ -380,8 +372,7 @@ static found find_all(atn_ctx *ctx, const cloud_points *p) {
     return f;
 }
 
-static void do_not_depend_on_the_number_of_cores(void **state) {
-    (void)state;
+KIT_TEST(do_not_depend_on_the_number_of_cores) {
     atn_ctx *ctx = kit_ctx();
     cpu_set_t all, one;
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
@@ -420,8 +411,7 @@ static const kit_file WRONG[] = {
     KIT_FILE("a.csv", "x,y,z,weight\n1,2,3,0.5\n4,5,6,1e60\n"),
 };
 
-static void takes_weights_and_species(void **state) {
-    (void)state;
+KIT_TEST(takes_weights_and_species) {
     static const double positions[] = {1, 2, 3};
     atn_ctx *ctx = kit_ctx();
     atn_cloud *cloud = cloud_of(ctx, &WEIGHTED, ATN_INVALID_REFUSE);
@@ -469,8 +459,7 @@ static atn_status use_all(atn_ctx *ctx, const void *given) {
 
 /* ---- limits ---- */
 
-static void bounds_have_their_limits(void **state) {
-    (void)state;
+KIT_TEST(bounds_have_their_limits) {
     atn_ctx *ctx = kit_ctx();
     static const struct {
         double low, high, edge;
@@ -488,10 +477,7 @@ static void bounds_have_their_limits(void **state) {
     kit_free(ctx);
 }
 
-static void every_allocation_fails_once(void **state) {
-    (void)state;
-    cloud_walk(use_all, NULL);
-}
+KIT_TEST(every_allocation_fails_once) { cloud_walk(use_all, NULL); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {

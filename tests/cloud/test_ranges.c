@@ -35,8 +35,7 @@ static void check_ion(const atn_mass_ranges *ranges, size_t k, const char *name,
     assert_int_equal(ion.colour, colour);
 }
 
-static void what_rrng_says(void **state) {
-    (void)state;
+KIT_TEST(what_rrng_says) {
     atn_ctx *ctx = kit_ctx();
     atn_mass_ranges *ranges = ranges_of(ctx, RRNG);
     atn_mass_ranges_info info = atn_mass_ranges_info_of(ranges);
@@ -54,8 +53,7 @@ static void what_rrng_says(void **state) {
     kit_free(ctx);
 }
 
-static void what_rng_says(void **state) {
-    (void)state;
+KIT_TEST(what_rng_says) {
     atn_ctx *ctx = kit_ctx();
     atn_mass_ranges *ranges = ranges_of(ctx, RNG);
     atn_mass_ranges_info info = atn_mass_ranges_info_of(ranges);
@@ -79,8 +77,7 @@ static int32_t slowly(const atn_mass_ranges *ranges, double mass) {
     return best;
 }
 
-static void overlaps_are_settled(void **state) {
-    (void)state;
+KIT_TEST(overlaps_are_settled) {
     enum { RANGES = 60 };
     atn_ctx *ctx = kit_ctx();
     atn_text text = {.ctx = ctx};
@@ -108,8 +105,7 @@ static void overlaps_are_settled(void **state) {
     kit_free(ctx);
 }
 
-static void masses_are_counted(void **state) {
-    (void)state;
+KIT_TEST(masses_are_counted) {
     static const float masses[] = {27, 64.1F, 5, NAN, 13.5F, INFINITY, -1};
     static const float strange[] = {1, 2, 3};
     static const int32_t wanted[] = {0, 1, -1, -1, 0, -1, -1};
@@ -125,8 +121,7 @@ static void masses_are_counted(void **state) {
     kit_free(ctx);
 }
 
-static void what_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_is_refused) {
     static const struct {
         const char *text, *sentence;
     } cases[] = {
@@ -166,8 +161,7 @@ static void what_is_refused(void **state) {
     kit_free(ctx);
 }
 
-static void spoiled_at_every_byte(void **state) {
-    (void)state;
+KIT_TEST(spoiled_at_every_byte) {
     static const unsigned char spoilers[] = {0, 0xff, '\n', '9', '-', ' ', ':', '='};
     static const char *const texts[] = {RRNG, RNG};
     atn_ctx *ctx = kit_ctx();
@@ -195,8 +189,7 @@ static atn_status read_and_free(atn_ctx *ctx, const void *text) {
     return status;
 }
 
-static void every_allocation_fails_once(void **state) {
-    (void)state;
+KIT_TEST(every_allocation_fails_once) {
     cloud_walk(read_and_free, RRNG);
     cloud_walk(read_and_free, RNG);
 }

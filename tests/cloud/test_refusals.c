@@ -209,8 +209,7 @@ REFUSE(wrong_pcd, PCD_FILES)
 REFUSE(wrong_text, TEXT_FILES)
 REFUSE(wrong_binary, BINARY_FILES)
 
-static void says_what_converts(void **state) {
-    (void)state;
+KIT_TEST(says_what_converts) {
     static const struct {
         const char *name, *sentence;
     } cases[] = {{"a.laz", "pdal translate IN.laz OUT.las"},
@@ -224,8 +223,7 @@ static void says_what_converts(void **state) {
     kit_free(ctx);
 }
 
-static void no_file_at_all(void **state) {
-    (void)state;
+KIT_TEST(no_file_at_all) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512];
     atn_cloud *none;
@@ -242,8 +240,7 @@ static void no_file_at_all(void **state) {
 }
 
 /* Larger than a piece: what was promised and is gone is noticed; lines may not be longer. */
-static void shrinks_while_read(void **state) {
-    (void)state;
+KIT_TEST(shrinks_while_read) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512], *line;
     const char *bytes;

@@ -74,8 +74,7 @@ static void check_slabs(atn_ctx *ctx, atn_frame *frame, const atn_cloud *cloud, 
     atn_slabs_close(slabs);
 }
 
-static void slabs_have_their_halo(void **state) {
-    (void)state;
+KIT_TEST(slabs_have_their_halo) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512];
     snprintf(path, sizeof path, "%s/a.pos", dir);
@@ -109,8 +108,7 @@ static void slabs_have_their_halo(void **state) {
 }
 
 /* One atom, all at one place, all in a plane, and a frame that is text. */
-static void odd_frames(void **state) {
-    (void)state;
+KIT_TEST(odd_frames) {
     static const struct {
         size_t count;
         double size;
@@ -159,8 +157,7 @@ static void odd_frames(void **state) {
 }
 
 /* Atoms at a few thousand places: groups of places that just do not fit together are as many as there are buckets. */
-static void lumps_stay_apart(void **state) {
-    (void)state;
+KIT_TEST(lumps_stay_apart) {
     enum { PLACES = 2000, EACH = 30 };
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512];
@@ -190,8 +187,7 @@ static void lumps_stay_apart(void **state) {
 }
 
 /* Larger than all buffers together; what a frame and its slabs hold stays as the header says. */
-static void memory_is_bounded(void **state) {
-    (void)state;
+KIT_TEST(memory_is_bounded) {
     enum { MANY = 600000 };
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512];
@@ -228,8 +224,7 @@ static void memory_is_bounded(void **state) {
 }
 
 /* Text goes through a temporary file where it is long: the same atoms, and no more memory for more of them. */
-static void long_text_is_not_kept(void **state) {
-    (void)state;
+KIT_TEST(long_text_is_not_kept) {
     enum { MANY = 100003 };
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512];
@@ -290,8 +285,7 @@ static atn_status go_through_text(atn_ctx *ctx, const void *path) {
     return status;
 }
 
-static void columns_come_in_order(void **state) {
-    (void)state;
+KIT_TEST(columns_come_in_order) {
     enum { RECORDS = 50000, STEP = 12347 }; /* without a common factor: every index is met once */
     atn_ctx *ctx = kit_ctx();
     for (int file = 0; file < 2; ++file) {
@@ -332,8 +326,7 @@ static void columns_come_in_order(void **state) {
     kit_free(ctx);
 }
 
-static void rows_of_xyz(void **state) {
-    (void)state;
+KIT_TEST(rows_of_xyz) {
     static const atn_atom_rows_column columns[] = {{"pos", 3, 3}, {"structure_type", 1, -1}, {"rmsd", 1, 0}, {0}};
     static const double values[2][5] = {{1.0005, -0.0004, -12.3456, 2, 0.4}, {1e20, NAN, 0.9999, -7, 1.5}};
     static const char wanted[] = "2\nLattice=\"1 0 0 0 1 0 0 0 1\" "
@@ -390,8 +383,7 @@ static atn_status go_through(atn_ctx *ctx, const void *path) {
     return status;
 }
 
-static void every_allocation_fails_once(void **state) {
-    (void)state;
+KIT_TEST(every_allocation_fails_once) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512];
     for (const kit_file *f = KIT_FILES; f->name; ++f)

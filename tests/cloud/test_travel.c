@@ -40,8 +40,7 @@ static void has_faces(const atn_cloud *cloud) {
     assert_memory_equal(cloud->faces->corner, corner, sizeof corner);
 }
 
-static void come_back(void **state) {
-    (void)state;
+KIT_TEST(come_back) {
     static const char *const endings[] = {"ply", "pcd", "xyz", "csv"};
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512], lost[256];
@@ -70,8 +69,7 @@ static void come_back(void **state) {
 }
 
 /* A quarter turn about z: normals with it, all else as it was. */
-static void move_along(void **state) {
-    (void)state;
+KIT_TEST(move_along) {
     static const double turn[16] = {0, -1, 0, 5, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
     atn_ctx *ctx = kit_ctx();
     atn_cloud *a = cloud_of(ctx, &TEXT, ATN_INVALID_REFUSE), *b;
@@ -84,8 +82,7 @@ static void move_along(void **state) {
     kit_free(ctx);
 }
 
-static void are_left_out_when_asked(void **state) {
-    (void)state;
+KIT_TEST(are_left_out_when_asked) {
     atn_ctx *ctx = kit_ctx();
     atn_cloud *a;
     atn_cloud_settings options = {.no_properties = true};
@@ -98,8 +95,7 @@ static void are_left_out_when_asked(void **state) {
 }
 
 /* Point 1 is dropped: its faces go, the others name the points that are left. */
-static void faces_follow_points(void **state) {
-    (void)state;
+KIT_TEST(faces_follow_points) {
     static const kit_file files[] = {
         KIT_FILE("a.obj", "v 0 0 0\nv nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 3 4\nf -1 -2 -4\n"),
         KIT_FILE("b.ply", "ply\nformat ascii 1.0\nelement face 3\nproperty list uchar int vertex_index\n"
@@ -123,8 +119,7 @@ static void faces_follow_points(void **state) {
     kit_free(ctx);
 }
 
-static void text_of_words(void **state) {
-    (void)state;
+KIT_TEST(text_of_words) {
     static const kit_file file = KIT_FILE("a.csv", "x,y,z,\"my label\",kind,n\n1,2,3,1.5,tree,4\n4,5,6,2,7,300\n");
     atn_ctx *ctx = kit_ctx();
     atn_cloud *a = cloud_of(ctx, &file, ATN_INVALID_REFUSE);
@@ -145,8 +140,7 @@ static void text_of_words(void **state) {
 
 /* Files of many pieces, read by all cores, against the numbers that were written; of one that is invalid the place is
  * said, or it goes. */
-static void many_records(void **state) {
-    (void)state;
+KIT_TEST(many_records) {
     enum { POINTS = 70000, BAD = 51234 };
     static const char *const endings[] = {"ply", "pcd", "npy"};
     atn_ctx *ctx = kit_ctx();
@@ -183,8 +177,7 @@ static void many_records(void **state) {
 }
 
 /* Voxels keep the properties of the point nearest to the mean. */
-static void voxels_blend_no_labels(void **state) {
-    (void)state;
+KIT_TEST(voxels_blend_no_labels) {
     static const kit_file file = KIT_FILE("a.csv", "x,y,z,label\n0.1,0,0,1\n0.2,0,0,5\n0.4,0,0,2\n1.5,0,0,9\n");
     atn_ctx *ctx = kit_ctx();
     atn_cloud *a = cloud_of(ctx, &file, ATN_INVALID_REFUSE), *b;

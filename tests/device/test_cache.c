@@ -43,8 +43,7 @@ static void make_older(const char *path, long seconds) {
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-static void a_blob_comes_back(void **state) {
-    (void)state;
+KIT_TEST(a_blob_comes_back) {
     char *data;
     size_t length;
     assert_true(atn_cache_lasting(cache));
@@ -67,8 +66,7 @@ static void a_blob_comes_back(void **state) {
     assert_int_equal(seen.warnings, 0);
 }
 
-static void the_oldest_go_first(void **state) {
-    (void)state;
+KIT_TEST(the_oldest_go_first) {
     char foreign[PATH_BYTES + 64], stale[PATH_BYTES + 64], *work;
     enum { BYTES = 100 << 10 }; /* ten of them fit into the one MiB of setup */
     assert_int_equal(mkdir(here.cache, 0700) == 0 || errno == EEXIST, 1);
@@ -101,8 +99,7 @@ static void the_oldest_go_first(void **state) {
     assert_true(has(12));
 }
 
-static void a_senseless_cap_is_told(void **state) {
-    (void)state;
+KIT_TEST(a_senseless_cap_is_told) {
     static const char *const CAPS[] = {"-1", "0", "plenty", "5x", "99999999999999999999999"};
     for (size_t k = 0; k < sizeof CAPS / sizeof *CAPS; ++k) {
         kit_faults own_faults;
@@ -128,8 +125,7 @@ static void flip(int fd) { assert_int_equal(pwrite(fd, "!", 1, 100), 1); }
 static void flip_end(int fd) { assert_int_equal(pwrite(fd, "!", 1, 1000), 1); }
 static void lengthen(int fd) { assert_int_equal(pwrite(fd, "more", 4, 1040), 4); }
 
-static void damage_is_found(void **state) {
-    (void)state;
+KIT_TEST(damage_is_found) {
     static void (*const WAYS[])(int fd) = {cut, empty, shorten, flip, flip_end, lengthen};
     for (size_t k = 0; k < sizeof WAYS / sizeof *WAYS; ++k) {
         put(5, 1000);
@@ -155,8 +151,7 @@ static void damage_is_found(void **state) {
     atn_free(ctx, six);
 }
 
-static void a_full_disk_is_survived(void **state) {
-    (void)state;
+KIT_TEST(a_full_disk_is_survived) {
     struct rlimit old, small;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     small = (struct rlimit){.rlim_cur = 4096, .rlim_max = old.rlim_max};
@@ -173,8 +168,7 @@ static void a_full_disk_is_survived(void **state) {
     assert_int_equal(entries(here.cache, ""), 1); /* no half of it is left */
 }
 
-static void the_directory_may_go(void **state) {
-    (void)state;
+KIT_TEST(the_directory_may_go) {
     char *work;
     put(1, 10);
     char *path = atn_cache_path(cache, key_of(1), ".blob");
@@ -199,8 +193,7 @@ static void the_directory_may_go(void **state) {
     assert_int_equal(entries(here.temporary, "attune-"), 1);
 }
 
-static void stale_halves_do_not_block(void **state) {
-    (void)state;
+KIT_TEST(stale_halves_do_not_block) {
     char *path = atn_cache_path(cache, key_of(1), ".blob"), aside[PATH_BYTES + 64];
     for (int k = 0; k < 300; ++k) { /* what a killed process with our number may have left */
         snprintf(aside, sizeof aside, "%s.%ld.%d", path, (long)getpid(), k);
@@ -212,8 +205,7 @@ static void stale_halves_do_not_block(void **state) {
     atn_free(ctx, path);
 }
 
-static void work_directories_are_private(void **state) {
-    (void)state;
+KIT_TEST(work_directories_are_private) {
     char *work;
     struct stat info;
     kit_ok(ctx, atn_cache_workdir(cache, &work));
@@ -224,8 +216,7 @@ static void work_directories_are_private(void **state) {
 }
 
 /* The seal is the directory's: under another key, name or suffix the same bytes are nothing. */
-static void a_seal_holds_key_name_and_kind(void **state) {
-    (void)state;
+KIT_TEST(a_seal_holds_key_name_and_kind) {
     char from[PATH_BYTES + 64], to[PATH_BYTES + 64], text[ATN_HASH_TEXT], *data;
     size_t length;
     atn_hash_print(key_of(1), text);
@@ -283,8 +274,7 @@ static int store_and_read(int who) {
     return damaged ? 5 : found < 200 ? 6 : 0;
 }
 
-static void processes_never_see_half(void **state) {
-    (void)state;
+KIT_TEST(processes_never_see_half) {
     pid_t children[3];
     for (int k = 0; k < 3; ++k) {
         children[k] = fork();
@@ -314,8 +304,7 @@ static void *work_on(void *failed) {
     return NULL;
 }
 
-static void it_may_be_given_up_while_in_use(void **state) {
-    (void)state;
+KIT_TEST(it_may_be_given_up_while_in_use) {
     pthread_t threads[3];
     bool failed[3] = {0};
     atomic_store(&stop, false);

@@ -53,8 +53,7 @@ static void expect(const char *dir, const char *why) {
     assert_int_equal(entries(here.temporary, ""), 0);
 }
 
-static void it_is_made_private(void **state) {
-    (void)state;
+KIT_TEST(it_is_made_private) {
     char deep[PATH_BYTES + 64], relative[PATH_BYTES + 64];
     umask(0);
     expect(here.cache, NULL);
@@ -73,8 +72,7 @@ static void it_is_made_private(void **state) {
     free(back);
 }
 
-static void it_lies_where_xdg_says(void **state) {
-    (void)state;
+KIT_TEST(it_lies_where_xdg_says) {
     char home[PATH_BYTES + 64], xdg[PATH_BYTES + 64], path[PATH_BYTES + 128];
     snprintf(home, sizeof home, "%s/home", here.dir);
     snprintf(xdg, sizeof xdg, "%s/xdg", here.dir);
@@ -94,8 +92,7 @@ static void it_lies_where_xdg_says(void **state) {
     assert_int_equal(access(home, F_OK), -1);
 }
 
-static void what_others_may_write_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_others_may_write_is_refused) {
     assert_int_equal(mkdir(here.cache, 0700), 0);
     static const unsigned MODES[] = {0777, 0770, 0707, 0720, 0702, 01777};
     for (size_t k = 0; k < sizeof MODES / sizeof *MODES; ++k) {
@@ -107,8 +104,7 @@ static void what_others_may_write_is_refused(void **state) {
     expect(here.cache, NULL);
 }
 
-static void what_lies_below_an_open_one_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_lies_below_an_open_one_is_refused) {
     char below[PATH_BYTES + 64];
     assert_int_equal(mkdir(here.cache, 0700), 0);
     snprintf(below, sizeof below, "%s/a/b", here.cache);
@@ -118,8 +114,7 @@ static void what_lies_below_an_open_one_is_refused(void **state) {
     expect(below, NULL);
 }
 
-static void what_is_no_directory_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_is_no_directory_is_refused) {
     char path[PATH_BYTES + 64], real[PATH_BYTES + 64];
     close(open(here.cache, O_CREAT | O_WRONLY, 0600));
     expect(here.cache, "not a directory");
@@ -159,8 +154,7 @@ static void expect_as_stranger(const char *dir, const char *why) {
     assert_int_equal(entries(here.temporary, ""), 0);
 }
 
-static void what_we_may_not_write_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_we_may_not_write_is_refused) {
     assert_int_equal(mkdir(here.cache, 0700), 0);
     char below[PATH_BYTES + 64];
     snprintf(below, sizeof below, "%s/below", here.cache);
@@ -187,8 +181,7 @@ static void what_we_may_not_write_is_refused(void **state) {
     expect(here.cache, "belongs to another user"); /* root, too, does not trust it */
 }
 
-static void without_any_place_it_says_so(void **state) {
-    (void)state;
+KIT_TEST(without_any_place_it_says_so) {
     if (geteuid() == 0)
         print_message("    (root can always write to /tmp: only that a bad TMPDIR is passed over is seen)\n");
     kit_faults faults;
@@ -206,8 +199,7 @@ static void without_any_place_it_says_so(void **state) {
     setenv("TMPDIR", here.temporary, 1);
 }
 
-static void a_child_does_not_take_it_along(void **state) {
-    (void)state;
+KIT_TEST(a_child_does_not_take_it_along) {
     kit_faults faults;
     kit_log log;
     atn_cache *cache;
@@ -239,8 +231,7 @@ static void *ask(void *argument) {
     return NULL;
 }
 
-static void a_context_has_one(void **state) {
-    (void)state;
+KIT_TEST(a_context_has_one) {
     enum { THREADS = 6 };
     for (int round = 0; round < 30; ++round) {
         kit_faults faults;
@@ -264,8 +255,7 @@ static void a_context_has_one(void **state) {
     }
 }
 
-static void every_allocation_may_fail(void **state) {
-    (void)state;
+KIT_TEST(every_allocation_may_fail) {
     const char *const dirs[] = {here.cache, "/proc/attune"};
     for (size_t d = 0; d < 2; ++d)
         for (long n = 1;; ++n) {

@@ -44,8 +44,7 @@ static int value_of(void *library) {
 }
 
 /* Each comes through the same descriptor's number, and the C library knows libraries by their names. */
-static void loads_are_told_apart(void **state) {
-    (void)state;
+KIT_TEST(loads_are_told_apart) {
     enum { MANY = 20 };
     void *library[MANY];
     for (int k = 0; k < MANY; ++k) {
@@ -60,8 +59,7 @@ static void loads_are_told_apart(void **state) {
     assert_int_equal(entries(here.cache, "work-"), 0);
 }
 
-static void what_is_no_code_is_told(void **state) {
-    (void)state;
+KIT_TEST(what_is_no_code_is_told) {
     void *library;
     kit_fails(ctx, ATN_ERR_BUILD, "junk: built code cannot be loaded",
               atn_code_load(cache, "junk", "no code", 7, &library));
@@ -74,8 +72,7 @@ static void what_is_no_code_is_told(void **state) {
 }
 
 /* No descriptor of it is left: a program that is run by us could read, though not change, what it finds. */
-static void no_descriptor_is_left(void **state) {
-    (void)state;
+KIT_TEST(no_descriptor_is_left) {
     void *library;
     size_t bytes;
     char *data = object_of(7, &bytes);
@@ -98,8 +95,7 @@ static bool forbid(int number) {
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-static void without_memfd_a_file_does(void **state) {
-    (void)state;
+KIT_TEST(without_memfd_a_file_does) {
     size_t bytes;
     char *data = object_of(11, &bytes);
     pid_t child = fork();

@@ -286,8 +286,7 @@ static void failures_leave_it_usable(atn_device *device) {
     kit_ok(ctx, atn_device_selftest(device));
 }
 
-static void host_is_first(void **state) {
-    (void)state;
+KIT_TEST(host_is_first) {
     assert_true(atn_devices_count(devices) >= 1);
     const atn_device_info *info = atn_devices_info(devices, 0);
     assert_string_equal(info->backend, "host");
@@ -297,8 +296,7 @@ static void host_is_first(void **state) {
         print_message("    note: %s\n", atn_devices_note(devices, k));
 }
 
-static void picking(void **state) {
-    (void)state;
+KIT_TEST(picking) {
     int32_t index;
     kit_ok(ctx, atn_devices_pick(devices, "host", &index));
     assert_int_equal(index, 0);
@@ -311,30 +309,12 @@ static void picking(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "no such index", atn_device_open(devices, 99, &device));
 }
 
-static void copies_all(void **state) {
-    (void)state;
-    on_every_device(copies);
-}
-static void scalars_all(void **state) {
-    (void)state;
-    on_every_device(scalars);
-}
-static void order_all(void **state) {
-    (void)state;
-    on_every_device(order_and_time);
-}
-static void dimensions_all(void **state) {
-    (void)state;
-    on_every_device(three_dimensions);
-}
-static void graphs_all(void **state) {
-    (void)state;
-    on_every_device(graphs);
-}
-static void failures_all(void **state) {
-    (void)state;
-    on_every_device(failures_leave_it_usable);
-}
+KIT_TEST(copies_all) { on_every_device(copies); }
+KIT_TEST(scalars_all) { on_every_device(scalars); }
+KIT_TEST(order_all) { on_every_device(order_and_time); }
+KIT_TEST(dimensions_all) { on_every_device(three_dimensions); }
+KIT_TEST(graphs_all) { on_every_device(graphs); }
+KIT_TEST(failures_all) { on_every_device(failures_leave_it_usable); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -9,8 +9,7 @@
 
 /* ---- listing ---- */
 
-static void info_is_filled_in(void **state) {
-    (void)state;
+KIT_TEST(info_is_filled_in) {
     bench b = start();
     const atn_device_info *info = atn_device_get_info(b.device);
     assert_string_equal(info->name, "Fake GPU 0");
@@ -32,8 +31,7 @@ static void info_is_filled_in(void **state) {
     finish(&b);
 }
 
-static void several_devices_open_at_once(void **state) {
-    (void)state;
+KIT_TEST(several_devices_open_at_once) {
     use_fake();
     fake->device_count = 3;
     bench b = open_bench(kit_ctx());
@@ -57,8 +55,7 @@ static void several_devices_open_at_once(void **state) {
 
 /* A large buffer that is freed serves the next, unless others may still work on it: another queue, or who was told
  * where it is. */
-static void large_buffers_are_kept(void **state) {
-    (void)state;
+KIT_TEST(large_buffers_are_kept) {
     enum { LARGE = 1 << 20, MOST = 4 };
     use_fake();
     fake->memory = (size_t)64 << 20;
@@ -100,8 +97,7 @@ static void expect_note(const char *part) {
     kit_free(ctx);
 }
 
-static void what_is_missing_is_noted(void **state) {
-    (void)state;
+KIT_TEST(what_is_missing_is_noted) {
     use_fake();
     setenv("ATTUNE_CUDA_LIB", "/nowhere/libcuda.so.1", 1);
     expect_note("/nowhere/libcuda.so.1");
@@ -141,8 +137,7 @@ static void what_is_missing_is_noted(void **state) {
     assert_int_equal(fake->misuse, 0);
 }
 
-static void opening_may_fail(void **state) {
-    (void)state;
+KIT_TEST(opening_may_fail) {
     use_fake();
     atn_ctx *ctx = kit_ctx();
     atn_devices *devices;
@@ -174,8 +169,7 @@ static void opening_may_fail(void **state) {
 
 /* ---- buffers, queues, events ---- */
 
-static void bytes_arrive(void **state) {
-    (void)state;
+KIT_TEST(bytes_arrive) {
     bench b = start();
     atn_buffer *one, *two;
     char text[16] = "hello, buffer!", got[16];
@@ -194,8 +188,7 @@ static void bytes_arrive(void **state) {
     finish(&b);
 }
 
-static void queues_wait_and_events_time(void **state) {
-    (void)state;
+KIT_TEST(queues_wait_and_events_time) {
     bench b = start();
     atn_queue *second;
     atn_event *from, *to;
@@ -235,8 +228,7 @@ static void *fill_there(void *argument) {
 }
 
 /* A handle may go from thread to thread: each call makes the context the caller's. */
-static void other_threads_may_use_it(void **state) {
-    (void)state;
+KIT_TEST(other_threads_may_use_it) {
     bench b = start();
     atn_buffer *buffer;
     pthread_t thread;
@@ -251,8 +243,7 @@ static void other_threads_may_use_it(void **state) {
 
 /* ---- errors ---- */
 
-static void full_memory_leaves_it_usable(void **state) {
-    (void)state;
+KIT_TEST(full_memory_leaves_it_usable) {
     bench b = start();
     atn_buffer *half, *rest;
     kit_ok(b.ctx, atn_buffer_create(b.device, 1 << 19, &half));
@@ -266,8 +257,7 @@ static void full_memory_leaves_it_usable(void **state) {
     finish(&b);
 }
 
-static void broken_contexts_lose_the_device(void **state) {
-    (void)state;
+KIT_TEST(broken_contexts_lose_the_device) {
     static const int LASTING[] = {214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719};
     for (size_t k = 0; k < sizeof LASTING / sizeof *LASTING; ++k) {
         shelf s;
@@ -295,8 +285,7 @@ static void broken_contexts_lose_the_device(void **state) {
 }
 
 /* One driver call after the other fails once: the failure is reported and nothing is left behind. */
-static void every_call_may_fail(void **state) {
-    (void)state;
+KIT_TEST(every_call_may_fail) {
     static const char *const SYMBOLS[] = {"cuCtxSetCurrent",
                                           "cuMemAlloc_v2",
                                           "cuMemcpyHtoDAsync_v2",
@@ -356,8 +345,7 @@ static void every_call_may_fail(void **state) {
     }
 }
 
-static void every_allocation_may_fail(void **state) {
-    (void)state;
+KIT_TEST(every_allocation_may_fail) {
     for (long n = 1;; ++n) {
         use_fake();
         kit_faults faults = {0};

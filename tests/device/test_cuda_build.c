@@ -10,8 +10,7 @@
 
 /* ---- building ---- */
 
-static void options_are_the_device_s(void **state) {
-    (void)state;
+KIT_TEST(options_are_the_device_s) {
     bench b = start();
     atn_module *module = build(&b, SOURCE);
     static const char PLAIN[] = "--gpu-architecture=sm_90a --std=c++17 -default-device --fmad=true";
@@ -31,8 +30,7 @@ static void options_are_the_device_s(void **state) {
     finish(&b);
 }
 
-static void built_code_is_kept(void **state) {
-    (void)state;
+KIT_TEST(built_code_is_kept) {
     bench b = start();
     atn_module *module = build(&b, SOURCE);
     assert_false(atn_module_cached(module));
@@ -83,8 +81,7 @@ static void damage_cubins(const atn_ctx *ctx) {
     assert_int_equal(damaged, 1);
 }
 
-static void damaged_code_is_built_again(void **state) {
-    (void)state;
+KIT_TEST(damaged_code_is_built_again) {
     bench b = start();
     atn_module_free(build(&b, SOURCE));
     damage_cubins(b.ctx);
@@ -111,8 +108,7 @@ static void damaged_code_is_built_again(void **state) {
     finish(&b);
 }
 
-static void builds_fail_with_the_first_error(void **state) {
-    (void)state;
+KIT_TEST(builds_fail_with_the_first_error) {
     bench b = start();
     atn_module *module;
     kit_fails(b.ctx, ATN_ERR_BUILD, "estep for sm_90a: estep.cu(7): error: wrong",
@@ -133,8 +129,7 @@ static void builds_fail_with_the_first_error(void **state) {
     finish(&b);
 }
 
-static void functions_are_found_once(void **state) {
-    (void)state;
+KIT_TEST(functions_are_found_once) {
     bench b = start();
     atn_module *module = build(&b, SOURCE);
     atn_function *scale, *again, *none;
@@ -160,8 +155,7 @@ static void functions_are_found_once(void **state) {
 
 /* ---- launching ---- */
 
-static void launches_carry_sizes_and_arguments(void **state) {
-    (void)state;
+KIT_TEST(launches_carry_sizes_and_arguments) {
     shelf s;
     start_shelf(&s);
     atn_launch launch = {.groups = {70000, 3, 2}, .items = {16, 4, 2}, .local_bytes = 512, .args = s.args, .n_args = 3};
@@ -186,8 +180,7 @@ static void launches_carry_sizes_and_arguments(void **state) {
     finish_shelf(&s);
 }
 
-static void impossible_launches_are_refused(void **state) {
-    (void)state;
+KIT_TEST(impossible_launches_are_refused) {
     shelf s;
     start_shelf(&s);
     static const struct {
@@ -225,8 +218,7 @@ static void impossible_launches_are_refused(void **state) {
     finish_shelf(&s);
 }
 
-static void more_local_memory_is_asked_for_once(void **state) {
-    (void)state;
+KIT_TEST(more_local_memory_is_asked_for_once) {
     shelf s;
     start_shelf(&s);
     atn_launch launch = {.groups = {1}, .items = {1}, .local_bytes = 49152 - 1024, .args = s.args, .n_args = 3};
@@ -247,8 +239,7 @@ static void more_local_memory_is_asked_for_once(void **state) {
 }
 
 /* An older driver does not tell the parameters: then the caller is believed. */
-static void silent_drivers_are_fine(void **state) {
-    (void)state;
+KIT_TEST(silent_drivers_are_fine) {
     shelf s;
     use_fake();
     start_shelf(&s);
@@ -261,8 +252,7 @@ static void silent_drivers_are_fine(void **state) {
 
 /* ---- with the real compiler ---- */
 
-static void real_cubins_load(void **state) {
-    (void)state;
+KIT_TEST(real_cubins_load) {
     use_fake();
     unsetenv("ATTUNE_NVRTC_LIB");
     atn_nvrtc nvrtc;

@@ -2,8 +2,7 @@
  * leaves the queue as it was and nothing behind. */
 #include "cuda_bench.h"
 
-static void launches_are_kept(void **state) {
-    (void)state;
+KIT_TEST(launches_are_kept) {
     shelf s;
     start_shelf(&s);
     atn_queue *queue = atn_device_queue(s.b.device);
@@ -23,8 +22,7 @@ static void launches_are_kept(void **state) {
     finish_shelf(&s);
 }
 
-static void failures_leave_nothing(void **state) {
-    (void)state;
+KIT_TEST(failures_leave_nothing) {
     static const struct {
         const char *symbol;
         int result;

@@ -13,8 +13,7 @@ static bench start_lazy(uint64_t seed) {
     return b;
 }
 
-static void work_is_ordered_by_events(void **state) {
-    (void)state;
+KIT_TEST(work_is_ordered_by_events) {
     for (uint64_t seed = 0; seed < 30; ++seed) {
         bench b = start_lazy(seed); /* 0: nothing is done before it is waited for */
         queues_at_random(b.ctx, b.device, seed + 1, 200);
@@ -22,8 +21,7 @@ static void work_is_ordered_by_events(void **state) {
     }
 }
 
-static void tapes_take_several_queues(void **state) {
-    (void)state;
+KIT_TEST(tapes_take_several_queues) {
     for (uint64_t seed = 0; seed < 30; ++seed) {
         bench b = start_lazy(seed);
         tapes_at_random(b.ctx, b.device, seed + 1, 60);
@@ -32,8 +30,7 @@ static void tapes_take_several_queues(void **state) {
 }
 
 /* Loops, also where the driver has none of what they need, or does not take their kernel. */
-static void tapes_loop(void **state) {
-    (void)state;
+KIT_TEST(tapes_loop) {
     for (uint64_t seed = 0; seed < 3; ++seed) {
         bench b = start_lazy(seed);
         loops_on_tapes(b.ctx, b.device);
@@ -68,8 +65,7 @@ static void tapes_loop(void **state) {
 }
 
 /* Small puts do not wait until both halves of the stage are full; their memory is the caller's again at once. */
-static void small_puts_are_staged(void **state) {
-    (void)state;
+KIT_TEST(small_puts_are_staged) {
     enum { EACH = 1000, COUNT = 2000, FITS = 2 * 262144 / 1024 };
     bench b = start_lazy(0);
     atn_buffer *buffer;
@@ -91,8 +87,7 @@ static void small_puts_are_staged(void **state) {
 }
 
 /* Without pinned memory left, and for large ones: a put waits, and is right. */
-static void other_puts_wait(void **state) {
-    (void)state;
+KIT_TEST(other_puts_wait) {
     enum { LARGE = 100000 };
     bench b = start_lazy(0);
     atn_buffer *buffer;
@@ -123,10 +118,10 @@ static void other_puts_wait(void **state) {
     finish(&b);
 }
 
-/* What is freed is handed out again for nearly as much; what is kept goes when the device is closed, or no more is left.
+/* What is freed is handed out again for nearly as much; what is kept goes when the device is closed, or no more is
+ * left.
  */
-static void pinned_memory_is_used_again(void **state) {
-    (void)state;
+KIT_TEST(pinned_memory_is_used_again) {
     bench b = start_lazy(0);
     atn_host_memory first, second, other;
     kit_ok(b.ctx, atn_host_alloc(b.device, 200000, &first));
@@ -149,8 +144,7 @@ static void pinned_memory_is_used_again(void **state) {
 }
 
 /* Asynchronous copies of pinned memory: nothing waits, and nothing is done before somebody does. */
-static void asynchronous_copies_do_not_wait(void **state) {
-    (void)state;
+KIT_TEST(asynchronous_copies_do_not_wait) {
     enum { BYTES = 200000 };
     bench b = start_lazy(0);
     atn_buffer *buffer;
@@ -178,8 +172,7 @@ static void asynchronous_copies_do_not_wait(void **state) {
 }
 
 /* A kernel that crashes in one queue: whoever waits first is told why, in whatever way it waits. */
-static void errors_show_at_the_next_wait(void **state) {
-    (void)state;
+KIT_TEST(errors_show_at_the_next_wait) {
     for (int way = 0; way < 4; ++way) {
         shelf s;
         start_shelf(&s);

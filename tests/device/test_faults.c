@@ -53,8 +53,7 @@ static atn_status show_devices(atn_ctx *ctx) {
     return status;
 }
 
-static void listing(void **state) {
-    (void)state;
+KIT_TEST(listing) {
     kit_faults faults;
     atn_ctx *ctx = open_ctx(&faults);
     kit_ok(ctx, show_devices(ctx)); /* measures, and keeps the peaks for what follows */
@@ -148,8 +147,7 @@ static void walk(const atn_device_info *info, bool fresh) {
     assert_true(n > 5);
 }
 
-static void building_and_launching(void **state) {
-    (void)state;
+KIT_TEST(building_and_launching) {
     kit_faults faults;
     atn_ctx *ctx = open_ctx(&faults);
     atn_devices *devices;
@@ -185,8 +183,7 @@ static void peaks_of_host(atn_peaks *peaks, bool *positive) {
     assert_int_equal(faults.live, 0);
 }
 
-static void peaks_are_measured_once(void **state) {
-    (void)state;
+KIT_TEST(peaks_are_measured_once) {
     atn_peaks first = {0}, second = {0};
     bool positive;
     peaks_of_host(&first, &positive);

@@ -108,8 +108,7 @@ static char *real_compiler(void) {
 
 /* ---- no compiler ---- */
 
-static void a_missing_compiler_is_told(void **state) {
-    (void)state;
+KIT_TEST(a_missing_compiler_is_told) {
     setenv("ATTUNE_CC", "no-such-compiler", 1);
     open_all();
     assert_true(noted("host: the compiler 'no-such-compiler', which ATTUNE_CC asks for, is not there"));
@@ -133,8 +132,7 @@ static void a_missing_compiler_is_told(void **state) {
 
 /* ---- compilers that fail ---- */
 
-static void a_failing_compiler_is_quoted(void **state) {
-    (void)state;
+KIT_TEST(a_failing_compiler_is_quoted) {
     use_script("echo note: hm; echo \"$PWD/x.c:1:2: error: boom is \033[1mundeclared\033[0m\" >&2; exit 1");
     expect_failure(ATN_ERR_BUILD, "could not compile it (exit code 1): error: boom is  [1mundeclared");
     use_script("exit 3");
@@ -150,8 +148,7 @@ static void a_failing_compiler_is_quoted(void **state) {
     assert_true(entries(here.cache, "") <= 0);
 }
 
-static void what_is_no_compiler_is_told(void **state) {
-    (void)state;
+KIT_TEST(what_is_no_compiler_is_told) {
     char path[PATH_BYTES + 64];
     snprintf(path, sizeof path, "%s/not-a-program", here.dir);
     close(open(path, O_CREAT | O_WRONLY, 0700));
@@ -172,8 +169,7 @@ static void what_is_no_compiler_is_told(void **state) {
     free(script);
 }
 
-static void a_hanging_compiler_is_stopped(void **state) {
-    (void)state;
+KIT_TEST(a_hanging_compiler_is_stopped) {
     char *pid_file = malloc(PATH_BYTES + 64), *body = malloc(2 * PATH_BYTES);
     snprintf(pid_file, PATH_BYTES + 64, "%s/pid", here.dir);
     snprintf(body, 2 * PATH_BYTES, "echo temporary >$TMPDIR/ccXYZ.s; sleep 1000 & echo $! >'%s'; wait", pid_file);
@@ -191,8 +187,7 @@ static void a_hanging_compiler_is_stopped(void **state) {
     free(body);
 }
 
-static void a_cancelled_build_stops(void **state) {
-    (void)state;
+KIT_TEST(a_cancelled_build_stops) {
     use_script("sleep 1000");
     atn_module *module;
     atn_devices *again;
@@ -202,8 +197,7 @@ static void a_cancelled_build_stops(void **state) {
     assert_null(again);
 }
 
-static void a_full_cache_is_left(void **state) {
-    (void)state;
+KIT_TEST(a_full_cache_is_left) {
     char *compiler = real_compiler(), *body = malloc(4 * PATH_BYTES);
     snprintf(
         body, 4 * PATH_BYTES,
@@ -225,8 +219,7 @@ static void a_full_cache_is_left(void **state) {
 
 /* ---- what is kept ---- */
 
-static void both_compilers_work(void **state) {
-    (void)state;
+KIT_TEST(both_compilers_work) {
     static const char *const NAMES[] = {"gcc", "clang"};
     open_all();
     for (size_t k = 0; k < 2; ++k) {
@@ -245,8 +238,7 @@ static void both_compilers_work(void **state) {
     }
 }
 
-static void builds_are_kept(void **state) {
-    (void)state;
+KIT_TEST(builds_are_kept) {
     free(real_compiler());
     expect(&(atn_build){.source = SOURCE}, 42, false);
     expect(&(atn_build){.source = SOURCE, .name = "another_name"}, 42, true);
@@ -264,8 +256,7 @@ static void builds_are_kept(void **state) {
     assert_int_equal(seen.warnings, 0);
 }
 
-static void a_cap_too_small_does_no_harm(void **state) {
-    (void)state;
+KIT_TEST(a_cap_too_small_does_no_harm) {
     free(real_compiler());
     setenv("ATTUNE_CACHE_MIB", "1", 1);
     open_all();
@@ -295,8 +286,7 @@ static void damage(int way) {
     close(fd);
 }
 
-static void damaged_code_is_made_anew(void **state) {
-    (void)state;
+KIT_TEST(damaged_code_is_made_anew) {
     free(real_compiler());
     expect(&(atn_build){.source = SOURCE}, 42, false);
     for (int way = 0; way < 5; ++way) {
@@ -337,8 +327,7 @@ static void in_a_process(const atn_build *build, bool expect_cached, int32_t val
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void openmp_may_be_installed_later(void **state) {
-    (void)state;
+KIT_TEST(openmp_may_be_installed_later) {
     char *compiler = real_compiler(), *body = malloc(4 * PATH_BYTES), there[PATH_BYTES + 64];
     snprintf(there, sizeof there, "%s/installed", here.dir);
     snprintf(body, 4 * PATH_BYTES,
@@ -358,8 +347,7 @@ static void openmp_may_be_installed_later(void **state) {
 
 /* ---- callers' mistakes ---- */
 
-static void mistakes_are_refused(void **state) {
-    (void)state;
+KIT_TEST(mistakes_are_refused) {
     free(real_compiler());
     char name[200], flags[2000] = "";
     atn_module *module;

@@ -31,8 +31,7 @@ static bool can_be_asked(size_t bytes) {
     return can;
 }
 
-static void large_buffers_have_large_pages(void **state) {
-    (void)state;
+KIT_TEST(large_buffers_have_large_pages) {
     enum { LARGE = 64 << 20, SMALL = 1 << 20 };
     if (!can_be_asked(LARGE)) {
         print_message("this kernel, or an emulator, has no transparent huge pages, or does not show them\n");

@@ -76,8 +76,7 @@ static int build_and_run(const char *source, const char *compiler) {
     return wrong ? wrong : own_faults.live ? 4 : 0;
 }
 
-static void processes_build_at_once(void **state) {
-    (void)state;
+KIT_TEST(processes_build_at_once) {
     enum { PROCESSES = 4 };
     pid_t children[PROCESSES];
     int gate[2];
@@ -123,8 +122,7 @@ static void *build_much(void *argument) {
 }
 
 /* Two handles of one context, in two threads: the same source, then sources of their own. */
-static void threads_build_at_once(void **state) {
-    (void)state;
+KIT_TEST(threads_build_at_once) {
     char *other = malloc(sizeof SOURCE + 20);
     sprintf(other, "%s/* other */\n", SOURCE);
     const char *const sources[][2] = {{SOURCE, SOURCE}, {SOURCE, other}};
@@ -145,8 +143,7 @@ static void threads_build_at_once(void **state) {
     free(other);
 }
 
-static void modules_go_while_threads_stay(void **state) {
-    (void)state;
+KIT_TEST(modules_go_while_threads_stay) {
     static const char *const NAMES[] = {"gcc", "clang"};
     for (int k = 0; k < 10; ++k) {
         char *path;
@@ -161,8 +158,7 @@ static void modules_go_while_threads_stay(void **state) {
 
 /* ---- how many ---- */
 
-static void there_are_as_many_as_asked(void **state) {
-    (void)state;
+KIT_TEST(there_are_as_many_as_asked) {
     if (!has_openmp()) skip();
     int32_t cores = atn_device_get_info(device)->cores, got = 0;
     for (int32_t asked = 0; asked <= cores + 2; ++asked) {
@@ -171,8 +167,7 @@ static void there_are_as_many_as_asked(void **state) {
     }
 }
 
-static void a_pinned_caller_has_one_core(void **state) {
-    (void)state;
+KIT_TEST(a_pinned_caller_has_one_core) {
     cpu_set_t before, one;
     pthread_getaffinity_np(pthread_self(), sizeof before, &before);
     size_t last = 0;

@@ -24,8 +24,7 @@ static atn_nvrtc load(void) {
     return nvrtc;
 }
 
-static void present_says_which(void **state) {
-    (void)state;
+KIT_TEST(present_says_which) {
     load();
     atn_ctx *ctx = kit_ctx();
     int major, minor;
@@ -36,8 +35,7 @@ static void present_says_which(void **state) {
     kit_free(ctx);
 }
 
-static void builds_for_several_architectures(void **state) {
-    (void)state;
+KIT_TEST(builds_for_several_architectures) {
     atn_nvrtc nvrtc = load();
     atn_ctx *ctx = kit_ctx();
     for (int k = 0; k < nvrtc.n_archs; ++k) {
@@ -57,8 +55,7 @@ static void builds_for_several_architectures(void **state) {
     kit_free(ctx);
 }
 
-static void options_reach_the_compiler(void **state) {
-    (void)state;
+KIT_TEST(options_reach_the_compiler) {
     atn_nvrtc nvrtc = load();
     atn_ctx *ctx = kit_ctx();
     const char *source = "#ifndef SIZE\n#error no size\n#endif\n"
@@ -79,8 +76,7 @@ static void options_reach_the_compiler(void **state) {
     kit_free(ctx);
 }
 
-static void headers_of_the_toolkit_are_found(void **state) {
-    (void)state;
+KIT_TEST(headers_of_the_toolkit_are_found) {
     atn_nvrtc nvrtc = load();
     if (!*nvrtc.include) {
         print_message("    SKIPPED: cuda_fp16.h is not installed\n");
@@ -98,8 +94,7 @@ static void headers_of_the_toolkit_are_found(void **state) {
 }
 
 /* The probes are the only device code written by hand: what they are built from must not even warn. */
-static void probes_build_without_a_warning(void **state) {
-    (void)state;
+KIT_TEST(probes_build_without_a_warning) {
     atn_nvrtc nvrtc = load();
     atn_ctx *ctx = kit_ctx();
     atn_device device = {.ctx = ctx, .info = {.backend = "cuda", .fp64 = true, .fp16 = true}};
@@ -126,8 +121,7 @@ static void count_lines(void *user, atn_log_level level, const char *line) {
     if (level == ATN_LOG_INFO && strstr(line, "second_thing")) ++logged;
 }
 
-static void failures_name_the_line(void **state) {
-    (void)state;
+KIT_TEST(failures_name_the_line) {
     atn_nvrtc nvrtc = load();
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&(atn_ctx_settings){.log = count_lines}, &ctx), ATN_OK);
@@ -159,8 +153,7 @@ static void failures_name_the_line(void **state) {
     atn_ctx_free(ctx);
 }
 
-static void warnings_are_counted(void **state) {
-    (void)state;
+KIT_TEST(warnings_are_counted) {
     atn_nvrtc nvrtc = load();
     atn_ctx *ctx = kit_ctx();
     atn_nvrtc_output out;
@@ -172,8 +165,7 @@ static void warnings_are_counted(void **state) {
     kit_free(ctx);
 }
 
-static void stops_when_told(void **state) {
-    (void)state;
+KIT_TEST(stops_when_told) {
     atn_nvrtc nvrtc = load();
     atn_ctx *ctx = kit_ctx();
     atn_nvrtc_output out;
@@ -189,8 +181,7 @@ static void stops_when_told(void **state) {
     kit_free(ctx);
 }
 
-static void every_allocation_may_fail(void **state) {
-    (void)state;
+KIT_TEST(every_allocation_may_fail) {
     atn_nvrtc nvrtc = load();
     kit_faults faults = {0};
     atn_ctx_settings options = kit_fault_options(&faults);
@@ -215,8 +206,7 @@ static void every_allocation_may_fail(void **state) {
 
 /* ---- what needs no NVRTC ---- */
 
-static void missing_is_explained(void **state) {
-    (void)state;
+KIT_TEST(missing_is_explained) {
     atn_ctx *ctx = kit_ctx();
     int major, minor;
     char why[ATN_MESSAGE_BYTES], *cubin;
@@ -234,8 +224,7 @@ static void missing_is_explained(void **state) {
     kit_free(ctx);
 }
 
-static void architecture_is_the_nearest(void **state) {
-    (void)state;
+KIT_TEST(architecture_is_the_nearest) {
     atn_nvrtc nvrtc = {.major = 13, .archs = {75, 80, 86, 90, 100}, .n_archs = 5};
     static const struct {
         int major, minor;

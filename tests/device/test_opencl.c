@@ -98,14 +98,12 @@ static void check_library(const char *library, const char *mode, const char *not
     kit_free(ctx);
 }
 
-static void missing_library(void **state) {
-    (void)state;
+KIT_TEST(missing_library) {
     check_library("/nowhere/libOpenCL.so.1", "", "opencl: ATTUNE_OPENCL_LIB names /nowhere/libOpenCL.so.1", 0);
     check_library("libm.so.6", "", "opencl: libm.so.6 has no clGetPlatformIDs", 0);
 }
 
-static void lying_library(void **state) {
-    (void)state;
+KIT_TEST(lying_library) {
     check_library(FAKE_OPENCL, "no platform", "opencl: no platform is installed", 0);
     check_library(FAKE_OPENCL, "broken loader", "opencl: the platforms cannot be listed: CL_OUT_OF_HOST_MEMORY (-6)",
                   0);
@@ -118,8 +116,7 @@ static void lying_library(void **state) {
 }
 
 /* What child processes inherit is what we were given. */
-static void environment_stays(void **state) {
-    (void)state;
+KIT_TEST(environment_stays) {
     char *before = kit_getenv("OCL_ICD_FILENAMES");
     setenv("OCL_ICD_FILENAMES", "libone.so:libtwo.so", 1);
     check_library(FAKE_OPENCL, "terse", NULL, 1);
@@ -127,8 +124,7 @@ static void environment_stays(void **state) {
     kit_setenv("OCL_ICD_FILENAMES", before);
 }
 
-static void error_names(void **state) {
-    (void)state;
+KIT_TEST(error_names) {
     assert_string_equal(atn_opencl_error_find(-5)->name, "CL_OUT_OF_RESOURCES");
     assert_string_equal(atn_opencl_error_find(-54)->name, "CL_INVALID_WORK_GROUP_SIZE");
     assert_string_equal(atn_opencl_error_find(-12345)->name, "an unknown error");
@@ -140,8 +136,7 @@ static void error_names(void **state) {
     }
 }
 
-static void listing(void **state) {
-    (void)state;
+KIT_TEST(listing) {
     atn_ctx *ctx = kit_ctx();
     OPEN_OR_SKIP(ctx, device);
     const atn_device_info *info = atn_device_get_info(device);
@@ -171,8 +166,7 @@ static void hear(void *user, atn_log_level level, const char *line) {
     snprintf(all->text + used, sizeof all->text - used, "%s\n", line);
 }
 
-static void build_failure(void **state) {
-    (void)state;
+KIT_TEST(build_failure) {
     heard all = {0};
     char *dir = kit_tempdir();
     atn_ctx *ctx;
@@ -202,8 +196,7 @@ static void build_failure(void **state) {
     skip();
 }
 
-static void build_options(void **state) {
-    (void)state;
+KIT_TEST(build_options) {
     atn_ctx *ctx = kit_ctx();
     OPEN_OR_SKIP(ctx, device);
     static const struct {
@@ -239,8 +232,7 @@ static atn_module *build_twice(atn_ctx *ctx, atn_device *device, bool cached) {
     return module;
 }
 
-static void cache_hit(void **state) {
-    (void)state;
+KIT_TEST(cache_hit) {
     atn_ctx *ctx = kit_ctx();
     OPEN_OR_SKIP(ctx, device);
     atn_module *first = build_twice(ctx, device, false), *second = build_twice(ctx, device, true);
@@ -285,8 +277,7 @@ static int damage_files(const char *dir) {
     return damaged;
 }
 
-static void damaged_binary(void **state) {
-    (void)state;
+KIT_TEST(damaged_binary) {
     atn_ctx *ctx = kit_ctx();
     OPEN_OR_SKIP(ctx, device);
     const atn_build build = {.name = "twice", .source = TWICE};
@@ -310,8 +301,7 @@ static void damaged_binary(void **state) {
 
 /* ---- functions and launches ---- */
 
-static void functions(void **state) {
-    (void)state;
+KIT_TEST(functions) {
     atn_ctx *ctx = kit_ctx();
     OPEN_OR_SKIP(ctx, device);
     atn_module *module = build_twice(ctx, device, false);
@@ -329,8 +319,7 @@ static void functions(void **state) {
     done(ctx, device);
 }
 
-static void launches_refused(void **state) {
-    (void)state;
+KIT_TEST(launches_refused) {
     atn_ctx *ctx = kit_ctx();
     OPEN_OR_SKIP(ctx, device);
     atn_module *module = build_twice(ctx, device, false);
@@ -370,8 +359,7 @@ static cl_int old_wait(cl_command_queue queue, cl_uint count, const cl_event *ev
     return real.clEnqueueBarrierWithWaitList(queue, count, events, NULL);
 }
 
-static void old_version(void **state) {
-    (void)state;
+KIT_TEST(old_version) {
     atn_ctx *ctx = kit_ctx();
     OPEN_OR_SKIP(ctx, device);
     atn_opencl_device *own = atn_opencl_of(device);
@@ -426,8 +414,7 @@ static cl_int no_resources(cl_command_queue a, cl_kernel b, cl_uint c, const siz
 
 static cl_int ruined(cl_command_queue a) { return (void)a, -36; }
 
-static void out_of_memory(void **state) {
-    (void)state;
+KIT_TEST(out_of_memory) {
     atn_ctx *ctx = kit_ctx();
     OPEN_OR_SKIP(ctx, device);
     atn_opencl_api *api = &atn_opencl_of(device)->api, saved = *api;
@@ -454,8 +441,7 @@ static void out_of_memory(void **state) {
     done(ctx, device);
 }
 
-static void lost(void **state) {
-    (void)state;
+KIT_TEST(lost) {
     atn_ctx *ctx = kit_ctx();
     OPEN_OR_SKIP(ctx, device);
     atn_module *module = build_twice(ctx, device, false);
@@ -481,8 +467,7 @@ static cl_int failed_copy(cl_event a, cl_uint b, size_t c, void *to, size_t *d) 
 }
 
 /* A copy that was accepted and failed on its way: whoever waits next is told, once. */
-static void failed_copies_show(void **state) {
-    (void)state;
+KIT_TEST(failed_copies_show) {
     atn_ctx *ctx = kit_ctx();
     OPEN_OR_SKIP(ctx, device);
     atn_opencl_api *api = &atn_opencl_of(device)->api, saved = *api;
@@ -541,8 +526,7 @@ static atn_status session(const char *dir, bool no_cache, kit_faults *faults) {
     return status;
 }
 
-static void failing_allocations(void **state) {
-    (void)state;
+KIT_TEST(failing_allocations) {
     char *dir = kit_tempdir();
     for (int no_cache = 0; no_cache < 2; ++no_cache) {
         kit_faults faults = {0};

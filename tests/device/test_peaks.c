@@ -38,8 +38,7 @@ static void keep(const fixture *f, const atn_peaks_kept *kept) {
     kit_ok(f->ctx, atn_cache_put(cache, atn_device_peaks_key(f->host), ".peaks", kept, sizeof *kept));
 }
 
-static void settled_peaks_are_read(void **state) {
-    (void)state;
+KIT_TEST(settled_peaks_are_read) {
     fixture f;
     begin(&f);
     atn_peaks_kept kept = {.peaks = {sizeof(atn_peaks), TINY, TINY, TINY, TINY}}, found;
@@ -52,8 +51,7 @@ static void settled_peaks_are_read(void **state) {
     end(&f);
 }
 
-static void busy_peaks_are_measured_again(void **state) {
-    (void)state;
+KIT_TEST(busy_peaks_are_measured_again) {
     fixture f;
     begin(&f);
     atn_peaks_kept kept = {.peaks = {sizeof(atn_peaks), TINY, TINY, HUGE_RATE, TINY}}, found;
@@ -73,8 +71,7 @@ static void busy_peaks_are_measured_again(void **state) {
     end(&f);
 }
 
-static void exceeded_peaks_are_measured_again(void **state) {
-    (void)state;
+KIT_TEST(exceeded_peaks_are_measured_again) {
     fixture f;
     begin(&f);
     atn_peaks_kept kept = {.peaks = {sizeof(atn_peaks), TINY, TINY, TINY, TINY}}, found;
@@ -93,8 +90,7 @@ static void exceeded_peaks_are_measured_again(void **state) {
 }
 
 /* What no measurement reaches, say of operations that a compiler left out, is asked for once. */
-static void a_claim_is_looked_into_once(void **state) {
-    (void)state;
+KIT_TEST(a_claim_is_looked_into_once) {
     fixture f;
     begin(&f);
     atn_peaks_kept kept = {.peaks = {TINY, TINY, TINY, TINY}, .reached = {.fp64 = HUGE_RATE}};
@@ -122,8 +118,7 @@ static bool cpu_has_fp16(void) {
 #endif
 }
 
-static void a_core_with_fp16_has_its_peak(void **state) {
-    (void)state;
+KIT_TEST(a_core_with_fp16_has_its_peak) {
     if (!cpu_has_fp16()) print_message("    skipped: this CPU has no arithmetic on halves\n"), skip();
     fixture f;
     begin(&f);

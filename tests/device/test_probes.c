@@ -153,8 +153,7 @@ static int check_loop(const target *t, char **lines, size_t from, size_t end) {
     return n;
 }
 
-static void accumulators_stay_in_registers(void **state) {
-    (void)state;
+KIT_TEST(accumulators_stay_in_registers) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), **lines = calloc(MOST_LINES, sizeof *lines);
     int compiled = 0;

@@ -114,8 +114,7 @@ static void queues_are_few(atn_device *device) {
 }
 
 /* Two handles of one device: neither takes what is the other's. */
-static void handles_are_apart(void **state) {
-    (void)state;
+KIT_TEST(handles_are_apart) {
     atn_device *one, *two;
     atn_buffer *buffer;
     atn_event *event;
@@ -140,26 +139,11 @@ static void handles_are_apart(void **state) {
     atn_device_close(one);
 }
 
-static void ordered_all(void **state) {
-    (void)state;
-    on_every_device(work_is_ordered_by_events);
-}
-static void tapes_all(void **state) {
-    (void)state;
-    on_every_device(tapes_take_several_queues);
-}
-static void loops_all(void **state) {
-    (void)state;
-    on_every_device(tapes_loop);
-}
-static void refusals_all(void **state) {
-    (void)state;
-    on_every_device(tapes_refuse);
-}
-static void few_all(void **state) {
-    (void)state;
-    on_every_device(queues_are_few);
-}
+KIT_TEST(ordered_all) { on_every_device(work_is_ordered_by_events); }
+KIT_TEST(tapes_all) { on_every_device(tapes_take_several_queues); }
+KIT_TEST(loops_all) { on_every_device(tapes_loop); }
+KIT_TEST(refusals_all) { on_every_device(tapes_refuse); }
+KIT_TEST(few_all) { on_every_device(queues_are_few); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ordered_all), cmocka_unit_test(tapes_all),

@@ -9,8 +9,7 @@
 
 SHARED_CTX;
 
-static void halves(void **state) {
-    (void)state;
+KIT_TEST(halves) {
     for (uint32_t bits = 0; bits < 65536; ++bits) { /* there and back */
         double number = atn_half_to_double((uint16_t)bits);
         if (isnan(number))
@@ -86,8 +85,7 @@ STRAIGHT(f_pow, powf(fabsf(a) + 1, b) - tanhf(a * b) + atan2f(a * b, b + 5))
 STRAIGHT(f_floor, floorf(a * 3) + truncf(b * 7))
 
 /* What single precision computes lies within the bound, and the bound is no larger than it must be. */
-static void bounds_hold(void **state) {
-    (void)state;
+KIT_TEST(bounds_hold) {
     static const struct {
         const char *text;
         float (*straight)(float, float);
@@ -120,8 +118,7 @@ static void bounds_hold(void **state) {
 }
 
 /* What an error can turn altogether is uncertain, and only that. */
-static void doubts(void **state) {
-    (void)state;
+KIT_TEST(doubts) {
     static const struct {
         const char *type, *text;
         float a, b;
@@ -149,8 +146,7 @@ static void doubts(void **state) {
     }
 }
 
-static void options_widen(void **state) {
-    (void)state;
+KIT_TEST(options_widen) {
     atn_eval_options half = {.unit[ATN_SP] = 0x1p-11}, rough = {.exp_error = 1e-3}, native = {.exp_slope = 1e-4},
                      fast = {.fast = true};
     double own = evaluate("#in(0) * #in(1)", "SP", 0.1f, 0.3f, NULL).bound,
@@ -163,8 +159,7 @@ static void options_widen(void **state) {
 }
 
 /* A sum of terms that cancel: every order is within the bound, what is wrong is not. */
-static void sums_in_any_order(void **state) {
-    (void)state;
+KIT_TEST(sums_in_any_order) {
     kernel k =
         kernel_make(ctx, 1, "ICF='#acc(0) + #in(0) * #in(0) * #in(1)'", "x=SP:1 s=SP:1 y=SP:1",
                     READ("r", "x", "v0") READ("q", "s", "v0") WRITE("w", "y", "0"),
@@ -198,8 +193,7 @@ static void sums_in_any_order(void **state) {
     kernel_free(&k);
 }
 
-static void agreement(void **state) {
-    (void)state;
+KIT_TEST(agreement) {
     static const struct {
         float got;
         double value, bound;
@@ -241,8 +235,7 @@ static void agreement(void **state) {
 }
 
 /* Elements that were not to be written must hold what they held. */
-static void stray_writes(void **state) {
-    (void)state;
+KIT_TEST(stray_writes) {
     kernel k = kernel_make(ctx, 1, "", "y=INT32:1",
                            PARAMETER("n", "INT32", "") FUNCTION("f", "INT32", "7") WRITE("w", "y", "v0"),
                            "n.out>K.Range(0) f.out>w.in K.i(0)>w.v(0)");

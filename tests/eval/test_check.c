@@ -37,8 +37,7 @@ static kernel with(int64_t x, int64_t z, int64_t y, double n) {
     return k;
 }
 
-static void refusals(void **state) {
-    (void)state;
+KIT_TEST(refusals) {
     kernel k = with(11, 1, 4, 4); /* 3 * 3 + 1 = 10 */
     kit_ok(ctx, kernel_bind(&k));
     kit_ok(ctx, atn_eval_check(ctx, k.graph, &k.frame));
@@ -72,8 +71,7 @@ static void refusals(void **state) {
     kernel_free(&k);
 }
 
-static void names(void **state) {
-    (void)state;
+KIT_TEST(names) {
     kernel k = with(11, 1, 4, 4);
     kernel_vector(&k, "q", ATN_SP, room, 1);
     refuse(k, "K: no DataObject 'q'; there is x, z, y");
@@ -100,8 +98,7 @@ static void names(void **state) {
 }
 
 /* What is not affine over known ranges is guarded at run time, not refused; tables are checked like any object. */
-static void computed_accesses(void **state) {
-    (void)state;
+KIT_TEST(computed_accesses) {
     kernel k = kernel_make(ctx, 1, "", "i=INT32:1 x=SP:1 y=SP:1",
                            READ("at", "i", "v0") READ("r", "x", "v0 + 1") WRITE("w", "y", "v0"),
                            "i.Size(0)>K.Range(0) K.i(0)>at.v(0) at.out>r.v(0) r.out>w.in K.i(0)>w.v(0)");
@@ -125,8 +122,7 @@ static void computed_accesses(void **state) {
     kernel_free(&k);
 }
 
-static void reaches(void **state) {
-    (void)state;
+KIT_TEST(reaches) {
     int64_t size[ATN_MAX_RANK];
     kernel k = kernel_make(ctx, 2, "", "x=SP:2 y=SP:2 z=SP:1 h=INT32:1",
                            READ("r", "x", "v0, v1") FUNCTION("one", "INT32", "1")
@@ -161,8 +157,7 @@ static void reaches(void **state) {
 }
 
 /* A range that is read from an object is known only where its elements are. */
-static void elements_not_at_hand(void **state) {
-    (void)state;
+KIT_TEST(elements_not_at_hand) {
     kernel k = kernel_make(ctx, 0, "", "n=INT32:1 y=INT32:1",
                            READ("r", "n", "0") ITERATOR("it", 1, "ICF='#acc(0) + #in(0)' ICFType='INDEX'",
                                                         FUNCTION("f", "INDEX", "#in(0)"))
@@ -184,8 +179,7 @@ static void elements_not_at_hand(void **state) {
 }
 
 /* Indices within 2^48, however they come about; and how large they are, for 32-bit addresses. */
-static void spans(void **state) {
-    (void)state;
+KIT_TEST(spans) {
     float x[8] = {0};
     int64_t span;
     kernel k =
@@ -208,8 +202,7 @@ static void spans(void **state) {
 }
 
 /* Every allocation of a check and a run may fail; nothing is lost, nothing half done. */
-static void allocations_fail(void **state) {
-    (void)state;
+KIT_TEST(allocations_fail) {
     for (long n = 1;; ++n) {
         kit_faults faults = {0};
         atn_ctx_settings options = kit_fault_options(&faults);
@@ -239,8 +232,7 @@ static void allocations_fail(void **state) {
 }
 
 /* An array whose size is given is made so, and no other one is taken; not even its size is asked for. */
-static void given_sizes(void **state) {
-    (void)state;
+KIT_TEST(given_sizes) {
     static const char TEXT[] =
         "kernel K(image: matrix U8) -> add count: vector INT32[256]\n    count[image[y, x]] += 1\n";
     static uint8_t image[6] = {0, 255, 3, 3, 0, 3};

@@ -23,8 +23,7 @@ static const char mv_connections[] = "A.Size(1)>K.Range(0) A.Size(0)>iter1.Range
                                      "MulFunc.out(0)>iter1.func(0) iter1.out>access_c.in K.i(0)>access_c.v(0)";
 
 /* Listing 2 of the seed, on a matrix with a pitch. */
-static void matrix_times_vector(void **state) {
-    (void)state;
+KIT_TEST(matrix_times_vector) {
     kernel k = kernel_make(ctx, 1, "", "A=SP:2 b=SP:1 c=SP:1", mv_children, mv_connections);
     float A[2][4] = {{1, 2, 3, -99}, {4, 5, 6, -99}}, b[3] = {1, 10, 100}, c[2] = {-1, -1};
     kernel_matrix(&k, "A", ATN_SP, A, 3, 2, 4);
@@ -36,8 +35,7 @@ static void matrix_times_vector(void **state) {
 }
 
 /* Sizes 0 and 1: an empty range gives the ICF's init, an empty space writes nothing. */
-static void small_sizes(void **state) {
-    (void)state;
+KIT_TEST(small_sizes) {
     float A[1] = {3}, b[1] = {5}, c[2] = {-1, -1};
     for (int columns = 0; columns < 2; ++columns) {
         for (int rows = 0; rows < 2; ++rows) {
@@ -54,8 +52,7 @@ static void small_sizes(void **state) {
 }
 
 /* Every boundary mode, two and more elements off either end. */
-static void boundaries(void **state) {
-    (void)state;
+KIT_TEST(boundaries) {
     static const struct {
         const char *mode;
         float wanted[9];
@@ -84,8 +81,7 @@ static void boundaries(void **state) {
 }
 
 /* A five-point stencil in two dimensions; a zero outside on either axis. */
-static void stencil(void **state) {
-    (void)state;
+KIT_TEST(stencil) {
     kernel k = kernel_make(ctx, 2, "", "u=DP:2 v=DP:2",
                            READ_EDGE("c", "u", "v0, v1", "zero") READ_EDGE("w", "u", "v0 - 1, v1", "zero")
                                READ_EDGE("e", "u", "v0 + 1, v1", "zero") READ_EDGE("n", "u", "v0, v1 - 1", "zero")
@@ -107,8 +103,7 @@ static void stencil(void **state) {
 }
 
 /* Gathers: out of range reads give 0 and are counted; a transposed, strided, reversed read is affine. */
-static void gathers(void **state) {
-    (void)state;
+KIT_TEST(gathers) {
     kernel k = kernel_make(ctx, 1, "", "i=INT32:1 x=SP:1 y=SP:1",
                            READ("at", "i", "v0") READ("r", "x", "v0") WRITE("w", "y", "v0"),
                            "i.Size(0)>K.Range(0) K.i(0)>at.v(0) at.out>r.v(0) r.out>w.in K.i(0)>w.v(0)");
@@ -133,8 +128,7 @@ static void gathers(void **state) {
     kernel_free(&k);
 }
 
-static void tables_and_parameters(void **state) {
-    (void)state;
+KIT_TEST(tables_and_parameters) {
     const char *xml =
         "<ParallelAlgorithm name='K' dimensions='1'><DataObjects>"
         "<DataObject name='t' structure='vector' elementDataType='SP' values='1, -2, 0.5'/>"
@@ -160,8 +154,7 @@ static void tables_and_parameters(void **state) {
 }
 
 /* Half of the points, in place: what is read is what was there. */
-static void red_black(void **state) {
-    (void)state;
+KIT_TEST(red_black) {
     kernel k =
         kernel_make(ctx, 1, "", "u=SP:1",
                     PARAMETER("colour", "INT32", "") READ_EDGE("l", "u", "v0 - 1", "clamp")
@@ -179,8 +172,7 @@ static void red_black(void **state) {
 }
 
 /* Reads see what was there before: a point may swap two elements of its own. */
-static void in_place_swap(void **state) {
-    (void)state;
+KIT_TEST(in_place_swap) {
     kernel k =
         kernel_make(ctx, 1, "", "u=SP:1",
                     PARAMETER("n", "INT32", "") READ("r", "u", "2 * v0") READ("s", "u", "2 * v0 + 1")
@@ -195,8 +187,7 @@ static void in_place_swap(void **state) {
 }
 
 /* A write that a predicate holds back, inside and outside of an iterator. */
-static void predicated_writes(void **state) {
-    (void)state;
+KIT_TEST(predicated_writes) {
     kernel k = kernel_make(
         ctx, 1, "", "x=SP:1 y=SP:1 m=SP:2",
         READ("r", "x", "v0") FUNCTION("positive", "B", "#in(0) > 0") WRITE("w", "y", "v0")
@@ -214,8 +205,7 @@ static void predicated_writes(void **state) {
     kernel_free(&k);
 }
 
-static void scatters(void **state) {
-    (void)state;
+KIT_TEST(scatters) {
     kernel k = kernel_make(ctx, 1, "", "i=INT32:1 v=INT32:1 sum=INT32:1 low=INT32:1 high=SP:1 bits=U8:1",
                            READ("at", "i", "v0") READ("r", "v", "v0") FUNCTION("byte", "U8", "U8(#in(0))")
                                FUNCTION("real", "SP", "SP(#in(0))") WRITE_COMBINE("ws", "sum", "v0", "add")
@@ -245,8 +235,7 @@ static void scatters(void **state) {
 }
 
 /* Only some points of P, at their own places; nothing else is computed. */
-static void sampled_points(void **state) {
-    (void)state;
+KIT_TEST(sampled_points) {
     kernel k =
         kernel_make(ctx, 2, "", "y=SP:2", FUNCTION("f", "SP", "SP(#in(0) + 10 * #in(1))") WRITE("w", "y", "v0, v1"),
                     "y.Size(0)>K.Range(0) y.Size(1)>K.Range(1) K.i(0)>f.in(0) K.i(1)>f.in(1) f.out>w.in K.i(0)>w.v(0) "
@@ -265,8 +254,7 @@ static void sampled_points(void **state) {
     kernel_free(&k);
 }
 
-static void cancelled(void **state) {
-    (void)state;
+KIT_TEST(cancelled) {
     atn_ctx *own = kit_ctx();
     kernel k = kernel_make(own, 1, "", "A=SP:2 b=SP:1 c=SP:1", mv_children, mv_connections);
     float A[1] = {3}, b[1] = {5}, c[1];

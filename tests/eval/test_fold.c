@@ -32,8 +32,7 @@ static double fold(const char *attributes, const double *x, int64_t count, bool 
     return y[0];
 }
 
-static void one_accumulator(void **state) {
-    (void)state;
+KIT_TEST(one_accumulator) {
     static const struct {
         const char *attributes;
         int64_t count;
@@ -59,8 +58,7 @@ static void one_accumulator(void **state) {
         }
 }
 
-static void truth(void **state) {
-    (void)state;
+KIT_TEST(truth) {
     for (int or = 0; or < 2; ++ or) {
         char text[512];
         snprintf(text, sizeof text,
@@ -82,8 +80,7 @@ static void truth(void **state) {
 
 /* Value and place; ties keep the earliest (axis 1 outside, axis 0 inside), NaN never wins, an empty range gives the
  * init. */
-static void extremes_with_place(void **state) {
-    (void)state;
+KIT_TEST(extremes_with_place) {
     static const struct {
         const char *sign;
         float x[6]; /* 3 columns, 2 rows */
@@ -123,8 +120,7 @@ static void extremes_with_place(void **state) {
 }
 
 /* Several accumulators are assigned at once from the old values: mean and variance after Welford. */
-static void custom(void **state) {
-    (void)state;
+KIT_TEST(custom) {
     kernel k = kernel_make(
         ctx, 0, "", "x=DP:1 y=DP:1",
         ITERATOR(
@@ -144,8 +140,7 @@ static void custom(void **state) {
 }
 
 /* Sparse matrix times vector in CSR; a column out of range is counted. */
-static void ranges_from_data(void **state) {
-    (void)state;
+KIT_TEST(ranges_from_data) {
     kernel k = kernel_make(ctx, 1, "", "row=INT32:1 col=INT32:1 val=SP:1 x=SP:1 y=SP:1",
                            READ("first", "row", "v0") READ("last", "row", "v0 + 1")
                                ITERATOR("it", 1, "ICF='#acc(0) + #in(0) * #in(1)'",
@@ -175,8 +170,7 @@ static void ranges_from_data(void **state) {
 }
 
 /* The nearest of three points in two dimensions; a triangle of pairs. */
-static void nested(void **state) {
-    (void)state;
+KIT_TEST(nested) {
     kernel k = kernel_make(
         ctx, 1, "", "X=DP:2 Y=DP:2 d=DP:1 at=INT32:1",
         ITERATOR("points", 1,
@@ -213,8 +207,7 @@ static void nested(void **state) {
 }
 
 /* Integer and complex accumulators. */
-static void other_types(void **state) {
-    (void)state;
+KIT_TEST(other_types) {
     kernel k = kernel_make(
         ctx, 1, "ICFType='INT32, SP2' ICFInit='1, ' ICF='#acc(0) = #acc(0) * #in(0); #acc(1) = #acc(1) + #in(1);'",
         "i=INT32:1 z=SP2:1 p=INT32:1 s=SP2:1",

@@ -50,8 +50,7 @@ static void run_seed(atn_ctx *ctx, uint64_t seed, tally *t) {
     random_graph_free(&g);
 }
 
-static void random_kernels_evaluate(void **state) {
-    (void)state;
+KIT_TEST(random_kernels_evaluate) {
     atn_ctx *ctx = kit_ctx();
     static tally t;
     const char *one = getenv("ATTUNE_SEED");
@@ -70,8 +69,7 @@ static void random_kernels_evaluate(void **state) {
     kit_free(ctx);
 }
 
-static void seeds_repeat(void **state) {
-    (void)state;
+KIT_TEST(seeds_repeat) {
     atn_ctx *ctx = kit_ctx();
     for (uint64_t seed = 0; seed < 50; ++seed) {
         random_graph a, b;
@@ -91,8 +89,7 @@ static void seeds_repeat(void **state) {
 }
 
 /* What the oracle stores agrees with itself; what is changed does not. */
-static void comparison_tells(void **state) {
-    (void)state;
+KIT_TEST(comparison_tells) {
     atn_ctx *ctx = kit_ctx();
     int told = 0;
     for (uint64_t seed = 0; seed < 60; ++seed) {
@@ -121,8 +118,7 @@ static void comparison_tells(void **state) {
     kit_free(ctx);
 }
 
-static void variants_are_variants(void **state) {
-    (void)state;
+KIT_TEST(variants_are_variants) {
     atn_ctx *ctx = kit_ctx();
     random_graph g;
     uint64_t random = 3;

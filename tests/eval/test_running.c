@@ -35,8 +35,7 @@ static void expect(const char *text, const int32_t *right, int64_t count) {
 #define VECTOR "kernel k(x: vector INT32) -> y: vector INT32\n"
 #define MATRIX "kernel k(x: matrix INT32) -> y: matrix INT32\n"
 
-static void sums(void **state) {
-    (void)state;
+KIT_TEST(sums) {
     expect(VECTOR "    s += x[i]\n    y[i] = s\n", (const int32_t[]){3, 2, 6, 7, 2, 11}, N);
     expect(VECTOR "    y[i] = s\n    s += x[i] from 10\n", (const int32_t[]){10, 13, 12, 16, 17, 12}, N);
     expect(VECTOR "    s += x[i]\n    y[i] = s - before(s)\n", X, N);
@@ -44,8 +43,7 @@ static void sums(void **state) {
            (const int32_t[]){3, 5, 8, 13, 9, 13}, N);
 }
 
-static void other_joins(void **state) {
-    (void)state;
+KIT_TEST(other_joins) {
     expect(VECTOR "    s max= x[i]\n    y[i] = s\n", (const int32_t[]){3, 3, 4, 4, 4, 9}, N);
     expect(VECTOR "    y[i] = s\n    s min= x[i] from 2\n", (const int32_t[]){2, 2, -1, -1, -1, -5}, N);
     expect(VECTOR "    best, at max= x[i], INT32(i)\n    y[i] = at\n", (const int32_t[]){0, 0, 2, 2, 2, 5}, N);
@@ -53,8 +51,7 @@ static void other_joins(void **state) {
            (const int32_t[]){5, 9, 22, 45, 85, 179}, N);
 }
 
-static void in_rows(void **state) {
-    (void)state;
+KIT_TEST(in_rows) {
     expect(MATRIX
            "    for r in rows(x)\n        over c in columns(x)\n            s += x[r, c]\n            y[r, c] = s\n",
            (const int32_t[]){3, 2, 6, 1, -4, 5}, N);
@@ -66,8 +63,7 @@ static void in_rows(void **state) {
            (const int32_t[]){3, 2, 2, 1, -4, -4}, N);
 }
 
-static void compaction(void **state) {
-    (void)state;
+KIT_TEST(compaction) {
     expect("kernel k(x: vector INT32) -> distinct y: vector INT32\n    for i in x\n"
            "        y[n] = x[i]  where x[i] > 0\n        n += INT32(x[i] > 0)\n",
            (const int32_t[]){3, 4, 1, 9}, 4);

@@ -14,8 +14,7 @@ static void expect_floats(const float *got, const float *wanted, size_t count) {
 }
 
 /* c = a * b / conj(b) + |a|. */
-static void complex_numbers(void **state) {
-    (void)state;
+KIT_TEST(complex_numbers) {
     kernel k = kernel_make(
         ctx, 1, "", "a=SP2:1 b=SP2:1 c=SP2:1 d=SP:1",
         READ("ra", "a", "v0") READ("rb", "b", "v0") FUNCTION("f", "SP2", "#in(0) * #in(1) / conj(#in(1)) + abs(#in(0))")
@@ -35,8 +34,7 @@ static void complex_numbers(void **state) {
 }
 
 /* Integers wrap; division by zero gives 0; casts saturate; mod is never negative. */
-static void integers(void **state) {
-    (void)state;
+KIT_TEST(integers) {
     static const struct {
         const char *text;
         int32_t a, b, wanted;
@@ -81,8 +79,7 @@ static void integers(void **state) {
 }
 
 /* Stored halves are rounded to nearest, ties to even; images saturate by a cast. */
-static void narrow_types(void **state) {
-    (void)state;
+KIT_TEST(narrow_types) {
     kernel k = kernel_make(ctx, 1, "", "x=SP:1 h=HP:1 b=U8:1 w=U16:1",
                            READ("r", "x", "v0") FUNCTION("fh", "HP", "HP(#in(0))") FUNCTION("fb", "U8", "U8(#in(0))")
                                FUNCTION("fw", "U16", "U16(#in(0))") WRITE("wh", "h", "v0") WRITE("wb", "b", "v0")

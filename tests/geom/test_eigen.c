@@ -39,8 +39,7 @@ static void check_least(const double m[6]) {
     if (value[1] - value[0] > 1e-3 * most) assert_true(fabs(dot) > 1 - 1e-12);
 }
 
-static void solves(void **state) {
-    (void)state;
+KIT_TEST(solves) {
     static const double known[][6] = {
         {0, 0, 0, 0, 0, 0},         {1, 1, 1, 0, 0, 0},
         {3, 2, 1, 0, 0, 0},         {1, 1, 1, 1, 1, 1},

@@ -23,8 +23,7 @@ static void near(const geom_pose *a, const geom_pose *b, double tolerance) {
     for (int i = 0; i < 3; ++i) assert_true(fabs(a->b[i] - b->b[i]) <= tolerance);
 }
 
-static void exp_and_log_go_back_and_forth(void **state) {
-    (void)state;
+KIT_TEST(exp_and_log_go_back_and_forth) {
     static const double angles[] = {0, 1e-300, 1e-12, 1e-8, 1e-4, 0.1, 1, 2, 3, 3.1, 3.13, 3.1415, 3.14159265};
     uint64_t seed = 7;
     for (size_t k = 0; k < sizeof angles / sizeof *angles; ++k)
@@ -52,8 +51,7 @@ static void exp_and_log_go_back_and_forth(void **state) {
     }
 }
 
-static void composes_and_inverts(void **state) {
-    (void)state;
+KIT_TEST(composes_and_inverts) {
     uint64_t seed = 8;
     for (int repeat = 0; repeat < 100; ++repeat) {
         geom_pose a = random_rigid(&seed, PI), b = random_rigid(&seed, PI), back, both = geom_pose_compose(&a, &b);
@@ -102,8 +100,7 @@ static geom_moments pairs_of(const geom_pose *pose, size_t count, int dimensions
     return m;
 }
 
-static void finds_known_maps(void **state) {
-    (void)state;
+KIT_TEST(finds_known_maps) {
     uint64_t seed = 9;
     for (int repeat = 0; repeat < 200; ++repeat) {
         geom_pose truth = random_rigid(&seed, PI), found;
@@ -131,8 +128,7 @@ static void finds_known_maps(void **state) {
 }
 
 /* Mirrored pairs: the best turn, no mirror. */
-static void never_mirrors(void **state) {
-    (void)state;
+KIT_TEST(never_mirrors) {
     uint64_t seed = 10;
     geom_pose mirror = GEOM_IDENTITY, found;
     mirror.a[0] = -1;
@@ -144,8 +140,7 @@ static void never_mirrors(void **state) {
     assert_true(fabs(det - 1) < 1e-9);
 }
 
-static void says_what_cannot_be_told(void **state) {
-    (void)state;
+KIT_TEST(says_what_cannot_be_told) {
     uint64_t seed = 11;
     geom_pose truth = random_rigid(&seed, 1), found;
     geom_moments m = {0};
@@ -170,8 +165,7 @@ static void says_what_cannot_be_told(void **state) {
 }
 
 /* A linear step that shrinks what is missing by factors of its own in every direction. */
-static void acceleration_needs_few_steps(void **state) {
-    (void)state;
+KIT_TEST(acceleration_needs_few_steps) {
     static const double keep[6] = {0.95, 0.9, 0.8, 0.5, 0.3, 0.1};
     for (int bold = 0; bold < 2; ++bold) {
         reg_anderson history;

@@ -134,8 +134,7 @@ static const wrong xml_and_elements[] = {
      "15:5: 'w': 'c' is a constant table and cannot be written"},
 };
 
-static void check_xml_and_elements(void **state) {
-    (void)state;
+KIT_TEST(check_xml_and_elements) {
     description_check(xml_and_elements, sizeof xml_and_elements / sizeof *xml_and_elements);
 }
 
@@ -272,8 +271,7 @@ static const wrong accesses_and_connections[] = {
      "28:5: 'w.in': takes INT32; 'scale.out' is SP, which does not become INT32 without a cast"},
 };
 
-static void check_accesses_and_connections(void **state) {
-    (void)state;
+KIT_TEST(check_accesses_and_connections) {
     description_check(accesses_and_connections, sizeof accesses_and_connections / sizeof *accesses_and_connections);
 }
 
@@ -308,8 +306,7 @@ static const wrong order_and_iterators[] = {
      "11:7: 'ParallelAlgorithm': this element does not belong in IteratorBlock"},
 };
 
-static void check_order_and_iterators(void **state) {
-    (void)state;
+KIT_TEST(check_order_and_iterators) {
     description_check(order_and_iterators, sizeof order_and_iterators / sizeof *order_and_iterators);
 }
 
@@ -377,10 +374,7 @@ static const wrong writes[] = {
      "29:5: 'w.v(0)': no object 'w'"},
 };
 
-static void check_writes(void **state) {
-    (void)state;
-    description_check(writes, sizeof writes / sizeof *writes);
-}
+KIT_TEST(check_writes) { description_check(writes, sizeof writes / sizeof *writes); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {

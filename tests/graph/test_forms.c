@@ -54,8 +54,7 @@ static void round_trip(atn_ctx *ctx, const char *what, const char *text, size_t 
     atn_sequence_free(first);
 }
 
-static void shipped(void **state) {
-    (void)state;
+KIT_TEST(shipped) {
     static const char *const types[] = {"SP", "DP"};
     for (size_t t = 0; t < 2; ++t) {
         atn_ctx *ctx = kit_ctx();
@@ -68,8 +67,7 @@ static void shipped(void **state) {
 }
 
 /* What is generic stays so: printed with one type, read with another. */
-static void generic(void **state) {
-    (void)state;
+KIT_TEST(generic) {
     static const char text[] = "kernel k(x: vector T) -> y: vector sum(T)\n    a = x[i] * 2\n    y[i] = a + 1\n";
     atn_ctx *ctx = kit_ctx();
     atn_define sp = {"USED_FLOAT", "SP"}, dp = {"USED_FLOAT", "DP"};
@@ -93,8 +91,7 @@ static int line_of(const char *text, const char *at) {
 }
 
 /* docs/language.md: each example in the notation has its XML right behind it. */
-static void manual(void **state) {
-    (void)state;
+KIT_TEST(manual) {
     atn_ctx *ctx = kit_ctx();
     char *text;
     size_t length;
@@ -126,8 +123,7 @@ static void manual(void **state) {
 
 /* Every allocation in turn fails, while reading the notation and while printing both forms. */
 /* What a kernel says of its use stays where it was in the notation; sizes of arrays are in both forms. */
-static void facts_and_sizes(void **state) {
-    (void)state;
+KIT_TEST(facts_and_sizes) {
     atn_ctx *ctx = kit_ctx();
     atn_define define = {"USED_FLOAT", "SP"};
     atn_parse_options options = {.defines = &define, .n_defines = 1};
@@ -150,8 +146,7 @@ static void facts_and_sizes(void **state) {
     kit_free(ctx);
 }
 
-static void memory_that_fails(void **state) {
-    (void)state;
+KIT_TEST(memory_that_fails) {
     static const char text[] = "function twice(a: T) -> T = 2 * a\n"
                                "kernel k(x, w: vector T, s: T = 2) -> y: vector T, at: vector INT32\n"
                                "    a: T = { auto d = x[i]; a = twice(d) + s; }\n"

@@ -74,8 +74,7 @@ static atn_sequence *parsed(atn_ctx *ctx, const char *what, const char *text, si
     return sequence;
 }
 
-static void listing_as_printed(void **state) {
-    (void)state;
+KIT_TEST(listing_as_printed) {
     atn_ctx *ctx = kit_ctx();
     atn_sequence *sequence = parsed(ctx, "mv.xml", listing_2, strlen(listing_2), &single);
     assert_int_equal(sequence->count, 1);
@@ -92,8 +91,7 @@ static void listing_as_printed(void **state) {
     kit_free(ctx);
 }
 
-static void corpus(void **state) {
-    (void)state;
+KIT_TEST(corpus) {
     atn_ctx *ctx = kit_ctx();
     DIR *dir = opendir(ATN_SOURCE_DIR "/tests/fuzz/corpus/graph");
     assert_non_null(dir);
@@ -119,8 +117,7 @@ static void corpus(void **state) {
 }
 
 /* Each ```xml block of the manual is a description that parses. */
-static void manual(void **state) {
-    (void)state;
+KIT_TEST(manual) {
     atn_ctx *ctx = kit_ctx();
     char *text;
     size_t length;
@@ -151,8 +148,7 @@ static atn_hash hash_of(atn_ctx *ctx, const char *text, const atn_parse_options 
 
 static bool same_hash(atn_hash a, atn_hash b) { return a.high == b.high && a.low == b.low; }
 
-static void hash_without_names(void **state) {
-    (void)state;
+KIT_TEST(hash_without_names) {
     atn_ctx *ctx = kit_ctx();
     atn_hash right = hash_of(ctx, right_description, NULL);
     static const struct {
@@ -186,8 +182,7 @@ static void hash_without_names(void **state) {
     kit_free(ctx);
 }
 
-static void defines_are_whole_words(void **state) {
-    (void)state;
+KIT_TEST(defines_are_whole_words) {
     atn_define define = {"N", "3"};
     atn_parse_options options = {.defines = &define, .n_defines = 1};
     const change changes[] = {
@@ -204,8 +199,7 @@ static void defines_are_whole_words(void **state) {
     free(text);
 }
 
-static void memory_that_fails(void **state) {
-    (void)state;
+KIT_TEST(memory_that_fails) {
     const change changes[] = {{"destination=\"a.v(1)\"", "destination=\"aa.v(1)\""}};
     char *wrong_one = description_changed(changes, 1);
     const char *const texts[] = {listing_2, wrong_one};

@@ -65,8 +65,7 @@ static void check(const row *rows, size_t count) {
     }
 }
 
-static void joins(void **state) {
-    (void)state;
+KIT_TEST(joins) {
     static const row rows[] = {
         {"1", "ICF='#acc(0) + #in(0)'", "SP sum from 0"},
         {"1", "ICF='#in(0) + #acc(0)' ICFType='DP'", "DP sum from 0"},
@@ -94,8 +93,7 @@ static void joins(void **state) {
     check(rows, sizeof rows / sizeof *rows);
 }
 
-static void followers(void **state) {
-    (void)state;
+KIT_TEST(followers) {
     static const row rows[] = {
         {"1", "ICF='if (#in(0) > #acc(0)) { #acc(0) = #in(0); #acc(1) = #in(1); }' ICFType='SP, INDEX'",
          "SP argmax from -inf by 0, 1, INDEX argmax from -1 by 0, 1"},
@@ -119,8 +117,7 @@ static void followers(void **state) {
     check(rows, sizeof rows / sizeof *rows);
 }
 
-static void others(void **state) {
-    (void)state;
+KIT_TEST(others) {
     static const row rows[] = {
         {"1", "ICF='#acc(0) * 2 + #in(0)' ICFInit='1'", "SP ordered from 1"},
         {"1", "ICF='#in(0) - #acc(0)' ICFInit='0'", "SP ordered from 0"},

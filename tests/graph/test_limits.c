@@ -11,8 +11,7 @@ static void expect_text(const char *what, atn_text *text, const char *expected) 
     atn_text_free(text);
 }
 
-static void depth_of_elements(void **state) {
-    (void)state;
+KIT_TEST(depth_of_elements) {
     atn_ctx *ctx = kit_ctx();
     atn_text text = {.ctx = ctx};
     for (int k = 0; k < 1000; ++k) atn_text_add(&text, "<Children>");
@@ -20,8 +19,7 @@ static void depth_of_elements(void **state) {
     kit_free(ctx);
 }
 
-static void number_of_elements(void **state) {
-    (void)state;
+KIT_TEST(number_of_elements) {
     atn_ctx *ctx = kit_ctx();
     atn_text text = {.ctx = ctx};
     atn_text_add(&text, "<Sequence>\n");
@@ -31,8 +29,7 @@ static void number_of_elements(void **state) {
     kit_free(ctx);
 }
 
-static void long_attributes(void **state) {
-    (void)state;
+KIT_TEST(long_attributes) {
     atn_ctx *ctx = kit_ctx();
     atn_text text = {.ctx = ctx};
     enum { MB = 1 << 20 };
@@ -53,8 +50,7 @@ static void long_attributes(void **state) {
     kit_free(ctx);
 }
 
-static void defines_that_grow(void **state) {
-    (void)state;
+KIT_TEST(defines_that_grow) {
     char *bomb = malloc(100001);
     assert_non_null(bomb);
     memset(bomb, 'x', 100000);
@@ -90,8 +86,7 @@ static char *repeated(const char *begin, const char *part, int count, const char
     return text;
 }
 
-static void depth_of_functions(void **state) {
-    (void)state;
+KIT_TEST(depth_of_functions) {
     static const struct {
         const char *what, *begin, *part, *end, *expected;
     } rows[] = {
@@ -108,8 +103,7 @@ static void depth_of_functions(void **state) {
     }
 }
 
-static void loops_that_explode(void **state) {
-    (void)state;
+KIT_TEST(loops_that_explode) {
     expect_function("nested loops",
                     "float t = 0; for (int i = 0; i &lt; 4000; ++i) for (int j = 0; j &lt; 4000; ++j) t = sin(t + "
                     "#in(0)); #out(0) = t * #in(1);",
@@ -124,8 +118,7 @@ static void loops_that_explode(void **state) {
     expect_function("ports", "#in(100) * #in(1)", "14:5: 'scale': the text uses more than 64 variables");
 }
 
-static void many_dimensions(void **state) {
-    (void)state;
+KIT_TEST(many_dimensions) {
     atn_ctx *ctx = kit_ctx();
     atn_text text = {.ctx = ctx};
     atn_text_add(&text, "<ParallelAlgorithm name=\"P\" dimensions=\"1\">\n<DataObjects><DataObject name=\"x\" "
@@ -142,8 +135,7 @@ static void many_dimensions(void **state) {
     kit_free(ctx);
 }
 
-static void many_errors(void **state) {
-    (void)state;
+KIT_TEST(many_errors) {
     atn_ctx *ctx = kit_ctx();
     atn_text text = {.ctx = ctx}, lines = {.ctx = ctx};
     atn_text_add(&text, "<ParallelAlgorithm name=\"P\" dimensions=\"0\"><Connections>");
@@ -158,8 +150,7 @@ static void many_errors(void **state) {
     kit_free(ctx);
 }
 
-static void strict_mode(void **state) {
-    (void)state;
+KIT_TEST(strict_mode) {
     const change changes[] = {
         {"<DataAccessRead name=\"x\"", "<IteratorBlock name=\"inner\" dimensions=\"1\"/><DataAccessRead name=\"x\""},
         {"<Connection source=\"iter.out\"",
@@ -181,8 +172,7 @@ static void strict_mode(void **state) {
     ".i(0)\" destination=\"w.v(0)\"/>"                                                                                 \
     "<Connection source=\"s.out\" destination=\"w.in\"/></Connections></ParallelAlgorithm>\n"
 
-static void sequences(void **state) {
-    (void)state;
+KIT_TEST(sequences) {
     description_expect("agree", "<Sequence name=\"S\">\n" STEP("a", "SP", "SP") STEP("b", "SP", "SP") "</Sequence>",
                        NULL, "");
     description_expect("types", "<Sequence name=\"S\">\n" STEP("a", "SP", "SP") STEP("b", "DP", "SP") "</Sequence>",

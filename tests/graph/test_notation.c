@@ -95,8 +95,7 @@ static const struct {
      "kernel k(inout x: vector T, s: T = 2)\n    x[i] = x[i] * s\n"},
 };
 
-static void two_ways(void **state) {
-    (void)state;
+KIT_TEST(two_ways) {
     atn_ctx *ctx = kit_ctx();
     for (size_t k = 0; k < sizeof equal / sizeof *equal; ++k) {
         atn_hash one = hash_of(ctx, equal[k].what, equal[k].one), other = hash_of(ctx, equal[k].what, equal[k].other);
@@ -107,8 +106,7 @@ static void two_ways(void **state) {
 
 /* What can grow in a file, too large. */
 /* As people write them: what the notation was made for. */
-static void plain_kernels(void **state) {
-    (void)state;
+KIT_TEST(plain_kernels) {
     static const char *const TEXTS[] = {
         "kernel gemv(A: matrix T, x: vector T) -> y: vector T\n    y[i] = sum(j) A[i, j] * x[j]\n",
         "kernel laplace2d(A: matrix T) -> B: matrix T\n"
@@ -130,8 +128,7 @@ static void plain_kernels(void **state) {
     for (size_t k = 0; k < sizeof TEXTS / sizeof *TEXTS; ++k) description_expect(TEXTS[k], TEXTS[k], &options, "");
 }
 
-static void limits(void **state) {
-    (void)state;
+KIT_TEST(limits) {
     enum { LARGE = 5 << 20 };
     char *text = malloc(LARGE + 64);
     assert_non_null(text);
@@ -166,8 +163,7 @@ static void limits(void **state) {
     free(text);
 }
 
-static void zero_byte(void **state) {
-    (void)state;
+KIT_TEST(zero_byte) {
     static const char text[] = "kernel k(x: vector T) -> y: vector T\n    y[i] = \0 x[i]\n";
     atn_ctx *ctx = kit_ctx();
     atn_sequence *sequence;

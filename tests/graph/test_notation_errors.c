@@ -252,28 +252,15 @@ static void check(const row *rows, size_t count) {
     for (size_t k = 0; k < count; ++k) description_expect(rows[k].what, rows[k].text, &options, rows[k].expected);
 }
 
-static void of_lines(void **state) {
-    (void)state;
-    check(lines, sizeof lines / sizeof *lines);
-}
+KIT_TEST(of_lines) { check(lines, sizeof lines / sizeof *lines); }
 
-static void of_facts(void **state) {
-    (void)state;
-    check(facts, sizeof facts / sizeof *facts);
-}
+KIT_TEST(of_facts) { check(facts, sizeof facts / sizeof *facts); }
 
-static void of_names(void **state) {
-    (void)state;
-    check(names, sizeof names / sizeof *names);
-}
+KIT_TEST(of_names) { check(names, sizeof names / sizeof *names); }
 
-static void of_meaning(void **state) {
-    (void)state;
-    check(meaning, sizeof meaning / sizeof *meaning);
-}
+KIT_TEST(of_meaning) { check(meaning, sizeof meaning / sizeof *meaning); }
 
-static void strict(void **state) {
-    (void)state;
+KIT_TEST(strict) {
     atn_parse_options seed = {.defines = &sp, .n_defines = 1, .strict = true};
     description_expect(
         "strict",

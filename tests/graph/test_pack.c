@@ -31,8 +31,7 @@ static void come_back(atn_ctx *ctx, const atn_graph *graph) {
     atn_text_free(&after);
 }
 
-static void all_come_back(void **state) {
-    (void)state;
+KIT_TEST(all_come_back) {
     atn_ctx *ctx = kit_ctx();
     atn_define define = {"USED_FLOAT", "SP"};
     for (const atn_embedded *s = ATN_SHIPPED; s->name; ++s) {
@@ -46,8 +45,7 @@ static void all_come_back(void **state) {
     kit_free(ctx);
 }
 
-static void what_was_changed_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_was_changed_is_refused) {
     static const char text[] = "kernel k(x: vector SP) -> y: vector SP\n    y[i] = 2 * x[i]\n";
     atn_ctx *ctx = kit_ctx();
     atn_sequence *sequence, *again;

@@ -35,8 +35,7 @@ static void make(atn_text *text, const char *read, const char *boundary, const c
     atn_text_add(text, "</Connections></ParallelAlgorithm>");
 }
 
-static void in_place(void **state) {
-    (void)state;
+KIT_TEST(in_place) {
     static const struct {
         const char *read, *boundary, *when, *write;
         bool right;
@@ -84,8 +83,7 @@ static void in_place(void **state) {
     }
 }
 
-static void one_to_one(void **state) {
-    (void)state;
+KIT_TEST(one_to_one) {
     static const struct {
         const char *when, *write, *complaint; /* NULL: right */
     } rows[] = {
@@ -119,8 +117,7 @@ static void one_to_one(void **state) {
     }
 }
 
-static void affine_forms(void **state) {
-    (void)state;
+KIT_TEST(affine_forms) {
     static const struct {
         const char *selector;
         bool affine, rest, modulus;

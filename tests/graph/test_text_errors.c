@@ -140,10 +140,7 @@ static const wrong functions[] = {
      "14:62: 'scale': auto takes its type from a value; write auto t = ..."},
 };
 
-static void check_functions(void **state) {
-    (void)state;
-    description_check(functions, sizeof functions / sizeof *functions);
-}
+KIT_TEST(check_functions) { description_check(functions, sizeof functions / sizeof *functions); }
 
 static const wrong icfs[] = {
     {"ICF stray",
@@ -195,10 +192,7 @@ static const wrong icfs[] = {
      "25:5: 'iter.func(0)': 'iter' has no func"},
 };
 
-static void check_icfs(void **state) {
-    (void)state;
-    description_check(icfs, sizeof icfs / sizeof *icfs);
-}
+KIT_TEST(check_icfs) { description_check(icfs, sizeof icfs / sizeof *icfs); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {

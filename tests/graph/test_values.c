@@ -78,8 +78,7 @@ static void check(const row *rows, size_t count) {
     }
 }
 
-static void operators(void **state) {
-    (void)state;
+KIT_TEST(operators) {
     static const row rows[] = {
         {"SP", "#in(0) + #in(0) * #in(0)", "(+ x (* x x))"},
         {"SP", "#in(0) - #in(0) - 2", "(- (- x x) 2)"},
@@ -100,8 +99,7 @@ static void operators(void **state) {
     check(rows, sizeof rows / sizeof *rows);
 }
 
-static void types(void **state) {
-    (void)state;
+KIT_TEST(types) {
     static const row rows[] = {
         {"DP", "#in(0) + #in(1)", "(+ (DP x) d)"},
         {"DP", "0.1 * #in(0)", "(* 0.1:DP (DP x))"},
@@ -135,8 +133,7 @@ static void types(void **state) {
     check(rows, sizeof rows / sizeof *rows);
 }
 
-static void statements(void **state) {
-    (void)state;
+KIT_TEST(statements) {
     static const row rows[] = {
         {"SP", "#out(0) = #in(0);", "x"},
         {"SP", "float t = #in(0), s = t * t; t += s; #out(0) = t - s", "(- (+ x (* x x)) (* x x))"},
@@ -160,8 +157,7 @@ static void statements(void **state) {
     check(rows, sizeof rows / sizeof *rows);
 }
 
-static void folding(void **state) {
-    (void)state;
+KIT_TEST(folding) {
     static const row rows[] = {
         {"SP", "1 / 3 * #in(0)", "(* 0.333333343 x)"},
         {"INT32", "7 / 2 + #in(2) * 0", "3:INT32"},

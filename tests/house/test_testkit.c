@@ -18,8 +18,7 @@ static void leave_one(int to) {
     exit(write(to, path, sizeof path) == (ssize_t)sizeof path ? 0 : 1);
 }
 
-static void directories_end_with_their_process(void **state) {
-    (void)state;
+KIT_TEST(directories_end_with_their_process) {
     char *ours = kit_tempdir(), path[4096];
     int ends[2], status;
     assert_int_equal(pipe(ends), 0);

@@ -5,8 +5,7 @@
 #include <string.h>
 
 /* A file that is cut is refused, or what is missing was no part of the pixels. */
-static void cut_files_are_refused(void **state) {
-    (void)state;
+KIT_TEST(cut_files_are_refused) {
     atn_ctx *ctx = kit_ctx();
     for (const kit_image *k = KIT_IMAGES; k->name; ++k) {
         atn_text bytes = {.ctx = ctx};
@@ -28,8 +27,7 @@ static void cut_files_are_refused(void **state) {
     kit_free(ctx);
 }
 
-static void spoiled_bytes_do_no_harm(void **state) {
-    (void)state;
+KIT_TEST(spoiled_bytes_do_no_harm) {
     atn_ctx *ctx = kit_ctx();
     uint64_t seed = 7;
     for (const kit_image *k = KIT_IMAGES; k->name; ++k)
@@ -77,8 +75,7 @@ static atn_status write_all(atn_ctx *ctx, const void *dir) {
     return status;
 }
 
-static void refused_memory_leaves_nothing(void **state) {
-    (void)state;
+KIT_TEST(refused_memory_leaves_nothing) {
     atn_ctx *ctx = kit_ctx();
     for (const kit_image *k = KIT_IMAGES; k->name; ++k) {
         atn_text bytes = {.ctx = ctx};

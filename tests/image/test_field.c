@@ -23,8 +23,7 @@ static atn_image *make(atn_ctx *ctx, bool hole) {
     return image;
 }
 
-static void what_is_written_is_read(void **state) {
-    (void)state;
+KIT_TEST(what_is_written_is_read) {
     static const struct {
         const char *name;
         double most, dy; /* error; rows apart */
@@ -74,8 +73,7 @@ static const char *item(const char *bytes, size_t length, const char *name, char
     return NULL;
 }
 
-static void gwyddion_gets_sizes_that_hold(void **state) {
-    (void)state;
+KIT_TEST(gwyddion_gets_sizes_that_hold) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512], *bytes;
     size_t length;
@@ -114,8 +112,7 @@ static void gwyddion_gets_sizes_that_hold(void **state) {
     kit_free(ctx);
 }
 
-static void vtk_and_refusals(void **state) {
-    (void)state;
+KIT_TEST(vtk_and_refusals) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512], *bytes;
     size_t length;

@@ -10,8 +10,7 @@ enum { SIDE = 201 };
 static double heights[SIDE * SIDE];
 static float singles[SIDE * SIDE];
 
-static void orders_are_those_of_noll(void **state) {
-    (void)state;
+KIT_TEST(orders_are_those_of_noll) {
     static const int32_t TABLE[][2] = {{0, 0},  {1, 1}, {1, -1}, {2, 0}, {2, -2}, {2, 2}, {3, -1}, {3, 1},
                                        {3, -3}, {3, 3}, {4, 0},  {4, 2}, {4, -2}, {4, 4}, {4, -4}, {5, 1}};
     for (int32_t j = 1; j <= 16; ++j) {
@@ -40,8 +39,7 @@ static form_surface make(const atn_ctx *ctx, bool single, const double *terms, i
     return s;
 }
 
-static void a_fit_finds_what_was_put_in(void **state) {
-    (void)state;
+KIT_TEST(a_fit_finds_what_was_put_in) {
     atn_ctx *ctx = kit_ctx();
     for (int single = 0; single < 2; ++single) {
         double terms[FORM_MOST_TERMS], found[FORM_MOST_TERMS];
@@ -61,8 +59,7 @@ static void a_fit_finds_what_was_put_in(void **state) {
     kit_free(ctx);
 }
 
-static void a_term_alone_has_its_coefficient_as_rms(void **state) {
-    (void)state;
+KIT_TEST(a_term_alone_has_its_coefficient_as_rms) {
     atn_ctx *ctx = kit_ctx();
     for (int32_t j = 2; j <= 37; ++j) {
         double terms[FORM_MOST_TERMS] = {0};
@@ -77,8 +74,7 @@ static void a_term_alone_has_its_coefficient_as_rms(void **state) {
     kit_free(ctx);
 }
 
-static void figures_of_little(void **state) {
-    (void)state;
+KIT_TEST(figures_of_little) {
     atn_ctx *ctx = kit_ctx();
     float few[6] = {NAN, NAN, NAN, NAN, NAN, INFINITY};
     form_surface s = {.width = 3, .height = 2, .single = few};

@@ -14,8 +14,7 @@ static atn_image *image_of(atn_ctx *ctx, const atn_text *bytes, const atn_image_
     return image;
 }
 
-static void every_format_is_read(void **state) {
-    (void)state;
+KIT_TEST(every_format_is_read) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir();
     for (const kit_image *k = KIT_IMAGES; k->name; ++k) {
@@ -44,8 +43,7 @@ static void every_format_is_read(void **state) {
     kit_free(ctx);
 }
 
-static void heights_have_units(void **state) {
-    (void)state;
+KIT_TEST(heights_have_units) {
     atn_ctx *ctx = kit_ctx();
     atn_text bytes = {.ctx = ctx};
     kit_zygo(&bytes, 1, KIT_W, KIT_H, 1);
@@ -77,8 +75,7 @@ static void heights_have_units(void **state) {
     kit_free(ctx);
 }
 
-static void raw_needs_its_shape(void **state) {
-    (void)state;
+KIT_TEST(raw_needs_its_shape) {
     atn_ctx *ctx = kit_ctx();
     atn_text bytes = {.ctx = ctx};
     for (int k = 0; k < KIT_W * KIT_H; ++k) number_add(&bytes, NUMBER_F32, (double)KIT_PIXELS[k], false);
@@ -97,8 +94,7 @@ static void raw_needs_its_shape(void **state) {
     kit_free(ctx);
 }
 
-static void what_is_written_is_read_again(void **state) {
-    (void)state;
+KIT_TEST(what_is_written_is_read_again) {
     static const char *const names[] = {"a.npy", "a.tif", "a.TIFF"};
     float pixels[] = {0, -1.5F, NAN, 1e-30F, INFINITY, 3e38F};
     atn_ctx *ctx = kit_ctx();
@@ -132,8 +128,7 @@ static void what_is_written_is_read_again(void **state) {
     kit_free(ctx);
 }
 
-static void doubles_stay_doubles(void **state) {
-    (void)state;
+KIT_TEST(doubles_stay_doubles) {
     static const double NUMBERS[] = {1 + 1e-12, -2, NAN, 1e300};
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir();
@@ -171,8 +166,7 @@ static size_t ink(const atn_image *image, int64_t from, int64_t to, int64_t left
 }
 
 /* Below an image there is a bar of round length: 500 um of 4 um a pixel are 125 pixels. */
-static void previews_have_a_ruler(void **state) {
-    (void)state;
+KIT_TEST(previews_have_a_ruler) {
 #ifdef ATN_HAVE_PNG
     enum { WIDE = 400, HIGH = 90, ROOM = 8, LINE = 15 };
     static float pixels[WIDE * HIGH];
@@ -204,8 +198,7 @@ static void previews_have_a_ruler(void **state) {
 #endif
 }
 
-static void previews_have_a_bar(void **state) {
-    (void)state;
+KIT_TEST(previews_have_a_bar) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir();
     enum { EDGE = 50 };
@@ -258,8 +251,7 @@ static void previews_have_a_bar(void **state) {
 
 /* Grey of few bits is as stored: 1 is 1, not 255. */
 #ifdef ATN_HAVE_PNG
-static void few_bits_are_kept(void **state) {
-    (void)state;
+KIT_TEST(few_bits_are_kept) {
     atn_ctx *ctx = kit_ctx();
     for (int bits = 1; bits <= 4; bits *= 2) {
         static const unsigned char rows[] = {0x80, 0x40}; /* the first pixel of the first row */
@@ -278,8 +270,7 @@ static void few_bits_are_kept(void **state) {
 #endif
 
 #ifdef ATN_HAVE_TIFF
-static void pages_are_counted(void **state) {
-    (void)state;
+KIT_TEST(pages_are_counted) {
     atn_ctx *ctx = kit_ctx();
     atn_text bytes = {.ctx = ctx};
     kit_tiff(&bytes, &(kit_tiff_kind){32, 3, 1, 1, 1, 0, 4});

@@ -24,8 +24,7 @@ static double ink_of(const char *text, size_t size) {
     return sum;
 }
 
-static void letters_scale(void **state) {
-    (void)state;
+KIT_TEST(letters_scale) {
     double drawn = ink_of("8", 24), wide = (double)glyph_width("8", 240);
     assert_true(drawn > 20);
     for (size_t size = 1; size <= 96; ++size) {
@@ -37,16 +36,14 @@ static void letters_scale(void **state) {
     }
 }
 
-static void words_stand_side_by_side(void **state) {
-    (void)state;
+KIT_TEST(words_stand_side_by_side) {
     double sum = ink_of("1", 20) + ink_of("\xc2\xb5", 20) + ink_of("m", 20), all = ink_of("1\xc2\xb5m", 20);
     assert_true(all > sum * 0.98 && all < sum * 1.02);
     assert_true(glyph_width("1\xc2\xb5m", 20) > glyph_width("1m", 20));
     assert_true(ink_of(" ", 20) == 0 && glyph_width(" ", 20) > 3);
 }
 
-static void what_is_no_letter_takes_no_room(void **state) {
-    (void)state;
+KIT_TEST(what_is_no_letter_takes_no_room) {
     static const char *const NONE[] = {"", "\xe4\xb8\xad", "\xff", "\xc2", "\xf0\x9f", "\x01\n"};
     for (size_t k = 0; k < sizeof NONE / sizeof *NONE; ++k) {
         assert_true(ink_of(NONE[k], 20) == 0);

@@ -61,8 +61,7 @@ static void make(const char *name, atn_text *out) {
     fail_msg("no image %s", name);
 }
 
-static void spoiled_files_are_refused(void **state) {
-    (void)state;
+KIT_TEST(spoiled_files_are_refused) {
     for (size_t k = 0; k < sizeof SPOILED / sizeof *SPOILED; ++k) {
         const spoiled *s = &SPOILED[k];
         atn_ctx *ctx = kit_ctx();
@@ -105,8 +104,7 @@ static const struct {
     {SDF_TEXT("2", "1") "1 two\n*\n", "'two' is no number"},
 };
 
-static void wrong_texts_are_refused(void **state) {
-    (void)state;
+KIT_TEST(wrong_texts_are_refused) {
     atn_ctx *ctx = kit_ctx();
     atn_image *image;
     for (size_t k = 0; k < sizeof TEXTS / sizeof *TEXTS; ++k) {
@@ -124,8 +122,7 @@ static void wrong_texts_are_refused(void **state) {
 
 /* An IHDR of 30000 x 30000 pixels with a right check, in a file of less than 100 bytes. */
 #ifdef ATN_HAVE_PNG
-static void a_small_png_is_no_large_image(void **state) {
-    (void)state;
+KIT_TEST(a_small_png_is_no_large_image) {
     atn_ctx *ctx = kit_ctx();
     atn_image *image;
     static const char file[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x75\x30\0\0\x75\x30\x08\0\0\0\0\x43\x4c\xa7\x66"
@@ -139,8 +136,7 @@ static void a_small_png_is_no_large_image(void **state) {
 #endif
 
 #ifdef ATN_HAVE_TIFF
-static void kinds_of_tiff_that_are_not_read(void **state) {
-    (void)state;
+KIT_TEST(kinds_of_tiff_that_are_not_read) {
     static const struct {
         kit_tiff_kind kind;
         const char *says;
@@ -162,8 +158,7 @@ static void kinds_of_tiff_that_are_not_read(void **state) {
 }
 
 /* libtiff's warnings go to the log, as what it says of an unknown tag. */
-static void libtiff_speaks_through_the_log(void **state) {
-    (void)state;
+KIT_TEST(libtiff_speaks_through_the_log) {
     kit_log log = {0};
     atn_ctx_settings options = {.log = kit_log_line, .log_user = &log};
     atn_ctx *ctx;
@@ -180,8 +175,7 @@ static void libtiff_speaks_through_the_log(void **state) {
 }
 #endif
 
-static void what_is_no_file_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_is_no_file_is_refused) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir();
     atn_image *image;

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static void names_are_sorted_as_people_count(void **state) {
-    (void)state;
+KIT_TEST(names_are_sorted_as_people_count) {
     static const char *const order[] = {"a1.png", "a2.png",   "a02.png",   "a10.png",  "a10b.png",
                                         "b.png",  "b1c2.png", "b1c10.png", "b01d.png", "b99999999999999999999999.png"};
     enum { N = sizeof order / sizeof *order };
@@ -49,8 +48,7 @@ static void save_bmp(atn_ctx *ctx, const char *dir, const char *name) {
 }
 
 #ifdef ATN_HAVE_PNG
-static void folders_are_volumes(void **state) {
-    (void)state;
+KIT_TEST(folders_are_volumes) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir();
     atn_volume *volume;
@@ -102,8 +100,7 @@ static void folders_are_volumes(void **state) {
     kit_free(ctx);
 }
 
-static void what_is_written_is_read(void **state) {
-    (void)state;
+KIT_TEST(what_is_written_is_read) {
     static const int64_t shape[3] = {3, 4, 5};
     static const double spacing[3] = {0.1, 1.0 / 3, 2};
     atn_ctx *ctx = kit_ctx();
@@ -134,8 +131,7 @@ static void what_is_written_is_read(void **state) {
 }
 #endif
 
-static void notes_say_the_spacing(void **state) {
-    (void)state;
+KIT_TEST(notes_say_the_spacing) {
     static const struct {
         const char *text, *says;
     } wrong[] = {
@@ -180,8 +176,7 @@ static void notes_say_the_spacing(void **state) {
     kit_free(ctx);
 }
 
-static void raw_volumes_have_a_shape(void **state) {
-    (void)state;
+KIT_TEST(raw_volumes_have_a_shape) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir();
     atn_volume *volume;
@@ -214,8 +209,7 @@ static void raw_volumes_have_a_shape(void **state) {
 }
 
 #ifdef ATN_HAVE_TIFF
-static void pages_are_scans(void **state) {
-    (void)state;
+KIT_TEST(pages_are_scans) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir();
     atn_volume *volume;
@@ -250,8 +244,7 @@ static void pages_are_scans(void **state) {
 }
 #endif
 
-static void volumes_from_memory(void **state) {
-    (void)state;
+KIT_TEST(volumes_from_memory) {
     atn_ctx *ctx = kit_ctx();
     atn_volume *volume;
     static const int64_t shape[3] = {2, 1, 2}, empty[3] = {2, 0, 2}, huge[3] = {INT64_MAX, INT64_MAX, 2};
@@ -278,8 +271,7 @@ static atn_status read_volume(atn_ctx *ctx, const void *path) {
     return status;
 }
 
-static void refused_memory_leaves_nothing(void **state) {
-    (void)state;
+KIT_TEST(refused_memory_leaves_nothing) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir();
     for (int k = 0; k < 10; ++k) {

@@ -54,8 +54,7 @@ static void run(atn_ctx *ctx, atn_device *device, atn_kernel *kernel, int64_t n)
     atn_array_free(y);
 }
 
-static void plans_find_what_was_built(void **state) {
-    (void)state;
+KIT_TEST(plans_find_what_was_built) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = open_host(ctx);
     if (!*atn_device_get_info(device)->driver) { /* no compiler */
@@ -85,8 +84,7 @@ static void plans_find_what_was_built(void **state) {
     kit_free(ctx);
 }
 
-static void modest_ones_need_no_compiler(void **state) {
-    (void)state;
+KIT_TEST(modest_ones_need_no_compiler) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = open_host(ctx);
     float pair[8][5], some[3];

@@ -100,8 +100,7 @@ static void expect(int64_t n, atn_origin origin, const char *const *parts) {
 }
 #define EXPECT(n, origin, ...) expect(n, origin, (const char *const[]){__VA_ARGS__, NULL})
 
-static void nothing_known_is_an_estimate(void **state) {
-    (void)state;
+KIT_TEST(nothing_known_is_an_estimate) {
     EXPECT(100, ATN_ORIGIN_ESTIMATE, "scale at 100 x 100 on host (a CPU): variant ", "an estimate");
     crown(&HOST, 100, "vec_p0=4"); /* by another process, say: it is seen from now on */
     EXPECT(100, ATN_ORIGIN_EXACT, "vec_p0=4, from wisdom, measured on 20", "at this very size; 12.3 ms then, 71 %");
@@ -113,8 +112,7 @@ static void nothing_known_is_an_estimate(void **state) {
 }
 
 /* Of any size and nothing known: the choice stays, with the sizes of now, until something is tuned. */
-static void a_choice_for_other_sizes(void **state) {
-    (void)state;
+KIT_TEST(a_choice_for_other_sizes) {
     static const atn_choose_options ANY = {.any_size = true};
     atn_choice first, next, tuned;
     atn_bindings frame = square(100);
@@ -137,8 +135,7 @@ static void a_choice_for_other_sizes(void **state) {
     atn_choice_free(&next);
 }
 
-static void a_second_process_knows(void **state) {
-    (void)state;
+KIT_TEST(a_second_process_knows) {
     crown(&HOST, 100, "vec_p0=4");
     atn_sequence_free(sequence);
     sequence = NULL;
@@ -148,8 +145,7 @@ static void a_second_process_knows(void **state) {
     EXPECT(100, ATN_ORIGIN_EXACT, "vec_p0=4");
 }
 
-static void the_nearest_size_counts(void **state) {
-    (void)state;
+KIT_TEST(the_nearest_size_counts) {
     crown(&HOST, 64, "vec_p0=4");
     crown(&HOST, 1024, "vec_p0=8");
     EXPECT(128, ATN_ORIGIN_NEAR_SHAPE, "vec_p0=4", "at another size, 64 x 64, 1.4 doublings from this one");
@@ -157,8 +153,7 @@ static void the_nearest_size_counts(void **state) {
     EXPECT(1 << 20, ATN_ORIGIN_ESTIMATE, "is not used: it was measured at a size that is far from this one");
 }
 
-static void a_device_of_the_same_kind_counts(void **state) {
-    (void)state;
+KIT_TEST(a_device_of_the_same_kind_counts) {
     atn_device_info other = HOST;
     snprintf(other.name, sizeof other.name, "another CPU");
     crown(&other, 100, "vec_p0=4");
@@ -172,16 +167,14 @@ static void a_device_of_the_same_kind_counts(void **state) {
     EXPECT(100, ATN_ORIGIN_NEAR_DEVICE, "");
 }
 
-static void what_does_not_fit_is_passed_over(void **state) {
-    (void)state;
+KIT_TEST(what_does_not_fit_is_passed_over) {
     crown(&HOST, 100, "lanes_p0=32");
     EXPECT(100, ATN_ORIGIN_ESTIMATE, "The tuned variant (exact, lanes_p0=32) is not used: the host has no lanes");
     crown(&HOST, 100, "no_such_knob=3");
     EXPECT(100, ATN_ORIGIN_ESTIMATE, "no_such_knob");
 }
 
-static void gathers_stay_guarded(void **state) {
-    (void)state;
+KIT_TEST(gathers_stay_guarded) {
     crown(&HOST, 100, "guard=0,vec_p0=4,index=32");
     atn_choice choice = choose(100);
     assert_int_equal(choice.origin, ATN_ORIGIN_EXACT);
@@ -198,8 +191,7 @@ static void gathers_stay_guarded(void **state) {
     atn_choice_free(&choice);
 }
 
-static void wisdom_that_is_spoiled_is_told_once(void **state) {
-    (void)state;
+KIT_TEST(wisdom_that_is_spoiled_is_told_once) {
     char file[512];
     crown(&HOST, 100, "vec_p0=4");
     snprintf(file, sizeof file, "%s/wisdom.sqlite", dir);
@@ -212,8 +204,7 @@ static void wisdom_that_is_spoiled_is_told_once(void **state) {
     kit_contains(said.last, "wisdom is not used: ");
 }
 
-static void what_does_not_build_is_passed_over(void **state) {
-    (void)state;
+KIT_TEST(what_does_not_build_is_passed_over) {
     atn_devices *devices;
     atn_device *device;
     atn_built *built;
@@ -234,8 +225,7 @@ static void what_does_not_build_is_passed_over(void **state) {
     atn_devices_free(devices);
 }
 
-static void reproducible_estimates_keep_their_order(void **state) {
-    (void)state;
+KIT_TEST(reproducible_estimates_keep_their_order) {
     parse("l2norm");
     atn_view line[2] = {{.type = ATN_SP, .rank = 1, .size = {1000, 1}, .pitch = 1000},
                         {.type = ATN_SP, .rank = 1, .size = {1, 1}, .pitch = 1}};

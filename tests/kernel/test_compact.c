@@ -97,20 +97,11 @@ static void on(const char *backend, const int64_t *sizes, size_t count) {
     atn_device_close(device);
 }
 
-static void host(void **state) {
-    (void)state;
-    on("host", (const int64_t[]){0, 1, 2, 299, 301, 4099, 50021}, 7);
-}
+KIT_TEST(host) { on("host", (const int64_t[]){0, 1, 2, 299, 301, 4099, 50021}, 7); }
 
-static void opencl(void **state) {
-    (void)state;
-    on("opencl", (const int64_t[]){0, 1, 601}, 3);
-}
+KIT_TEST(opencl) { on("opencl", (const int64_t[]){0, 1, 601}, 3); }
 
-static void cuda(void **state) {
-    (void)state;
-    on("cuda", (const int64_t[]){0, 1, 2, 299, 301, 4099, 1000003}, 7);
-}
+KIT_TEST(cuda) { on("cuda", (const int64_t[]){0, 1, 2, 299, 301, 4099, 1000003}, 7); }
 
 int main(void) {
     ctx = kit_ctx();

@@ -76,8 +76,7 @@ static void hold(const char *name, const atn_graph *graph, const int64_t mnk[3])
     shipped_arrays_free(&arrays);
 }
 
-static void every_shipped_kernel_runs(void **state) {
-    (void)state;
+KIT_TEST(every_shipped_kernel_runs) {
     static const char *const TYPES[] = {"SP", "DP", "SP2", "DP2"};
     static const int64_t SIZES[][3] = {{37, 70, 45}, {1, 1, 1}, {0, 0, 0}, {3, 257, 0}};
     int tried = 0, of_complex = 0;
@@ -103,8 +102,7 @@ static void every_shipped_kernel_runs(void **state) {
     assert_true(of_complex >= 16);
 }
 
-static void operations_run(void **state) {
-    (void)state;
+KIT_TEST(operations_run) {
     float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {1, 0, 0, 1, 1, 1}, product[4];
     atn_operations *operations;
     atn_array *arrays[3];
@@ -126,8 +124,7 @@ static void operations_run(void **state) {
 static const char OWN[] = "kernel own(x: vector SP) -> y: vector SP\n"
                           "    y[i] = x[i] * 7 - 3\n";
 
-static void ones_own_kernel_is_refused(void **state) {
-    (void)state;
+KIT_TEST(ones_own_kernel_is_refused) {
     atn_kernel *kernel;
     atn_array *x;
     kit_ok(ctx, atn_kernel_create(host, OWN, NULL, &kernel));
@@ -140,8 +137,7 @@ static void ones_own_kernel_is_refused(void **state) {
 }
 
 /* A compiler that says its version and compiles nothing: headers that are missing, say. */
-static void a_compiler_that_fails_is_stood_in_for(void **state) {
-    (void)state;
+KIT_TEST(a_compiler_that_fails_is_stood_in_for) {
     need_builtins();
     char *dir = kit_tempdir();
     compiler = kit_script(dir, "cc",

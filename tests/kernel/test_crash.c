@@ -67,8 +67,7 @@ static atn_status run_own(char *explained, size_t bytes) {
     return status;
 }
 
-static void the_plain_variant_runs_instead(void **state) {
-    (void)state;
+KIT_TEST(the_plain_variant_runs_instead) {
     char explained[2048];
     open_with(ON_VECTORS);
     kit_ok(ctx, run_own(explained, sizeof explained));
@@ -80,8 +79,7 @@ static void the_plain_variant_runs_instead(void **state) {
     close_all();
 }
 
-static void ones_own_kernel_fails_with_one_sentence(void **state) {
-    (void)state;
+KIT_TEST(ones_own_kernel_fails_with_one_sentence) {
     char explained[2048];
     open_with(ALWAYS);
     kit_fails(ctx, ATN_ERR_BUILD, "crashed on it (signal 11)", run_own(explained, sizeof explained));
@@ -90,8 +88,7 @@ static void ones_own_kernel_fails_with_one_sentence(void **state) {
     close_all();
 }
 
-static void what_ships_runs_as_it_is_compiled_in(void **state) {
-    (void)state;
+KIT_TEST(what_ships_runs_as_it_is_compiled_in) {
     if (!ATN_BUILTINS[0].kernel) print_message("    skipped: nothing is compiled into this library\n"), skip();
     const char *const defines[] = {"USED_FLOAT=SP", NULL};
     float number[2] = {3, 4};

@@ -82,8 +82,7 @@ static void hold(const char *name, const char *xml, const char *kind, atn_view *
     atn_sequence_free(sequence);
 }
 
-static void gathers_of_every_type(void **state) {
-    (void)state;
+KIT_TEST(gathers_of_every_type) {
     static const struct {
         const char *name;
         atn_type type;
@@ -104,8 +103,7 @@ static void gathers_of_every_type(void **state) {
     }
 }
 
-static void numbers_that_do_not_fit(void **state) {
-    (void)state;
+KIT_TEST(numbers_that_do_not_fit) {
     static const double ODD[] = {0.0,       -0.0,   0.5,  -0.5,         1e30,         -1e30,         INFINITY,
                                  -INFINITY, NAN,    2.5,  2147483520.0, 2147483648.0, -2147483648.0, -2147483904.0,
                                  1e-40,     -1e-40, -7.0, 8388607.5,    -8388607.5,   123456.78};

@@ -71,8 +71,7 @@ static void need_halves(void) {
     skip();
 }
 
-static void products(void **state) {
-    (void)state;
+KIT_TEST(products) {
     need_halves();
     static const char *const VARIANTS[] = {"half=1",
                                            "half=0,vec_p0=8",
@@ -90,8 +89,7 @@ static void products(void **state) {
     hold("gemm", atn_shipped_find("gemm"), views, VARIANTS);
 }
 
-static void mixed_with_singles(void **state) {
-    (void)state;
+KIT_TEST(mixed_with_singles) {
     need_halves();
     static const char *const VARIANTS[] = {"half=1", "half=1,vec_p0=8,regs_p0=2,seq_p0=2", "half=1,vec_p0=4",
                                            "half=0,vec_p0=8", NULL};
@@ -105,8 +103,7 @@ static void mixed_with_singles(void **state) {
 }
 
 /* Sums in halves are right in their own arithmetic and wrong in that of singles. */
-static void bounds_tell_them_apart(void **state) {
-    (void)state;
+KIT_TEST(bounds_tell_them_apart) {
     need_halves();
     uint16_t a[ROWS * INNER], b[INNER * COLUMNS], c[ROWS * COLUMNS] = {0};
     fill(a, ROWS * INNER, 5);

@@ -74,15 +74,9 @@ static void hold(const char *name, const char *xml) {
     atn_sequence_free(sequence);
 }
 
-static void reads_before_it_writes(void **state) {
-    (void)state;
-    hold("swap", SWAP);
-}
+KIT_TEST(reads_before_it_writes) { hold("swap", SWAP); }
 
-static void writes_where_it_is_wanted(void **state) {
-    (void)state;
-    hold("some", SOME);
-}
+KIT_TEST(writes_where_it_is_wanted) { hold("some", SOME); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reads_before_it_writes),

@@ -10,14 +10,10 @@ static void agree_as(const char *compiler, int graphs) {
     random_integers("host", graphs);
 }
 
-static void agree(void **state) {
-    (void)state;
-    agree_as(NULL, getenv("ATTUNE_TEST_ALL") ? 2000 : 60);
-}
+KIT_TEST(agree) { agree_as(NULL, getenv("ATTUNE_TEST_ALL") ? 2000 : 60); }
 
 /* The other compiler, where it is installed and nobody named one. */
-static void agree_with_clang(void **state) {
-    (void)state;
+KIT_TEST(agree_with_clang) {
 #ifdef __SANITIZE_ADDRESS__
     skip(); /* its sanitizer is not that of this program */
 #endif

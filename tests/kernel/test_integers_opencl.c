@@ -5,10 +5,7 @@
 
 #include <stdlib.h>
 
-static void agree(void **state) {
-    (void)state;
-    random_integers("opencl", getenv("ATTUNE_TEST_ALL") ? 2000 : 30);
-}
+KIT_TEST(agree) { random_integers("opencl", getenv("ATTUNE_TEST_ALL") ? 2000 : 30); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(agree)};

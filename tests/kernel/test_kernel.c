@@ -48,8 +48,7 @@ static void expect(atn_array *z, int64_t n, float a, float x0, float y0) {
     }
 }
 
-static void runs_again_and_again(void **state) {
-    (void)state;
+KIT_TEST(runs_again_and_again) {
     const char *const defines[] = {"T=SP", NULL};
     for (int32_t d = 0; d < atn_devices_count(devices); ++d) {
         atn_device *device;
@@ -91,8 +90,7 @@ static void runs_again_and_again(void **state) {
     }
 }
 
-static void wrong_things_are_refused(void **state) {
-    (void)state;
+KIT_TEST(wrong_things_are_refused) {
     atn_device *device;
     atn_kernel *axpy;
     const char *const no_value[] = {"T", NULL}, *const doubles[] = {"T=DP", NULL};
@@ -125,8 +123,7 @@ static void wrong_things_are_refused(void **state) {
     atn_device_close(device);
 }
 
-static void short_addresses_are_refused(void **state) {
-    (void)state;
+KIT_TEST(short_addresses_are_refused) {
     atn_device *device;
     atn_sequence *sequence;
     atn_built *kernel;
@@ -150,8 +147,7 @@ static void short_addresses_are_refused(void **state) {
     atn_device_close(device);
 }
 
-static void runs_without_allocating(void **state) {
-    (void)state;
+KIT_TEST(runs_without_allocating) {
     const char *const defines[] = {"T=SP", NULL};
     kit_faults faults = {0};
     atn_ctx_settings options = kit_fault_options(&faults);
@@ -209,8 +205,7 @@ static void runs_without_allocating(void **state) {
 
 /* From shape to shape and back: the last plans are kept, so that hardly anything is allocated, and more of them than
  * are kept are planned anew. */
-static void shapes_come_back(void **state) {
-    (void)state;
+KIT_TEST(shapes_come_back) {
     enum { SHAPES = 35, FEW = 4 };
     const char *const defines[] = {"T=SP", NULL};
     kit_faults faults = {0};
@@ -258,8 +253,7 @@ static void shapes_come_back(void **state) {
 }
 
 /* Every allocation of a handle's life fails once; what is built is in the cache from the first time. */
-static void memory_may_run_out(void **state) {
-    (void)state;
+KIT_TEST(memory_may_run_out) {
     const char *const defines[] = {"T=SP", NULL};
     kit_faults faults = {0};
     atn_ctx_settings options = kit_fault_options(&faults);
@@ -308,8 +302,7 @@ static void memory_may_run_out(void **state) {
     kit_remove(dir);
 }
 
-static void shipped_kernels_and_files_are_found(void **state) {
-    (void)state;
+KIT_TEST(shipped_kernels_and_files_are_found) {
     const char *const defines[] = {"USED_FLOAT=SP", NULL};
     const atn_kernel_settings sp = {.defines = defines};
     atn_device *device;
@@ -330,8 +323,7 @@ static void shipped_kernels_and_files_are_found(void **state) {
     atn_device_close(device);
 }
 
-static void wisdom_alone_may_be_asked_for(void **state) {
-    (void)state;
+KIT_TEST(wisdom_alone_may_be_asked_for) {
     const char *const defines[] = {"T=SP", NULL};
     atn_device *device;
     atn_kernel *axpy;
@@ -350,8 +342,7 @@ static void wisdom_alone_may_be_asked_for(void **state) {
 }
 
 /* Tuned once, known from then on. */
-static void measuring_is_remembered(void **state) {
-    (void)state;
+KIT_TEST(measuring_is_remembered) {
     const char *const defines[] = {"T=SP", NULL};
     const atn_kernel_settings measure = {.defines = defines, .effort = ATN_EFFORT_MEASURE, .budget_s = 0.5};
     const atn_kernel_settings wisdom = {.defines = defines, .effort = ATN_EFFORT_WISDOM};

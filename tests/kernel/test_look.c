@@ -159,16 +159,14 @@ static void hold(size_t scan, const char *variant) {
     free(y);
 }
 
-static void scans(void **state) {
-    (void)state;
+KIT_TEST(scans) {
     if (!device) skip();
     for (size_t k = 0; k < N_SCANS; ++k)
         for (size_t v = 0; v < N_VARIANTS; ++v) hold(k, VARIANTS[v]);
 }
 
 /* Sums that are rounded come out the same each time. */
-static void repeats(void **state) {
-    (void)state;
+KIT_TEST(repeats) {
     if (!device) skip();
     enum { N = 1000001, TIMES = 10 };
     float *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y), *z = malloc(N * sizeof *z);

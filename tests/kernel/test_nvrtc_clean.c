@@ -53,8 +53,7 @@ static const struct {
     {"transpose", "SP", "lanes_p0=32,lanes_p1=8,regs_p1=4,stage=1,pad=1"},
 };
 
-static void no_warnings(void **state) {
-    (void)state;
+KIT_TEST(no_warnings) {
     atn_ctx *ctx = kit_ctx();
     atn_nvrtc nvrtc;
     char why[512];

@@ -191,8 +191,7 @@ static void on_device(atn_ctx *ctx, atn_device *device) {
     atn_operations_free(ops);
 }
 
-static void all_operations(void **state) {
-    (void)state;
+KIT_TEST(all_operations) {
     atn_ctx *ctx = kit_ctx();
     num_each_device(ctx, on_device);
     kit_free(ctx);
@@ -233,8 +232,7 @@ static void views_on_device(atn_ctx *ctx, atn_device *device) {
     atn_operations_free(ops);
 }
 
-static void views_are_operands(void **state) {
-    (void)state;
+KIT_TEST(views_are_operands) {
     atn_ctx *ctx = kit_ctx();
     num_each_device(ctx, views_on_device);
     kit_free(ctx);
@@ -277,15 +275,13 @@ static void volumes_on_device(atn_ctx *ctx, atn_device *device) {
     atn_operations_free(ops);
 }
 
-static void volumes_are_operands(void **state) {
-    (void)state;
+KIT_TEST(volumes_are_operands) {
     atn_ctx *ctx = kit_ctx();
     num_each_device(ctx, volumes_on_device);
     kit_free(ctx);
 }
 
-static void wrong_operands_are_refused(void **state) {
-    (void)state;
+KIT_TEST(wrong_operands_are_refused) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = num_device(ctx, "host"), *other = num_device(ctx, "host");
     atn_operations *ops;

@@ -4,10 +4,7 @@
 
 #include <stdlib.h>
 
-static void agree(void **state) {
-    (void)state;
-    random_cases("host", getenv("ATTUNE_TEST_ALL") ? 800 : 200);
-}
+KIT_TEST(agree) { random_cases("host", getenv("ATTUNE_TEST_ALL") ? 800 : 200); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(agree)};

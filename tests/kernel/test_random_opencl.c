@@ -4,10 +4,7 @@
 
 #include <stdlib.h>
 
-static void agree(void **state) {
-    (void)state;
-    random_cases("opencl", getenv("ATTUNE_TEST_ALL") ? 200 : 100);
-}
+KIT_TEST(agree) { random_cases("opencl", getenv("ATTUNE_TEST_ALL") ? 200 : 100); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(agree)};

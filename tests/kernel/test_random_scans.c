@@ -4,20 +4,17 @@
 
 #include <stdlib.h>
 
-static void host(void **state) {
-    (void)state;
+KIT_TEST(host) {
     if (!kit_wants("host")) skip();
     random_scans("host", getenv("ATTUNE_TEST_ALL") ? 600 : 60);
 }
 
-static void opencl(void **state) {
-    (void)state;
+KIT_TEST(opencl) {
     if (!kit_wants("opencl")) skip();
     random_scans("opencl", getenv("ATTUNE_TEST_ALL") ? 200 : 20);
 }
 
-static void cuda(void **state) {
-    (void)state;
+KIT_TEST(cuda) {
     if (!kit_wants("cuda")) skip();
     random_scans("cuda", 200);
 }

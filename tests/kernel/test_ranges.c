@@ -88,20 +88,11 @@ static void hold_everywhere(const trial *t) {
     if (!held) skip();
 }
 
-static void of_different_rank(void **state) {
-    (void)state;
-    hold_everywhere(&OF_DIFFERENT_RANK);
-}
+KIT_TEST(of_different_rank) { hold_everywhere(&OF_DIFFERENT_RANK); }
 
-static void along_rows_only(void **state) {
-    (void)state;
-    hold_everywhere(&OF_ROWS);
-}
+KIT_TEST(along_rows_only) { hold_everywhere(&OF_ROWS); }
 
-static void in_place(void **state) {
-    (void)state;
-    hold_everywhere(&IN_PLACE);
-}
+KIT_TEST(in_place) { hold_everywhere(&IN_PLACE); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(of_different_rank), cmocka_unit_test(along_rows_only),

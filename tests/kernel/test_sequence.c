@@ -38,8 +38,7 @@ static void check(const float *a) {
     for (int k = 0; k < 100; ++k) assert_true(a[k] == (float)((k + 2) * (k + 2) - 2));
 }
 
-static void runs_by_the_oracle(void **state) {
-    (void)state;
+KIT_TEST(runs_by_the_oracle) {
     float a[100];
     for (int k = 0; k < 100; ++k) a[k] = (float)k;
     atn_runner *r = make();
@@ -54,8 +53,7 @@ static void runs_by_the_oracle(void **state) {
     atn_runner_free(r);
 }
 
-static void runs_on_every_device(void **state) {
-    (void)state;
+KIT_TEST(runs_on_every_device) {
     atn_devices *devices;
     kit_ok(ctx, atn_devices_find(ctx, &devices));
     for (int32_t d = 0; d < atn_devices_count(devices); ++d) {
@@ -86,8 +84,7 @@ static void runs_on_every_device(void **state) {
     atn_devices_free(devices);
 }
 
-static void says_what_is_wrong(void **state) {
-    (void)state;
+KIT_TEST(says_what_is_wrong) {
     atn_runner *r = make();
     assert_int_equal(atn_runner_count(r), 3);
     const atn_shared_object *a = atn_runner_object(r, atn_runner_find(r, "a")),

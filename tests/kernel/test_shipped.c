@@ -287,8 +287,7 @@ static size_t hold_kernel(const atn_embedded *s, size_t number, bool shipped, at
 }
 
 /* Those that are shipped, and those that estimates are measured with. */
-static void all_kernels(void **state) {
-    (void)state;
+KIT_TEST(all_kernels) {
     const char *only = getenv("ATTUNE_TEST_KERNEL");
     static const atn_embedded *const LISTS[] = {ATN_SHIPPED, ATN_BENCH_KERNELS};
     size_t tried = 0;
@@ -308,8 +307,7 @@ static void all_kernels(void **state) {
 }
 
 /* For kernel/oclgrind: what a checker must find. ATTUNE_TEST_PLANT=race or uninitialized. */
-static void planted(void **state) {
-    (void)state;
+KIT_TEST(planted) {
     static const char SOURCE[] = "__kernel void race(__global int *a) { a[0] = (int)get_local_id(0); }\n"
                                  "__kernel void uninitialized(__global int *a) {\n"
                                  "    __local int t[2];\n"

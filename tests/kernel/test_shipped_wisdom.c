@@ -79,8 +79,7 @@ static bool entry_is_true(void *user, const atn_wisdom_entry *entry) {
     return true;
 }
 
-static void shipped_wisdom_is_true(void **state) {
-    (void)state;
+KIT_TEST(shipped_wisdom_is_true) {
     for (const atn_embedded *s = ATN_SHIPPED_WISDOM; s->name; ++s) {
         atn_wisdom *wisdom;
         check c = {.file = s->name};
@@ -93,8 +92,7 @@ static void shipped_wisdom_is_true(void **state) {
     }
 }
 
-static void winners_are_generated_as_they_were(void **state) {
-    (void)state;
+KIT_TEST(winners_are_generated_as_they_were) {
     assert_int_equal(
         system(ATN_SOURCE_DIR "/tools/ship-wisdom --check " ATN_BINARY_DIR "/attune " ATN_SOURCE_DIR "/wisdom/*.json"),
         0);

@@ -182,14 +182,10 @@ static void on(const char *backend, const int64_t *sizes, size_t count, size_t s
     atn_device_close(device);
 }
 
-static void host(void **state) {
-    (void)state;
-    on("host", (const int64_t[]){0, 1, 2, 301, 20021}, 5, 1);
-}
+KIT_TEST(host) { on("host", (const int64_t[]){0, 1, 2, 301, 20021}, 5, 1); }
 
 /* What it scatters by is its own, whatever the caller says: counters of 16 bits never run over. */
-static void blocks_of_any_size(void **state) {
-    (void)state;
+KIT_TEST(blocks_of_any_size) {
     static const double PER[] = {-3, 0, 1, 65536, 70001, INT32_MAX};
     if (!kit_wants("host")) skip();
     atn_device *device = kit_open_host(ctx);
@@ -198,16 +194,14 @@ static void blocks_of_any_size(void **state) {
     atn_device_close(device);
 }
 
-static void opencl(void **state) {
-    (void)state;
+KIT_TEST(opencl) {
     if (getenv("ATTUNE_TEST_SMALL")) /* Oclgrind, which loses track of large buffers that are filled */
         on("opencl", (const int64_t[]){SIMULATED}, 1, 5);
     else
         on("opencl", (const int64_t[]){0, 601}, 2, 3);
 }
 
-static void cuda(void **state) {
-    (void)state;
+KIT_TEST(cuda) {
     if (getenv("ATTUNE_TEST_SMALL")) /* under a sanitizer */
         on("cuda", (const int64_t[]){0, 1, SIMULATED, 4099}, 4, 3);
     else
@@ -216,8 +210,7 @@ static void cuda(void **state) {
 
 /* ---- the oracle ---- */
 
-static void oracle(void **state) {
-    (void)state;
+KIT_TEST(oracle) {
     enum { N = 41 };
     for (size_t k = 0; k < N_CASES; ++k) {
         const sort_case *c = &CASES[k];

@@ -35,8 +35,7 @@ static const char COPY[] = "kernel copy(A: volume SP) -> B: volume SP\n    B[z, 
 static const char NORM[] = "kernel norm(x: vector SP) -> y: vector SP\n    y[0] = sum(i) x[i] * x[i]\n";
 
 /* Arguments of every stage: per object data, offset, pitch where it has rows, its sizes. */
-static void arguments_follow_the_objects(void **state) {
-    (void)state;
+KIT_TEST(arguments_follow_the_objects) {
     static const ir_argument_kind OF_VOLUME[] = {IR_ARG_DATA,  IR_ARG_OFFSET, IR_ARG_PITCH,
                                                  IR_ARG_SIZE0, IR_ARG_SIZE1,  IR_ARG_SIZE2};
     emitted e = emit(COPY, "cuda", "");
@@ -51,8 +50,7 @@ static void arguments_follow_the_objects(void **state) {
     emitted_free(&e);
 }
 
-static void groups_cover_the_points(void **state) {
-    (void)state;
+KIT_TEST(groups_cover_the_points) {
     emitted e = emit(COPY, "cuda", "lanes_p0=16,regs_p1=2,lanes_p2=4,seq_p2=3");
     assert_int_equal(e.program->n_stages, 1);
     assert_int_equal(e.program->stage[0].items, 64);
@@ -69,8 +67,7 @@ static void groups_cover_the_points(void **state) {
 }
 
 /* A split range ends in a second stage, or in the group that is last. */
-static void splits_have_an_end(void **state) {
-    (void)state;
+KIT_TEST(splits_have_an_end) {
     static const struct {
         const char *backend, *knobs;
         int32_t stages;

@@ -1,8 +1,7 @@
 /* The programs that the worked cases are lowered to. */
 #include "support/golden.h"
 
-static void programs_are_as_they_were(void **state) {
-    (void)state;
+KIT_TEST(programs_are_as_they_were) {
     atn_ctx *ctx = kit_ctx();
     for (size_t k = 0; k < GOLDEN_CASES_COUNT; ++k) {
         const golden_case *c = &GOLDEN_CASES[k];
@@ -22,8 +21,7 @@ static void programs_are_as_they_were(void **state) {
 }
 
 /* What the passes before it find, all cases in one text. */
-static void passes_are_as_they_were(void **state) {
-    (void)state;
+KIT_TEST(passes_are_as_they_were) {
     atn_ctx *ctx = kit_ctx();
     atn_text text = {.ctx = ctx};
     for (size_t k = 0; k < GOLDEN_CASES_COUNT; ++k) {

@@ -21,8 +21,7 @@ static atn_status lower(atn_ctx *ctx, const atn_graph *graph, const char *knobs,
 }
 
 /* What took gcc 70 s where registers have 16 bytes is refused there, and only there. */
-static void vectors_of_many_registers(void **state) {
-    (void)state;
+KIT_TEST(vectors_of_many_registers) {
     atn_ctx *ctx = kit_ctx();
     const char *text = atn_shipped_find("unwrap_raise");
     atn_sequence *sequence;
@@ -39,8 +38,7 @@ static void vectors_of_many_registers(void **state) {
 }
 
 /* Longer than any variant may be: it is compiled as it is, but not several times over. */
-static void a_long_description(void **state) {
-    (void)state;
+KIT_TEST(a_long_description) {
     atn_ctx *ctx = kit_ctx();
     atn_text children = {.ctx = ctx};
     atn_text_add(&children, READ("read", "x", "v0") WRITE("write", "y", "v0"));

@@ -36,8 +36,7 @@ static void parsed_free(parsed *p) {
 
 /* ---- forms ---- */
 
-static void distances_are_products(void **state) {
-    (void)state;
+KIT_TEST(distances_are_products) {
     parsed p = parse(atn_shipped_find("estep"), "SP");
     atn_bilinear form;
     const char *why = "";
@@ -53,8 +52,7 @@ static void distances_are_products(void **state) {
     parsed_free(&p);
 }
 
-static void what_has_no_form_says_why(void **state) {
-    (void)state;
+KIT_TEST(what_has_no_form_says_why) {
     static const struct {
         const char *text, *why;
     } CASES[] = {
@@ -86,8 +84,7 @@ static void what_has_no_form_says_why(void **state) {
 }
 
 /* Sums of sums that share what they add up have more paths than there is time for. */
-static void deep_sums_end(void **state) {
-    (void)state;
+KIT_TEST(deep_sums_end) {
     char text[8192];
     int n = snprintf(text, sizeof text,
                      "kernel a(x, y: vector SP) -> s: vector SP\n    real\n    finite\n    over j in length(x)\n"
@@ -101,8 +98,7 @@ static void deep_sums_end(void **state) {
     parsed_free(&p);
 }
 
-static void products_that_do_not_fit_say_why(void **state) {
-    (void)state;
+KIT_TEST(products_that_do_not_fit_say_why) {
     static const struct {
         const char *type, *variant, *why;
     } CASES[] = {
@@ -133,8 +129,7 @@ static void products_that_do_not_fit_say_why(void **state) {
     }
 }
 
-static void variants_that_do_not_fit_say_why(void **state) {
-    (void)state;
+KIT_TEST(variants_that_do_not_fit_say_why) {
     static const struct {
         const char *variant, *why;
     } CASES[] = {
@@ -235,8 +230,7 @@ static const struct {
     {"estep_compat", "SP", "matrix=pair,lanes_p0=32,tile_q0=32,stage=2,split_q0=2", 65, 100, 1, 0, 1},
 };
 
-static void agrees_with_the_oracle(void **state) {
-    (void)state;
+KIT_TEST(agrees_with_the_oracle) {
     char *folder = kit_tempdir();
     for (size_t k = 0; k < sizeof RUNS / sizeof *RUNS; ++k) {
         parsed p = parse(atn_shipped_find(RUNS[k].kernel), RUNS[k].type);
@@ -278,8 +272,7 @@ static const struct {
     {"DP", "matrix=double,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 1, true},
 };
 
-static void products_agree_with_the_oracle(void **state) {
-    (void)state;
+KIT_TEST(products_agree_with_the_oracle) {
     char *folder = kit_tempdir();
     for (size_t k = 0; k < sizeof PRODUCTS / sizeof *PRODUCTS; ++k) {
         parsed p = parse(atn_shipped_find("gemm"), PRODUCTS[k].type);

@@ -32,8 +32,7 @@ static double uniform(void) {
     return (double)(seed >> 8) / (1 << 23) - 1;
 }
 
-static void agrees_with_the_oracle(void **state) {
-    (void)state;
+KIT_TEST(agrees_with_the_oracle) {
     char *folder = kit_tempdir();
     for (size_t k = 0; k < sizeof RUNS / sizeof *RUNS; ++k) {
         atn_ctx *ctx = kit_ctx();

@@ -49,8 +49,7 @@ static void finds(const char *text, const char *backend, const char *knobs, cons
     kit_free(ctx);
 }
 
-static void ranges_are_cut(void **state) {
-    (void)state;
+KIT_TEST(ranges_are_cut) {
     finds(NORM, "host", "",
           "norm: 1 accumulator of SP, one result\n"
           "  q0: 1 items, 1 registers of 1 lanes\n"
@@ -67,8 +66,7 @@ static void ranges_are_cut(void **state) {
           "  joined: 1 at a place; over 64 items; over 5 parts in the last group\n");
 }
 
-static void parts_meet(void **state) {
-    (void)state;
+KIT_TEST(parts_meet) {
     finds(NORM, "cuda", "lanes_q0=32,split_q0=4,finish=atomic",
           "norm: 1 accumulator of SP, one result\n"
           "  q0: 32 items, 1 registers of 1 lanes\n"
@@ -80,8 +78,7 @@ static void parts_meet(void **state) {
 }
 
 /* Accumulators rest on the host only, between tiles of a sequence; nested blocks are not cut. */
-static void accumulators_rest(void **state) {
-    (void)state;
+KIT_TEST(accumulators_rest) {
     finds(PRODUCT, "host", "vec_p0=4,seq_p1=4,tile_q0=16,stage=1",
           "k: 1 accumulator of SP, apart for mm.i(0) mm.i(1)\n"
           "  q0: 1 items, 1 registers of 1 lanes, tiles of 16\n"
@@ -100,8 +97,7 @@ static void accumulators_rest(void **state) {
 }
 
 /* What only ties between parts need is left out where there are none. */
-static void idle_accumulators_go(void **state) {
-    (void)state;
+KIT_TEST(idle_accumulators_go) {
     atn_ctx *ctx = kit_ctx();
     atn_sequence *sequence = parse(ctx, "kernel best(x, u: vector SP) -> v, w: vector SP\n    for i in x\n        "
                                         "best, its max= x[i], u[i] from -1, 0\n"

@@ -98,8 +98,7 @@ static atn_sequence *parsed(const atn_ctx *ctx, const char *text) {
     return sequence;
 }
 
-static void stages_and_reasons(void **state) {
-    (void)state;
+KIT_TEST(stages_and_reasons) {
     atn_ctx *ctx = kit_ctx();
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
         atn_sequence *sequence = parsed(ctx, CASES[k].text);
@@ -120,8 +119,7 @@ static void stages_and_reasons(void **state) {
     kit_free(ctx);
 }
 
-static void memory_that_fails(void **state) {
-    (void)state;
+KIT_TEST(memory_that_fails) {
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
         long needed = 0;
         for (long fail_at = 0; CASES[k].stages && fail_at <= needed; ++fail_at) {

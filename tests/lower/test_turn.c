@@ -56,8 +56,7 @@ static void turns(const char *knobs, const char *type, int exchanges) {
     kit_free(ctx);
 }
 
-static void transposition_is_exchanges(void **state) {
-    (void)state;
+KIT_TEST(transposition_is_exchanges) {
     turns("regs_p0=4,vec_p1=4", "SP", 4 * 2);
     turns("regs_p0=16,vec_p1=4,seq_p1=16", "SP", 16 * 2);
     turns("regs_p0=8,vec_p1=8", "SP", 8 * 3);

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void shapes_are_checked(void **state) {
-    (void)state;
+KIT_TEST(shapes_are_checked) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = num_device(ctx, "host");
     atn_array *a = NULL, *m, *v, *w;
@@ -46,8 +45,7 @@ static void shapes_are_checked(void **state) {
 }
 
 /* Volumes: rows a pitch apart through all planes, planes as matrices, and back from a file. */
-static void volumes(void **state) {
-    (void)state;
+KIT_TEST(volumes) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = num_device(ctx, "host");
     atn_array *v, *plane, *m, *back;
@@ -107,8 +105,7 @@ static void elements_go_in_and_out(atn_ctx *ctx, atn_device *device) {
     atn_array_free(block);
 }
 
-static void elements(void **state) {
-    (void)state;
+KIT_TEST(elements) {
     atn_ctx *ctx = kit_ctx();
     num_each_device(ctx, elements_go_in_and_out);
     kit_free(ctx);
@@ -161,15 +158,13 @@ static void chain_on_device(atn_ctx *ctx, atn_device *device) {
     atn_operations_free(ops);
 }
 
-static void copies_are_coherent(void **state) {
-    (void)state;
+KIT_TEST(copies_are_coherent) {
     atn_ctx *ctx = kit_ctx();
     num_each_device(ctx, chain_on_device);
     kit_free(ctx);
 }
 
-static void host_has_one_copy(void **state) {
-    (void)state;
+KIT_TEST(host_has_one_copy) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = num_device(ctx, "host");
     atn_array *a;
@@ -195,8 +190,7 @@ static void host_has_one_copy(void **state) {
 }
 
 /* Memory of the caller's that kernels write, too. */
-static void memory_of_others(void **state) {
-    (void)state;
+KIT_TEST(memory_of_others) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = num_device(ctx, "host");
     float mine[2][5] = {{1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}}, got[6];
@@ -228,8 +222,7 @@ static void memory_of_others(void **state) {
     kit_free(ctx);
 }
 
-static void sparse_is_validated(void **state) {
-    (void)state;
+KIT_TEST(sparse_is_validated) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = num_device(ctx, "host");
     static const float e[4] = {1, 2, 3, 4};
@@ -296,8 +289,7 @@ static bool step(const char *cache, long n) {
     return through;
 }
 
-static void failing_allocations(void **state) {
-    (void)state;
+KIT_TEST(failing_allocations) {
     char *cache = kit_tempdir();
     for (long n = 0; !step(cache, n);) ++n;
     kit_remove(cache);

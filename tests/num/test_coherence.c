@@ -61,8 +61,7 @@ static void host_has(field *f, int32_t value) {
     for (int k = 0; k < LENGTH; ++k) assert_int_equal(read[k], value + k);
 }
 
-static void uploads_do_not_wait(void **state) {
-    (void)state;
+KIT_TEST(uploads_do_not_wait) {
     field f = start_field(0);
     give(&f, 1);
     kit_ok(f.b.ctx, atn_array_ready_device(f.array, false));
@@ -80,8 +79,7 @@ static void uploads_do_not_wait(void **state) {
     finish_field(&f);
 }
 
-static void fetches_are_waited_for(void **state) {
-    (void)state;
+KIT_TEST(fetches_are_waited_for) {
     for (int way = 0; way < 4; ++way) {
         field f = start_field(0);
         atn_queue *queue;
@@ -119,8 +117,7 @@ static void fetches_are_waited_for(void **state) {
 }
 
 /* From pinned memory in a queue of its own: nobody waits, and what comes in the first queue comes behind it. */
-static void sends_go_beside_the_first_queue(void **state) {
-    (void)state;
+KIT_TEST(sends_go_beside_the_first_queue) {
     for (uint64_t seed = 0; seed < 10; ++seed) {
         field f = start_field(seed);
         atn_queue *queue;
@@ -150,8 +147,7 @@ static void sends_go_beside_the_first_queue(void **state) {
 }
 
 /* Work of the first queue that does not need an array does not wait for it either. */
-static void sends_hold_nothing_up(void **state) {
-    (void)state;
+KIT_TEST(sends_hold_nothing_up) {
     field f = start_field(0), other = {.b = f.b};
     atn_queue *queue;
     atn_host_memory from;
@@ -177,8 +173,7 @@ static void sends_hold_nothing_up(void **state) {
 }
 
 /* Random uses in one queue, the device at random, too. */
-static void copies_agree(void **state) {
-    (void)state;
+KIT_TEST(copies_agree) {
     for (uint64_t seed = 1; seed <= 20; ++seed) {
         field f = start_field(seed);
         uint64_t random = seed;
@@ -214,8 +209,7 @@ static void copies_agree(void **state) {
 }
 
 /* On a tape nothing is done when it is queued: an array that would have to move is refused. */
-static void tapes_take_no_arrays(void **state) {
-    (void)state;
+KIT_TEST(tapes_take_no_arrays) {
     field f = start_field(0);
     atn_queue *queue = atn_device_queue(f.b.device);
     atn_tape *tape;
@@ -235,8 +229,7 @@ static void tapes_take_no_arrays(void **state) {
 }
 
 /* The caller's memory is pinned: copies go there and back without one on the way, and may be forgotten at once. */
-static void pinned_memory_is_used_as_it_is(void **state) {
-    (void)state;
+KIT_TEST(pinned_memory_is_used_as_it_is) {
     field f = start_field(5);
     atn_host_memory memory;
     kit_ok(f.b.ctx, atn_host_alloc(f.b.device, LENGTH * sizeof(int32_t), &memory));
@@ -262,8 +255,7 @@ static void pinned_memory_is_used_as_it_is(void **state) {
 
 /* A tensor of another library's in the same context, filled in a stream of its own: seen once that stream is followed,
  * written where it is, never freed, and no copy goes to the host unless somebody asks. */
-static void tensors_of_others(void **state) {
-    (void)state;
+KIT_TEST(tensors_of_others) {
     field theirs = start_field(7), ours = {.b = theirs.b};
     atn_ctx *ctx = theirs.b.ctx;
     atn_device *device = theirs.b.device;

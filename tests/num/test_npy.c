@@ -38,8 +38,7 @@ static atn_status take(atn_ctx *ctx, const bytes *b, atn_npy *out) {
     return atn_npy_take(ctx, "x.npy", copy, b->length, out);
 }
 
-static void reads_what_is_right(void **state) {
-    (void)state;
+KIT_TEST(reads_what_is_right) {
     static const unsigned char small[] = {0, 0, 128, 63, 0, 0, 0,   64, 0, 0, 64,  64,
                                           0, 0, 128, 64, 0, 0, 160, 64, 0, 0, 192, 64}; /* 1 to 6 */
     static const unsigned char big[] = {63, 128, 0, 0, 64, 0, 0, 0};
@@ -98,8 +97,7 @@ static void reads_what_is_right(void **state) {
     kit_free(ctx);
 }
 
-static void refuses_what_is_wrong(void **state) {
-    (void)state;
+KIT_TEST(refuses_what_is_wrong) {
     static const struct {
         int version;
         const char *header;
@@ -170,8 +168,7 @@ static void refuses_what_is_wrong(void **state) {
 }
 
 /* Behind the dictionary NumPy reads over a comment; ours has the unit of the elements. */
-static void units_stand_in_a_comment(void **state) {
-    (void)state;
+KIT_TEST(units_stand_in_a_comment) {
     static const struct {
         const char *header, *unit;
     } cases[] = {
@@ -205,8 +202,7 @@ static void units_stand_in_a_comment(void **state) {
     kit_free(ctx);
 }
 
-static void refuses_what_is_no_file(void **state) {
-    (void)state;
+KIT_TEST(refuses_what_is_no_file) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), path[512];
     atn_npy npy;
@@ -250,8 +246,7 @@ static void round_trip_on(atn_ctx *ctx, atn_device *device) {
     kit_remove(dir);
 }
 
-static void round_trip(void **state) {
-    (void)state;
+KIT_TEST(round_trip) {
     const char *before = setlocale(LC_ALL, "de_DE.UTF-8"); /* a comma, where that is installed */
     if (!before) print_message("    no locale with a comma here\n");
     atn_ctx *ctx = kit_ctx();

@@ -74,8 +74,7 @@ static const char LOOP[] =
     K "    u = halve(u)\n    while total(u) > least, at most 20, counted in n\n        u = halve(u)\n"
       "    u = halve(u)\n";
 
-static void a_loop_and_its_neighbours_are_one_launch(void **state) {
-    (void)state;
+KIT_TEST(a_loop_and_its_neighbours_are_one_launch) {
     running r = start(LOOP, 3);
     int32_t nodes = 0;
     run(&r, 4, 0.25f, 2); /* 2, 1, 0.5 */
@@ -98,8 +97,7 @@ static void a_loop_and_its_neighbours_are_one_launch(void **state) {
 }
 
 /* Of a first run that takes many rounds, most are on a tape of the loop alone. */
-static void a_first_run_goes_on_by_itself(void **state) {
-    (void)state;
+KIT_TEST(a_first_run_goes_on_by_itself) {
     int32_t nodes = 0;
     running r = start(LOOP, 3);
     run(&r, 4096, 0.25f, 12);
@@ -113,8 +111,7 @@ static void a_first_run_goes_on_by_itself(void **state) {
     finish(&r);
 }
 
-static void loops_without_a_condition_are_kept_too(void **state) {
-    (void)state;
+KIT_TEST(loops_without_a_condition_are_kept_too) {
     running r = start(K "    n = 3\n    repeat 80\n        u = halve(u)\n", 0);
     int32_t nodes = 0;
     for (int k = 0; k < 3; ++k) {
@@ -126,8 +123,7 @@ static void loops_without_a_condition_are_kept_too(void **state) {
 }
 
 /* What holds a branch or another loop is followed; what is inside is kept, and its notes stay. */
-static void the_host_follows_the_rest(void **state) {
-    (void)state;
+KIT_TEST(the_host_follows_the_rest) {
     running r = start(
         K "    repeat 70\n        while total(u) > least, at most 2, counted in n\n            u = halve(u)\n", 3);
     int32_t nodes = 0;

@@ -27,8 +27,7 @@ static void fails(const plan_case *of, atn_status wanted, const char *sentence) 
     atn_programs_free(programs);
 }
 
-static void every_assignment_is_a_new_array(void **state) {
-    (void)state;
+KIT_TEST(every_assignment_is_a_new_array) {
     expect(&(plan_case){.text =
                             K "program p(x: vector SP, inout u: vector SP)\n    t = one(x)\n    t = one(t)\n    u = "
                               "one(t)\n    some(u)\n",
@@ -39,16 +38,14 @@ static void every_assignment_is_a_new_array(void **state) {
            "u_1: vector SP 5\n");
 }
 
-static void results_that_nobody_bound_are_the_plans(void **state) {
-    (void)state;
+KIT_TEST(results_that_nobody_bound_are_the_plans) {
     expect(&(plan_case){.text = K "program p(x: vector SP) -> r: vector SP\n    r = halve(x)\n",
                         .size = {{7, 1}, {-1, -1}},
                         .seams = 2},
            "r = halve(x)\n", "x: vector SP 7, the caller's\nr: vector SP 3, the caller's\n");
 }
 
-static void counts_are_unfolded(void **state) {
-    (void)state;
+KIT_TEST(counts_are_unfolded) {
     plan_case of = {.text = K "program p(inout u: vector SP, n: INT32)\n    repeat n\n        u = one(u)\n",
                     .size = {{5, 1}},
                     .value = {{0}, {2}},
@@ -62,8 +59,7 @@ static void counts_are_unfolded(void **state) {
     fails(&of, ATN_ERR_INPUT, "p.atn:15:5: repeated -1 times; it is a number from 0 to below 2^31");
 }
 
-static void loops_look_at_what_steps_made(void **state) {
-    (void)state;
+KIT_TEST(loops_look_at_what_steps_made) {
     expect(&(plan_case){.text = K "program p(f: vector SP, inout u: vector SP, w: SP) -> n: INT32\n"
                                   "    while total(u) > w * total(f), at most 9, counted in n\n        u = one(u)\n",
                         .size = {{5, 1}, {5, 1}, {0, 0}, {1, 1}},
@@ -79,8 +75,7 @@ static void loops_look_at_what_steps_made(void **state) {
           ATN_ERR_INPUT, "p.atn:15:5: at most -3 rounds; it is a number from 0 to below 2^31");
 }
 
-static void branches_end_in_the_same_arrays(void **state) {
-    (void)state;
+KIT_TEST(branches_end_in_the_same_arrays) {
     plan_case of = {.text =
                         K "program p(inout u: vector SP, w: SP)\n    if w > 2\n        u = one(u)\n    else\n        "
                           "u = times(u, w)\n",
@@ -99,8 +94,7 @@ static void branches_end_in_the_same_arrays(void **state) {
            NULL);
 }
 
-static void calls_and_recursion_unfold(void **state) {
-    (void)state;
+KIT_TEST(calls_and_recursion_unfold) {
     plan_case of = {.text = K "program down(x: vector SP) -> r: vector SP\n    if length(x) > 2\n        h = halve(x)\n"
                               "        r = down(h)\n    else\n        r = one(x)\n",
                     .size = {{8, 1}, {-1, -1}},
@@ -114,8 +108,7 @@ static void calls_and_recursion_unfold(void **state) {
           "p.atn:17:13: 'down' still calls itself 96 calls deep; its arrays must shrink until an 'if' ends it");
 }
 
-static void sizes_must_be_known(void **state) {
-    (void)state;
+KIT_TEST(sizes_must_be_known) {
     fails(&(plan_case){.text = K "program p(x: vector SP) -> r: vector SP\n    t = blank(x)\n    r = one(t)\n",
                        .size = {{5, 1}, {-1, -1}}},
           ATN_ERR_INPUT, "p.atn:15:9: the size of 't' cannot be known; declare it: t: vector SP[...]");

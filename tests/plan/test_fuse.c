@@ -28,8 +28,7 @@ static void expect(const char *text, int8_t seams, const char *steps, const char
 
 #define P K "program p(x: vector SP, inout u: vector SP)\n"
 
-static void pointwise_goes_into_its_readers(void **state) {
-    (void)state;
+KIT_TEST(pointwise_goes_into_its_readers) {
     const char *text = P "    t = one(x)\n    s = edge(u)\n    u = add(t, s)\n";
     expect(text, 1, "u_1 = add(u, x)    with one, edge\nu takes u_1\n",
            "0 t: fused\n1 s: fused\n2 u_1: stays: it is wanted outside of kernels\n");
@@ -39,8 +38,7 @@ static void pointwise_goes_into_its_readers(void **state) {
            "0 t: fused\n1 s: fused\n2 u_1: stays: it is wanted outside of kernels\n");
 }
 
-static void stencils_go_into_stencils(void **state) {
-    (void)state;
+KIT_TEST(stencils_go_into_stencils) {
     expect(P "    t = one(x)\n    s = inner(t)\n    r = inner(s)\n    a = total(r)\n    u = times(u, a)\n", 1,
            "a = total(x)    with one, inner\nu_1 = times(u, a)\nu takes u_1\n",
            "0 t: fused\n1 s: fused\n2 r: fused\n"
@@ -50,8 +48,7 @@ static void stencils_go_into_stencils(void **state) {
            "0 t: stays: it is read beyond its edge\n1 u_1: stays: it is wanted outside of kernels\n");
 }
 
-static void several_readers_compute_it_each(void **state) {
-    (void)state;
+KIT_TEST(several_readers_compute_it_each) {
     expect(P "    t = one(x)\n    s = inner(t)\n    a = total(s)\n    b = total(t)\n    u = times(u, a)\n    u = "
              "times(u, b)\n",
            1, "a = total(x)    with one, inner\nb = total(x)    with one\nu_2 = times(u, a, b)\nu takes u_2\n",
@@ -60,8 +57,7 @@ static void several_readers_compute_it_each(void **state) {
            "5 u_2: stays: it is wanted outside of kernels\n");
 }
 
-static void what_changes_in_between_stays(void **state) {
-    (void)state;
+KIT_TEST(what_changes_in_between_stays) {
     expect(P "    t = one(u)\n    some(u)\n    change(u, t)\n", 1,
            "t = one(u)\nu = some(u)\nu_1 = change(u, t)\nu takes u_1\n",
            "0 t: stays: what it is made of changes before it is read\n1 u_1: stays: it is wanted outside of kernels\n");
@@ -74,8 +70,7 @@ static void what_changes_in_between_stays(void **state) {
 }
 
 /* Points that make two elements each go into maps, cell by cell, and not into a reduction. */
-static void cells_are_not_reduced(void **state) {
-    (void)state;
+KIT_TEST(cells_are_not_reduced) {
     expect(P "    t = spread(x)\n    s = one(t)\n    a = total(s)\n    u = times(u, a)\n", 1,
            "s = one(x)    with spread\na = total(s)\nu_1 = times(u, a)\nu takes u_1\n",
            "0 t: fused\n1 s: stays: every other element of it is read\n"
@@ -83,8 +78,7 @@ static void cells_are_not_reduced(void **state) {
            "3 u_1: stays: it is wanted outside of kernels\n");
 }
 
-static void edges_of_loops_stay(void **state) {
-    (void)state;
+KIT_TEST(edges_of_loops_stay) {
     expect(P "    t = one(x)\n    while total(u) > 2, at most 3\n        s = one(u)\n        u = add(s, t)\n", 1,
            "t = one(x)\nloop, at most 3 times\n    total_1 = total(u)\n    test_2 = test(total_1)\n"
            "    leave unless test_2\n    u_1 = add(u, t)    with one\n    u takes u_1\n",
@@ -95,8 +89,7 @@ static void edges_of_loops_stay(void **state) {
 }
 
 /* What vectors compute at once a scan computes step by step. */
-static void scans_stay_short_on_hosts(void **state) {
-    (void)state;
+KIT_TEST(scans_stay_short_on_hosts) {
     static const atn_device_info CUDA = {.backend = "cuda"};
     static const char TEXT[] = "kernel much(x: vector SP) -> y: vector SP\n    y[i] = exp(x[i]) + exp(-x[i])\n"
                                "kernel little(x: vector SP) -> y: vector SP\n    y[i] = 2 * x[i]\n"

@@ -19,8 +19,7 @@ static const char PROGRAM[] = "kernel scaled(x: vector SP, factor: SP) -> y: vec
 static const char KERNEL[] = "kernel scaled(x: vector SP, factor: SP) -> y: vector SP\n"
                              "    y[i] = factor * x[i]\n";
 
-static void work_on_what_was_given(void **state) {
-    (void)state;
+KIT_TEST(work_on_what_was_given) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = kit_open_host(ctx);
     atn_array *x = vector_of(ctx, device, 1, -2), *other = vector_of(ctx, device, 5, 7),
@@ -57,8 +56,7 @@ static void work_on_what_was_given(void **state) {
     kit_free(ctx);
 }
 
-static void what_cannot_be_made_is_nothing(void **state) {
-    (void)state;
+KIT_TEST(what_cannot_be_made_is_nothing) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = kit_open_host(ctx);
     atn_kernel *kernel = NULL;

@@ -30,8 +30,7 @@ static void expect(const char *text, int64_t n, size_t bytes, const char *arrays
 #define P        K "program p(x: vector SP) -> r: vector SP\n"
 #define HEADS(n) "x: vector SP " n ", the caller's\nr: vector SP " n ", the caller's\n"
 
-static void those_that_are_dead_make_room(void **state) {
-    (void)state;
+KIT_TEST(those_that_are_dead_make_room) {
     expect(P "    a = edge(x)\n    b = edge(a)\n    c = edge(b)\n    d = edge(c)\n    r = edge(d)\n", 100, 1024,
            HEADS("100") "a: vector SP 100, at byte 0 of the arena\nb: vector SP 100, at byte 512 of the arena\n"
                         "c: vector SP 100, at byte 0 of the arena\nd: vector SP 100, at byte 512 of the arena\n"
@@ -41,15 +40,13 @@ static void those_that_are_dead_make_room(void **state) {
                         "c: vector SP 100, at byte 1024 of the arena\nr_1: vector SP 100, in r\n");
 }
 
-static void types_do_not_share(void **state) {
-    (void)state;
+KIT_TEST(types_do_not_share) {
     expect(P "    a = edge(x)\n    b = whole(a)\n    c = back(b)\n    r = edge(c)\n", 64, 512,
            HEADS("64") "a: vector SP 64, at byte 0 of the arena\nb: vector INT32 64, at byte 256 of the arena\n"
                        "c: vector SP 64, at byte 0 of the arena\nr_1: vector SP 64, in r\n");
 }
 
-static void loops_keep_what_they_need_again(void **state) {
-    (void)state;
+KIT_TEST(loops_keep_what_they_need_again) {
     expect(
         P "    a = edge(x)\n    r = edge(x)\n    while total(r) > 1, at most 5\n        b = edge(r)\n"
           "        r = add(a, b)\n",
@@ -59,14 +56,12 @@ static void loops_keep_what_they_need_again(void **state) {
                     "b: vector SP 64, at byte 256 of the arena\nr_2: vector SP 64, in r\n");
 }
 
-static void nothing_takes_nothing(void **state) {
-    (void)state;
+KIT_TEST(nothing_takes_nothing) {
     expect(P "    a = edge(x)\n    r = edge(a)\n", 0, 0,
            HEADS("0") "a: vector SP 0, at byte 0 of the arena\nr_1: vector SP 0, in r\n");
 }
 
-static void too_large_is_told(void **state) {
-    (void)state;
+KIT_TEST(too_large_is_told) {
     atn_programs *programs;
     atn_plan *plan = make(P "    a = edge(x)\n    r = edge(a)\n", (int64_t)1 << 60, &programs);
     kit_fails(ctx, ATN_ERR_INPUT, "p: 'a' is larger than any memory", atn_plan_place(plan));

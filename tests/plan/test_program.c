@@ -62,8 +62,7 @@ static void smooth(double *u, const double *f, const double *c, int n, double w,
 enum { N = 101 };
 static double conductance(int64_t k) { return k < 2 || k >= N - 3 ? 0 : 1 + (double)(k % 3); }
 
-static void smooths(void **state) {
-    (void)state;
+KIT_TEST(smooths) {
     for (int fused = -1; fused < 2; ++fused) {
         atn_program *program = open(SMOOTH);
         atn_array *u = vector(N, count_up), *f = vector(N, count_up), *c = vector(N, conductance);
@@ -114,8 +113,7 @@ static const char RUNS[] = "kernel runs(key: vector INT32, inout add total: vect
                            "        n = n + 1\n";
 
 /* On a host without a compiler what is not compiled in is interpreted: slowly, and right, time after time. */
-static void needs_no_compiler(void **state) {
-    (void)state;
+KIT_TEST(needs_no_compiler) {
     for (int k = 0; k < 2; ++k) {
         if (k) setenv("ATTUNE_CC", "/nowhere/cc", 1);
         atn_ctx *of = k ? kit_ctx() : ctx;
@@ -151,8 +149,7 @@ static void needs_no_compiler(void **state) {
 }
 
 /* Parameters that change between runs leave what is interpreted with its sizes. */
-static void parameters_change_without_a_compiler(void **state) {
-    (void)state;
+KIT_TEST(parameters_change_without_a_compiler) {
     setenv("ATTUNE_CC", "/nowhere/cc", 1);
     atn_ctx *of = kit_ctx();
     atn_device *on = kit_open_host(of);
@@ -183,8 +180,7 @@ static void parameters_change_without_a_compiler(void **state) {
 }
 
 /* Who writes a binding for another language asks what there is to bind, and how large results will be. */
-static void names_and_sizes_are_told(void **state) {
-    (void)state;
+KIT_TEST(names_and_sizes_are_told) {
     atn_program *program = open("kernel outer(a, b: vector T, s: T = 2) -> c: matrix T\n"
                                 "    c[y, x] = s * a[y] * b[x]\n");
     assert_int_equal(atn_program_count(program), 4);

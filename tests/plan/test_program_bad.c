@@ -46,8 +46,7 @@ static const char HALVE[] = "kernel halve(x: vector DP) -> y: vector DP\n    y[i
                             "    while total(u) > least, at most 5, counted in rounds\n"
                             "        u = halve(u)\n";
 
-static void loops_end_and_say_how(void **state) {
-    (void)state;
+KIT_TEST(loops_end_and_say_how) {
     atn_program *p = open(HALVE);
     atn_array *u = vector(device, 4, 2, 0), *rounds;
     kit_ok(ctx, atn_array_create_vector(device, ATN_INT32, 1, &rounds));
@@ -78,8 +77,7 @@ static void loops_end_and_say_how(void **state) {
     atn_array_free(rounds), atn_array_free(u);
 }
 
-static void what_does_not_fit_is_told(void **state) {
-    (void)state;
+KIT_TEST(what_does_not_fit_is_told) {
     atn_program *p = open("kernel blank(x: vector DP) -> y: vector DP\n    y[i] = x[0]\n"
                           "kernel total(x: vector DP) -> s: vector DP\n    s[0] = sum(i) x[i]\n"
                           "program big(x: vector DP, n: INT32) -> r: vector DP\n"
@@ -100,8 +98,7 @@ static void what_does_not_fit_is_told(void **state) {
     atn_array_free(r), atn_array_free(x);
 }
 
-static void wrong_things_are_refused(void **state) {
-    (void)state;
+KIT_TEST(wrong_things_are_refused) {
     atn_program *p = open("kernel one(x: vector DP) -> y: vector DP\n    y[i] = x[i]\n"
                           "program p(x: vector DP, s: DP) -> r: vector DP\n    r = one(x)\n");
     atn_array *x = vector(device, 3, 1, 1), *r = vector(device, 3, 0, 0), *whole;
@@ -124,8 +121,7 @@ static void wrong_things_are_refused(void **state) {
 }
 
 /* What a called program takes of the caller's scalar decides there as well. */
-static void scalars_that_decide_are_planned_anew(void **state) {
-    (void)state;
+KIT_TEST(scalars_that_decide_are_planned_anew) {
     atn_program *p =
         open("kernel from(x: vector DP, at: INT32) -> y: vector DP\n    for i in 3\n        y[i] = x[i + at]\n"
              "program q(x: vector DP, at: INT32) -> r: vector DP\n    r = from(x, at)\n"
@@ -152,8 +148,7 @@ static void scalars_that_decide_are_planned_anew(void **state) {
     atn_array_free(r), atn_array_free(x);
 }
 
-static void whole_numbers_are_divided_as_kernels_do(void **state) {
-    (void)state;
+KIT_TEST(whole_numbers_are_divided_as_kernels_do) {
     atn_program *p = open("kernel add(x: vector DP, k: INT32, s: DP) -> y: vector DP\n    y[i] = x[i] + k + s\n"
                           "program p(x: vector DP, n: INT32, w: DP) -> r: vector DP\n    r = add(x, n / 2, w / 2)\n");
     atn_array *x = vector(device, 2, 0, 0), *r = vector(device, 2, 0, 0);
@@ -170,8 +165,7 @@ static void whole_numbers_are_divided_as_kernels_do(void **state) {
     atn_array_free(r), atn_array_free(x);
 }
 
-static void a_name_takes_all_elements(void **state) {
-    (void)state;
+KIT_TEST(a_name_takes_all_elements) {
     atn_program *p = open("kernel one(x: vector DP) -> y: vector DP\n    y[i] = 2 * x[i]\n"
                           "program p(x: vector DP, inout u: vector DP) -> r: vector DP\n"
                           "    t = u\n    u = one(x)\n    r = t\n");
@@ -197,8 +191,7 @@ static const char ALL[] =
     "    if a > 2\n        u = edge(u)\n";
 
 /* Every allocation of a handle's life fails once; what is built is in the cache from the first time. */
-static void memory_may_run_out(void **state) {
-    (void)state;
+KIT_TEST(memory_may_run_out) {
     kit_faults faults = {0};
     atn_ctx_settings options = kit_fault_options(&faults);
     char *dir = kit_tempdir();

@@ -1,10 +1,7 @@
 /* Random programs under random plans on cuda agree with the oracle. */
 #include "random_programs.h"
 
-static void agree(void **state) {
-    (void)state;
-    random_programs("cuda", 300, 1, false);
-}
+KIT_TEST(agree) { random_programs("cuda", 300, 1, false); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(agree)};

@@ -1,10 +1,7 @@
 /* Random programs under random plans on host agree with the oracle. */
 #include "random_programs.h"
 
-static void agree(void **state) {
-    (void)state;
-    random_programs("host", 300, 2, false);
-}
+KIT_TEST(agree) { random_programs("host", 300, 2, false); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(agree)};

@@ -24,22 +24,19 @@ static void expect(const char *text, int32_t queues, const char *steps) {
 static const char BRANCHES[] =
     K "    a = edge(x)\n    b = edge(z)\n    c = edge(a)\n    d = edge(b)\n    r = add(c, d)\n";
 
-static void what_is_apart_runs_side_by_side(void **state) {
-    (void)state;
+KIT_TEST(what_is_apart_runs_side_by_side) {
     expect(BRANCHES, 4,
            "a = edge(x)    queue 0\nb = edge(z)    queue 1\nc = edge(a)    queue 0\nd = edge(b)    queue 1\n"
            "r_1 = add(c, d)    queue 1 after c\n");
     expect(BRANCHES, 1, "a = edge(x)\nb = edge(z)\nc = edge(a)\nd = edge(b)\nr_1 = add(c, d)\n");
 }
 
-static void a_chain_stays_in_one_queue(void **state) {
-    (void)state;
+KIT_TEST(a_chain_stays_in_one_queue) {
     expect(K "    a = edge(x)\n    b = edge(a)\n    r = edge(b)\n", 4, "a = edge(x)\nb = edge(a)\nr_1 = edge(b)\n");
 }
 
 /* Of two chains, one never takes memory that the other has used; in one queue both share it. */
-static void memory_is_not_shared_between_queues(void **state) {
-    (void)state;
+KIT_TEST(memory_is_not_shared_between_queues) {
     for (int32_t queues = 1; queues < 3; ++queues) {
         plan_case of = {.text = BRANCHES, .size = {{100, 1}, {100, 1}, {100, 1}}, .seams = 0};
         atn_programs *programs;
@@ -52,8 +49,7 @@ static void memory_is_not_shared_between_queues(void **state) {
     }
 }
 
-static void loops_begin_and_end_together(void **state) {
-    (void)state;
+KIT_TEST(loops_begin_and_end_together) {
     expect(K "    r = edge(x)\n    s = edge(z)\n    while total(r) > 1, at most 5\n        b = edge(r)\n"
              "        c = edge(s)\n        r = add(b, c)\n",
            2,

@@ -20,15 +20,13 @@ static void expect(const char *text, const char *steps, const char *arrays) {
     plan_done(plan, programs);
 }
 
-static void results_are_written_in_place(void **state) {
-    (void)state;
+KIT_TEST(results_are_written_in_place) {
     expect(K "program p(x: vector SP) -> r: vector SP\n    t = edge(x)\n    r = edge(t)\n",
            "t = edge(x)\nr_1 = edge(t)\n",
            "x: vector SP 9, the caller's\nr: vector SP 9, the caller's\nt: vector SP 9\nr_1: vector SP 9, in r\n");
 }
 
-static void what_is_still_read_is_copied_over(void **state) {
-    (void)state;
+KIT_TEST(what_is_still_read_is_copied_over) {
     expect(K "program p(x: vector SP, inout u: vector SP)\n    u = edge(u)\n", "u_1 = edge(u)\nu = copy(u_1)\n",
            "x: vector SP 9, the caller's\nu: vector SP 9, the caller's\nu_1: vector SP 9\n");
     expect(K "program p(x: vector SP, inout u: vector SP)\n    u = edge(u)\n    u = edge(u)\n",
@@ -36,14 +34,12 @@ static void what_is_still_read_is_copied_over(void **state) {
            "x: vector SP 9, the caller's\nu: vector SP 9, the caller's\nu_1: vector SP 9\nu_2: vector SP 9, in u\n");
 }
 
-static void element_by_element_works_in_place(void **state) {
-    (void)state;
+KIT_TEST(element_by_element_works_in_place) {
     expect(K "program p(A: matrix SP, inout B: matrix SP)\n    B = two(B)\n", "B = two(B)\n",
            "A: matrix SP 1x9, the caller's\nB: matrix SP 1x9, the caller's\nB_1: matrix SP 1x9, in B\n");
 }
 
-static void rounds_of_loops_go_back_and_forth(void **state) {
-    (void)state;
+KIT_TEST(rounds_of_loops_go_back_and_forth) {
     expect(K "program p(x: vector SP, inout u: vector SP)\n    while total(u) > 2, at most 3\n        u = edge(u)\n"
              "        u = edge(u)\n",
            "loop, at most 3 times\n    total_1 = total(u)\n    test_2 = test(total_1)\n    leave unless test_2\n"
@@ -52,8 +48,7 @@ static void rounds_of_loops_go_back_and_forth(void **state) {
            "u_1: vector SP 9\nu_2: vector SP 9, in u\n");
 }
 
-static void branches_write_the_same_array(void **state) {
-    (void)state;
+KIT_TEST(branches_write_the_same_array) {
     expect(K "program p(x: vector SP) -> r: vector SP\n    if total(x) > 2\n        r = one(x)\n    else\n        r = "
              "edge(x)\n",
            "total_1 = total(x)\ntest_2 = test(total_1)\nif test_2\n    r_1 = one(x)\nelse\n    r_2 = edge(x)\n",

@@ -22,15 +22,13 @@ static void expect(const char *text, const char *steps) {
     plan_done(plan, programs);
 }
 
-static void equal_steps_are_one(void **state) {
-    (void)state;
+KIT_TEST(equal_steps_are_one) {
     expect(K "program p(x: vector SP) -> r: vector SP\n    a = one(x)\n    b = one(x)\n    c = one(a)\n    d = one(b)\n"
              "    r = plus(c, d)\n",
            "a = one(x; s)\nc = one(a; s)\nr_1 = plus(c, c)\nr takes r_1\n");
 }
 
-static void what_differs_stays(void **state) {
-    (void)state;
+KIT_TEST(what_differs_stays) {
     expect(K "program p(x: vector SP) -> r: vector SP\n    a = one(x)\n    b = one(x, 3)\n    r = plus(a, b)\n",
            "a = one(x; s)\nb = one(x; s_1)\nr_1 = plus(a, b)\nr takes r_1\n");
     expect(
@@ -41,8 +39,7 @@ static void what_differs_stays(void **state) {
         "    u takes u_1\nelse\nb = one(x; s)\nu_2 = plus(u, b)\nu takes u_2\n");
 }
 
-static void fixed_steps_leave_loops(void **state) {
-    (void)state;
+KIT_TEST(fixed_steps_leave_loops) {
     expect(K "program p(x: vector SP, inout u: vector SP)\n    while total(u) > 2, at most 3\n"
              "        while total(u) > 4, at most 3\n            a = one(x)\n            b = one(a)\n"
              "            u = plus(u, b)\n",
@@ -53,23 +50,20 @@ static void fixed_steps_leave_loops(void **state) {
 }
 
 /* An access that the loop might never make, and an operand that changes in it. */
-static void others_stay_in_loops(void **state) {
-    (void)state;
+KIT_TEST(others_stay_in_loops) {
     expect(K "program p(x: vector SP, inout u: vector SP, at: vector INT32)\n    while total(u) > 2, at most 3\n"
              "        a = pick(x, at)\n        b = one(u)\n        u = plus(a, b)\n",
            "loop, at most 3 times\n    total_1 = total(u)\n    test_2 = test(total_1)\n    leave unless test_2\n"
            "    a = pick(x, at)\n    b = one(u; s)\n    u_1 = plus(a, b)\n    u takes u_1\n");
 }
 
-static void what_nobody_reads_is_dropped(void **state) {
-    (void)state;
+KIT_TEST(what_nobody_reads_is_dropped) {
     expect(K "program p(x: vector SP) -> r: vector SP\n    a = one(x)\n    b = one(a)\n    r = one(x, 3)\n",
            "r_1 = one(x; s_1)\nr takes r_1\n");
 }
 
 /* A vector of INT32 that a kernel made is asked as it is. */
-static void answers_are_conditions(void **state) {
-    (void)state;
+KIT_TEST(answers_are_conditions) {
     expect(K "program p(x: vector SP, inout u: vector SP)\n    go = more(u)\n    while go, at most 3\n"
              "        u = one(u, 0.5)\n        go = more(u)\n",
            "go = more(u)\nloop, at most 3 times\n    leave unless go\n    u_1 = one(u; s)\n    go_1 = more(u_1)\n"

@@ -32,8 +32,7 @@ static int32_t count(const char *text, const char *what) {
     return n;
 }
 
-static void texts_of_any_origin_stay_texts(void **state) {
-    (void)state;
+KIT_TEST(texts_of_any_origin_stay_texts) {
     atn_ctx *ctx = kit_ctx();
     atn_text page = {.ctx = ctx};
     atn_page_heading(&page, "<script>alert('x')</script> & \"more\"");
@@ -45,8 +44,7 @@ static void texts_of_any_origin_stay_texts(void **state) {
     kit_free(ctx);
 }
 
-static void dots_lie_where_they_belong(void **state) {
-    (void)state;
+KIT_TEST(dots_lie_where_they_belong) {
     atn_ctx *ctx = kit_ctx();
     atn_text page = {.ctx = ctx};
     double x[] = {1, 10, 100}, y[] = {0, 5, 10};
@@ -71,8 +69,7 @@ static void dots_lie_where_they_belong(void **state) {
     kit_free(ctx);
 }
 
-static void any_numbers_make_a_picture(void **state) {
-    (void)state;
+KIT_TEST(any_numbers_make_a_picture) {
     static const double SETS[][4] = {{NAN, INFINITY, -INFINITY, NAN},
                                      {0, 0, 0, 0},
                                      {-1, -2, 3, 0},
@@ -99,8 +96,7 @@ static void any_numbers_make_a_picture(void **state) {
     kit_free(ctx);
 }
 
-static void a_whole_page_has_its_parts(void **state) {
-    (void)state;
+KIT_TEST(a_whole_page_has_its_parts) {
     atn_ctx *ctx = kit_ctx();
     atn_text page = {.ctx = ctx};
     atn_page_begin(&page, "tuning <x>", "of today");
@@ -132,8 +128,7 @@ static size_t unpack(const char *page, int n, unsigned char *bytes) {
     return length;
 }
 
-static void clouds_travel_in_the_page(void **state) {
-    (void)state;
+KIT_TEST(clouds_travel_in_the_page) {
     enum { MANY = 40000 };
     atn_ctx *ctx = kit_ctx();
     atn_text page = {.ctx = ctx};
@@ -168,8 +163,7 @@ static void clouds_travel_in_the_page(void **state) {
 }
 
 /* The bytes behind the first v:'...' of a page: one a point, 0 to 254 over the colour bar, 255 beyond it. */
-static void values_become_colours(void **state) {
-    (void)state;
+KIT_TEST(values_become_colours) {
     atn_ctx *ctx = kit_ctx();
     atn_text page = {.ctx = ctx};
     double x[] = {0, 1, 2, 3, 4}, value[] = {0, 1, 2, 2.0001, NAN};
@@ -189,8 +183,7 @@ static void values_become_colours(void **state) {
     kit_free(ctx);
 }
 
-static void a_histogram_counts_what_it_shows(void **state) {
-    (void)state;
+KIT_TEST(a_histogram_counts_what_it_shows) {
     static const double VALUES[] = {-1, 0, 0.5, 0.5, 0.999, 1, NAN, INFINITY};
     atn_ctx *ctx = kit_ctx();
     for (int k = 0; k < 3; ++k) {
@@ -208,8 +201,7 @@ static void a_histogram_counts_what_it_shows(void **state) {
     kit_free(ctx);
 }
 
-static void a_report_says_where_it_comes_from(void **state) {
-    (void)state;
+KIT_TEST(a_report_says_where_it_comes_from) {
     atn_ctx *ctx = kit_ctx();
     atn_text page = {.ctx = ctx};
     atn_page_verdict(&page, ATN_PAGE_DOUBT, "so <so>", "because");
@@ -227,8 +219,7 @@ static void a_report_says_where_it_comes_from(void **state) {
     kit_free(ctx);
 }
 
-static void surfaces_are_packed(void **state) {
-    (void)state;
+KIT_TEST(surfaces_are_packed) {
     enum { W = 37, H = 5 }; /* no whole number of lanes */
     float v[W * H];
     uint16_t out[W * H];
@@ -277,8 +268,7 @@ static void surfaces_are_packed(void **state) {
 }
 
 /* A unit comes from a file: it must stay one string of the script. */
-static void units_of_slices_stay_texts(void **state) {
-    (void)state;
+KIT_TEST(units_of_slices_stay_texts) {
     atn_ctx *ctx = kit_ctx();
     atn_text page = {.ctx = ctx};
     const unsigned char byte = 7;

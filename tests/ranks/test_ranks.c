@@ -15,8 +15,7 @@ typedef struct fixture {
 
 static fixture here;
 
-static void test_sum(void **state) {
-    (void)state;
+KIT_TEST(test_sum) {
     static const size_t COUNTS[] = {0, 1, 7, 5000}; /* gathered at once, and in shares */
     for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; ++c) {
         size_t n = COUNTS[c];
@@ -35,8 +34,7 @@ static void test_sum(void **state) {
     }
 }
 
-static void test_gather(void **state) {
-    (void)state;
+KIT_TEST(test_gather) {
     int32_t own[3] = {here.r->rank, 7, -here.r->rank}, word = here.r->rank ? 0 : 99;
     int32_t(*all)[3] = malloc((size_t)here.r->count * sizeof *all);
     kit_ok(here.ctx, atn_ranks_allgather(here.r, ATN_OK, own, sizeof own, all));
@@ -47,8 +45,7 @@ static void test_gather(void **state) {
 }
 
 /* Rank a sends b bytes of a to rank b, none to the first. */
-static void test_exchange(void **state) {
-    (void)state;
+KIT_TEST(test_exchange) {
     size_t n = (size_t)here.r->count;
     atn_ranks_parcel *out = calloc(n, sizeof *out), *in = calloc(n, sizeof *in);
     char bytes[64];
@@ -65,8 +62,7 @@ static void test_exchange(void **state) {
 }
 
 /* All others tell the first one their number. */
-static void test_messages(void **state) {
-    (void)state;
+KIT_TEST(test_messages) {
     int32_t word = here.r->rank, seen = 0, from;
     size_t bytes;
     bool there;
@@ -87,8 +83,7 @@ static void test_messages(void **state) {
     here.r->broken = false;
 }
 
-static void test_failure(void **state) {
-    (void)state;
+KIT_TEST(test_failure) {
     double number = 1;
     atn_status own = ATN_OK;
     if (here.r->rank == here.r->count - 1) own = atn_fail(here.ctx, ATN_ERR_INPUT, "a planted failure");
@@ -96,8 +91,7 @@ static void test_failure(void **state) {
     if (here.r->count > 1) kit_fails(here.ctx, ATN_ERR_INPUT, "a planted", atn_ranks_agree(here.r, ATN_OK));
 }
 
-static void test_cut(void **state) {
-    (void)state;
+KIT_TEST(test_cut) {
     atn_ranks r = {.count = 4};
     static const size_t WANTED[][5] = {{0, 0, 0, 0, 0}, {0, 1, 1, 1, 1}, {0, 2, 4, 5, 6}};
     static const size_t TOTALS[] = {0, 1, 6};
@@ -105,8 +99,7 @@ static void test_cut(void **state) {
         for (int32_t rank = 0; rank <= 4; ++rank) assert_int_equal(atn_ranks_cut(&r, TOTALS[k], rank), WANTED[k][rank]);
 }
 
-static void test_wrong_word(void **state) {
-    (void)state;
+KIT_TEST(test_wrong_word) {
     atn_ranks *r;
     char *before = kit_getenv("ATTUNE_RANKS");
     setenv("ATTUNE_RANKS", "some", 1);

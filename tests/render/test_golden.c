@@ -18,8 +18,7 @@ static char *body_of(char *source) {
     return body + 1;
 }
 
-static void sources_are_as_they_were(void **state) {
-    (void)state;
+KIT_TEST(sources_are_as_they_were) {
     atn_ctx *ctx = kit_ctx();
     for (size_t k = 0; k < GOLDEN_CASES_COUNT; ++k) {
         const golden_case *c = &GOLDEN_CASES[k];
@@ -36,8 +35,7 @@ static void sources_are_as_they_were(void **state) {
 }
 
 /* Of a kernel without vectors or exponentials: what every source of the dialect starts with. */
-static void preludes_are_as_they_were(void **state) {
-    (void)state;
+KIT_TEST(preludes_are_as_they_were) {
     static const char *const BACKENDS[] = {"host", "opencl", "cuda"};
     atn_ctx *ctx = kit_ctx();
     atn_sequence *kernel = golden_kernel(ctx, "add");

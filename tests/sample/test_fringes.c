@@ -30,8 +30,7 @@ static int residues(const atn_fringes_settings *s, const double *u) {
     return count;
 }
 
-static void surfaces(void **state) {
-    (void)state;
+KIT_TEST(surfaces) {
     atn_ctx *ctx = kit_ctx();
     for (int kind = ATN_FRINGES_PEAKS; kind <= ATN_FRINGES_SHEAR; ++kind)
         for (uint64_t seed = 0; seed < 3; ++seed) {
@@ -64,8 +63,7 @@ static void surfaces(void **state) {
     kit_free(ctx);
 }
 
-static void seeds_and_noise(void **state) {
-    (void)state;
+KIT_TEST(seeds_and_noise) {
     atn_ctx *ctx = kit_ctx();
     atn_fringes_settings s = {.width = 64, .height = 64, .noise = 0.3, .steps = 3, .turns = 2};
     atn_fringes a = make(ctx, &s), b = make(ctx, &s);

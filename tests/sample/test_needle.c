@@ -77,8 +77,7 @@ static void compare(const atn_needle_sample *sample, const atn_needle_sample_set
         }
 }
 
-static void bright_is_where_metal_is(void **state) {
-    (void)state;
+KIT_TEST(bright_is_where_metal_is) {
     atn_ctx *ctx = kit_ctx();
     for (uint64_t seed = 0; seed < 4; ++seed) {
         atn_needle_sample_settings s = small(seed);
@@ -98,8 +97,7 @@ static void bright_is_where_metal_is(void **state) {
     kit_free(ctx);
 }
 
-static void metal_throws_a_shadow_on_tissue(void **state) {
-    (void)state;
+KIT_TEST(metal_throws_a_shadow_on_tissue) {
     atn_ctx *ctx = kit_ctx();
     atn_needle_sample_settings s = small(5);
     s.missing = 0.25;
@@ -135,8 +133,7 @@ static void metal_throws_a_shadow_on_tissue(void **state) {
 
 /* ---- the pose ---- */
 
-static void the_pose_is_as_promised(void **state) {
-    (void)state;
+KIT_TEST(the_pose_is_as_promised) {
     atn_ctx *ctx = kit_ctx();
     for (uint64_t seed = 0; seed < 8; ++seed) {
         atn_needle_sample_settings s = small(seed);
@@ -167,8 +164,7 @@ static void the_pose_is_as_promised(void **state) {
     kit_free(ctx);
 }
 
-static void a_bevel_that_looks_away_is_not_visible(void **state) {
-    (void)state;
+KIT_TEST(a_bevel_that_looks_away_is_not_visible) {
     atn_ctx *ctx = kit_ctx();
     int away = 0, seen = 0;
     for (uint64_t seed = 0; seed < 8; ++seed) {
@@ -217,8 +213,7 @@ static void check_closed(const needle_mesh *m) {
     free(edge);
 }
 
-static void the_mesh_is_closed_and_can_be_read(void **state) {
-    (void)state;
+KIT_TEST(the_mesh_is_closed_and_can_be_read) {
     static const char *const NAMES[] = {"stl", "ply"};
     atn_ctx *ctx = kit_ctx();
     for (int k = 0; k < 2; ++k) {
@@ -256,8 +251,7 @@ static void the_mesh_is_closed_and_can_be_read(void **state) {
 
 /* ---- seeds, refusals, memory ---- */
 
-static void seeds_repeat(void **state) {
-    (void)state;
+KIT_TEST(seeds_repeat) {
     atn_ctx *ctx = kit_ctx();
     atn_needle_sample a = make(ctx, small(1)), b = make(ctx, small(1)), c = make(ctx, small(2));
     const int64_t *shape = small(1).shape;
@@ -271,8 +265,7 @@ static void seeds_repeat(void **state) {
     kit_free(ctx);
 }
 
-static void what_cannot_be_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_cannot_be_is_refused) {
     atn_ctx *ctx = kit_ctx();
     for (int k = 0; k < 9; ++k) {
         atn_needle_sample_settings s = small(0);
@@ -292,8 +285,7 @@ static void what_cannot_be_is_refused(void **state) {
     kit_free(ctx);
 }
 
-static void no_memory_is_told(void **state) {
-    (void)state;
+KIT_TEST(no_memory_is_told) {
     atn_status status = ATN_ERR_MEMORY;
     for (long n = 2; status == ATN_ERR_MEMORY; ++n) {
         kit_faults faults = {.fail_at = n};

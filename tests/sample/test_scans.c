@@ -37,8 +37,7 @@ static double near_share(const atn_scans *scans, size_t n, double reach) {
     return (double)near / (double)n;
 }
 
-static void the_truth_is_true(void **state) {
-    (void)state;
+KIT_TEST(the_truth_is_true) {
     atn_ctx *ctx = kit_ctx();
     for (uint64_t seed = 0; seed < 4; ++seed) {
         atn_scans_settings settings = USUAL;
@@ -53,8 +52,7 @@ static void the_truth_is_true(void **state) {
     kit_free(ctx);
 }
 
-static void seeds_repeat(void **state) {
-    (void)state;
+KIT_TEST(seeds_repeat) {
     atn_ctx *ctx = kit_ctx();
     atn_scans_settings settings = USUAL;
     settings.size = 500;
@@ -74,8 +72,7 @@ static void seeds_repeat(void **state) {
     kit_free(ctx);
 }
 
-static void turns_are_as_asked(void **state) {
-    (void)state;
+KIT_TEST(turns_are_as_asked) {
     static const double TURNS[] = {0, 0.5, 30, 90, 180};
     atn_ctx *ctx = kit_ctx();
     for (size_t k = 0; k < sizeof TURNS / sizeof *TURNS; ++k) {
@@ -94,8 +91,7 @@ static void turns_are_as_asked(void **state) {
     kit_free(ctx);
 }
 
-static void no_memory_is_told(void **state) {
-    (void)state;
+KIT_TEST(no_memory_is_told) {
     for (long n = 2; n < 12; ++n) {
         kit_faults faults = {.fail_at = n};
         atn_ctx_settings options = kit_fault_options(&faults);

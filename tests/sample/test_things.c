@@ -21,8 +21,7 @@ static double extent(const atn_cloud *cloud) {
     return most;
 }
 
-static void every_kind(void **state) {
-    (void)state;
+KIT_TEST(every_kind) {
     atn_ctx *ctx = kit_ctx();
     for (int kind = 0; kind < THING_KINDS; ++kind)
         for (int pair = THING_SAME; pair <= THING_BOX; ++pair) {
@@ -51,8 +50,7 @@ static void every_kind(void **state) {
 }
 
 /* T source lies on the cube: one coordinate is 0.6, the others less. */
-static void the_truth_is_undone(void **state) {
-    (void)state;
+KIT_TEST(the_truth_is_undone) {
     atn_ctx *ctx = kit_ctx();
     thing_settings s = {.kind = THING_CUBE, .source = 300, .target = 300, .overlap = 1, .seed = 2};
     thing_pair pair;

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void examples(void **state) {
-    (void)state;
+KIT_TEST(examples) {
     static const atn_given GIVEN[] = {{"device", "cores", {.kind = ATN_SETTING_WHOLE, .whole = 4, .number = 4}},
                                       {"kernel", "points", {.kind = ATN_SETTING_WHOLE, .whole = 2, .number = 2}}};
     static const char OPEN[] = "```lanai\n", CLOSE[] = "```", WORD[] = " points";

@@ -73,8 +73,7 @@ static const struct {
     {"x = range(0, 7)\ny = range(0, 3)\n@require\ndef c(x, y):\n    return x > y and 12 % (x - y) == 0", 13},
 };
 
-static void meanings(void **state) {
-    (void)state;
+KIT_TEST(meanings) {
     atn_ctx *ctx = kit_ctx();
     for (size_t k = 0; k < sizeof COUNTS / sizeof *COUNTS; ++k) {
         atn_space *space = space_of(ctx, COUNTS[k].text);
@@ -153,8 +152,7 @@ static const struct {
      "t.lanai:3:1: the iterator 'z' depends on more than 1048576 combinations of values"},
 };
 
-static void mistakes(void **state) {
-    (void)state;
+KIT_TEST(mistakes) {
     atn_ctx *ctx = kit_ctx();
     for (size_t k = 0; k < sizeof MISTAKES / sizeof *MISTAKES; ++k) {
         atn_space *space;
@@ -186,8 +184,7 @@ static const struct {
     {"n = 0\n@require\ndef c():\n    return 1 % n", "t.lanai:4:14: division by zero in the requirement 'c'"},
 };
 
-static void failures(void **state) {
-    (void)state;
+KIT_TEST(failures) {
     atn_ctx *ctx = kit_ctx();
     for (size_t k = 0; k < sizeof FAILURES / sizeof *FAILURES; ++k)
         for (int engine = ATN_SPACE_AUTO; engine <= ATN_SPACE_NATIVE; ++engine) {
@@ -202,8 +199,7 @@ static void failures(void **state) {
 }
 
 /* Nested too deep, too long, too many: refused, not crashed on. */
-static void limits(void **state) {
-    (void)state;
+KIT_TEST(limits) {
     atn_ctx *ctx = kit_ctx();
     atn_text text = {.ctx = ctx};
     atn_space *space;
@@ -235,8 +231,7 @@ static void limits(void **state) {
     kit_free(ctx);
 }
 
-static void given(void **state) {
-    (void)state;
+KIT_TEST(given) {
     atn_ctx *ctx = kit_ctx();
     const atn_given GIVEN[] = {
         {"device", "cores", {.kind = ATN_SETTING_WHOLE, .whole = 4, .number = 4}},

@@ -22,8 +22,7 @@ static const char GEMM[] = "MWG = (16, 32, 64)\nNWG = (16, 32)\nKWG = (16, 32)\n
                            "@require\ndef a(KWG, MDIMC, NDIMC, MDIMA): return KWG % ((MDIMC * NDIMC) / MDIMA) == 0\n"
                            "@condition\ndef r(MWG, NWG, MDIMC): return MWG == 64 and NWG == 32 and MDIMC == 8\n";
 
-static void engines_agree(void **state) {
-    (void)state;
+KIT_TEST(engines_agree) {
     atn_ctx *ctx = kit_ctx();
     uint64_t counts[3];
     for (int engine = ATN_SPACE_AUTO; engine <= ATN_SPACE_NATIVE; ++engine) {
@@ -39,8 +38,7 @@ static void engines_agree(void **state) {
 }
 
 /* Large enough that the interpreter gives up and code is built; without a compiler it goes on. */
-static void goes_native(void **state) {
-    (void)state;
+KIT_TEST(goes_native) {
     static const char TEXT[] = "a = range(1, 200)\nb = range(1, 200)\nc = range(1, 100)\n"
                                "@require\ndef f(a, b, c): return (a * b + c) % 7 == 0 and a * b * c <= 100000\n";
     uint64_t counts[2];
@@ -64,8 +62,7 @@ static void goes_native(void **state) {
     assert_true(counts[0] == counts[1] && counts[0] > 0);
 }
 
-static void beyond_64_bits(void **state) {
-    (void)state;
+KIT_TEST(beyond_64_bits) {
     atn_ctx *ctx = kit_ctx();
     atn_text text = {.ctx = ctx};
     for (int k = 0; k < 12; ++k) atn_text_printf(&text, "p%d = range(1000)\n", k);
@@ -106,8 +103,7 @@ static void beyond_64_bits(void **state) {
 /* ---- drawing ---- */
 
 /* Chi-square with n - 1 degrees of freedom: mean n - 1, deviation sqrt(2 (n - 1)); five deviations are allowed. */
-static void draws_uniformly(void **state) {
-    (void)state;
+KIT_TEST(draws_uniformly) {
     atn_ctx *ctx = kit_ctx();
     static const char TEXT[] = "x = range(1, 9)\ny = range(x)\nz = (0, 1, 2)\n"
                                "@require\ndef c(x, y): return (x + y) % 3 != 0\n";
@@ -147,8 +143,7 @@ static bool cancel(void *user, const int32_t *levels) {
     return true; /* heard at the latest when the innermost parameter has had all its values */
 }
 
-static void listing_stops(void **state) {
-    (void)state;
+KIT_TEST(listing_stops) {
     atn_ctx *ctx = kit_ctx();
     atn_space *space = space_of(ctx, "x = range(1000)\ny = range(1000)\nz = range(1000)\nw = range(1000)\n");
     int visits = 0;
@@ -167,8 +162,7 @@ static bool stop_at_three(void *user, const int32_t *levels) {
 }
 
 /* What is said before a list begins costs next to nothing, and so do its first points. */
-static void counted_soon(void **state) {
-    (void)state;
+KIT_TEST(counted_soon) {
     static const struct {
         const char *text, *digits;
         bool exact;
@@ -209,8 +203,7 @@ static void counted_soon(void **state) {
     kit_free(ctx);
 }
 
-static void points(void **state) {
-    (void)state;
+KIT_TEST(points) {
     atn_ctx *ctx = kit_ctx();
     atn_space *space =
         space_of(ctx, "size = (1, 2, 4)\nhow = ('a', 'b,c')\nfast = (False, True)\nf = (0.5, 2.0)\none = (7,)\n"
@@ -241,8 +234,7 @@ static void points(void **state) {
     kit_free(ctx);
 }
 
-static void built(void **state) {
-    (void)state;
+KIT_TEST(built) {
     atn_ctx *ctx = kit_ctx();
     atn_space *space = space_of(ctx, "x = (32, 64)\n"
                                      "@condition(stage=\"build\")\ndef spills(registers): return registers > 128\n"
@@ -277,8 +269,7 @@ static const char T1[] = "{\"General\": {}, \"ConfigurationSpace\": {\"TuningPar
                          "{\"Expression\": \"how == 'a' or bx > 1\", \"Parameters\": [\"how\", \"bx\"]}]}}";
 
 /* Lists as the public hub's descriptions write them, in the words of Python. */
-static void t1_lists(void **state) {
-    (void)state;
+KIT_TEST(t1_lists) {
     static const struct {
         const char *values;
         int levels;
@@ -332,8 +323,7 @@ static void t1_lists(void **state) {
     kit_free(ctx);
 }
 
-static void t1(void **state) {
-    (void)state;
+KIT_TEST(t1) {
     atn_ctx *ctx = kit_ctx();
     atn_space *space;
     kit_ok(ctx, atn_space_parse_t1(ctx, "t.json", T1, strlen(T1), &space));
@@ -360,8 +350,7 @@ static void t1(void **state) {
     kit_free(ctx);
 }
 
-static void shipped(void **state) {
-    (void)state;
+KIT_TEST(shipped) {
     atn_ctx *ctx = kit_ctx();
     assert_null(atn_space_shipped("nosuch"));
     const char *text = atn_space_shipped("example");
@@ -397,8 +386,7 @@ static void *ask(void *user) {
     return NULL;
 }
 
-static void threads(void **state) {
-    (void)state;
+KIT_TEST(threads) {
     atn_ctx *ctx = kit_ctx();
     atn_space *space = space_of(ctx, GEMM);
     pthread_t thread[4];
@@ -441,8 +429,7 @@ static atn_status ask_all(atn_ctx *ctx, bool t1_too) {
     return status;
 }
 
-static void out_of_memory(void **state) {
-    (void)state;
+KIT_TEST(out_of_memory) {
     for (int t1_too = 0; t1_too < 2; ++t1_too)
         for (long n = 1;; ++n) {
             kit_faults faults = {.fail_at = n};

@@ -37,8 +37,7 @@ static atn_space *random_space(atn_ctx *ctx, uint64_t seed, atn_text *text) {
     return space;
 }
 
-static void counts(void **state) {
-    (void)state;
+KIT_TEST(counts) {
     atn_ctx *ctx = begin();
     size_t bytes = atn_ctx_bytes(ctx);
     atn_text text = {.ctx = ctx};
@@ -69,8 +68,7 @@ static void counts(void **state) {
 }
 
 /* Each builds its own code: with ATTUNE_TEST_ALL set there are many more of them. */
-static void native(void **state) {
-    (void)state;
+KIT_TEST(native) {
     atn_ctx *ctx = begin();
     atn_text text = {.ctx = ctx};
     char *flags = kit_getenv("ATTUNE_HOST_FLAGS");
@@ -123,8 +121,7 @@ static bool visit_rank(void *user, const int32_t *levels) {
     return true;
 }
 
-static void ranks(void **state) {
-    (void)state;
+KIT_TEST(ranks) {
     atn_ctx *ctx = begin();
     atn_text text = {.ctx = ctx};
     int walked = 0;
@@ -163,8 +160,7 @@ static bool visit_neighbour(void *user, const int32_t *levels) {
     return true;
 }
 
-static void neighbours(void **state) {
-    (void)state;
+KIT_TEST(neighbours) {
     atn_ctx *ctx = begin();
     atn_text text = {.ctx = ctx};
     for (uint64_t seed = 1; seed <= 200; ++seed) {
@@ -196,8 +192,7 @@ static void neighbours(void **state) {
 
 /* Each of the three numbers by trying all combinations that iterators allow; and together they make up what is missing.
  */
-static void prunes(void **state) {
-    (void)state;
+KIT_TEST(prunes) {
     atn_ctx *ctx = begin();
     atn_text text = {.ctx = ctx};
     for (uint64_t seed = 1; seed <= 200; ++seed) {

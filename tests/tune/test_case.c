@@ -27,8 +27,7 @@ static const atn_view *view(const atn_case *c, const char *name) {
     return NULL;
 }
 
-static void sizes_are_reached(void **state) {
-    (void)state;
+KIT_TEST(sizes_are_reached) {
     atn_ctx *ctx = kit_ctx();
     atn_case c = open_case(ctx, "add", (const char *const[]){"A=30x40", NULL});
     assert_int_equal(view(&c, "B")->size[0], 40);
@@ -45,8 +44,7 @@ static void sizes_are_reached(void **state) {
     kit_free(ctx);
 }
 
-static void what_is_missing_is_asked_for(void **state) {
-    (void)state;
+KIT_TEST(what_is_missing_is_asked_for) {
     atn_ctx *ctx = kit_ctx();
     atn_workload w = {.name = "gemm", .xml = atn_shipped_find("gemm"), .defines = SP};
     atn_case c;
@@ -79,8 +77,7 @@ static void what_is_missing_is_asked_for(void **state) {
 }
 
 /* Every shipped kernel has sizes for every shape of a variant, and they are what was wanted. */
-static void shapes_are_solved(void **state) {
-    (void)state;
+KIT_TEST(shapes_are_solved) {
     atn_ctx *ctx = kit_ctx();
     atn_device_info info = {.cpu = true};
     for (const atn_embedded *s = ATN_SHIPPED; s->name; ++s) {
@@ -118,8 +115,7 @@ static void shapes_are_solved(void **state) {
     kit_free(ctx);
 }
 
-static void tiles_are_straddled(void **state) {
-    (void)state;
+KIT_TEST(tiles_are_straddled) {
     atn_ctx *ctx = kit_ctx();
     atn_case c = open_case(ctx, "gemm", (const char *const[]){"A=64x64", "B=64x64", NULL});
     atn_variant v = atn_variant_plain();
@@ -142,8 +138,7 @@ static void tiles_are_straddled(void **state) {
     kit_free(ctx);
 }
 
-static void elements_have_their_use(void **state) {
-    (void)state;
+KIT_TEST(elements_have_their_use) {
     atn_ctx *ctx = kit_ctx();
     atn_case c = open_case(ctx, "spmv", (const char *const[]){"start=101", "x=50", NULL});
     int32_t start[101], column[3200];
@@ -181,8 +176,7 @@ static void elements_have_their_use(void **state) {
     kit_free(ctx);
 }
 
-static void amounts_are_counted(void **state) {
-    (void)state;
+KIT_TEST(amounts_are_counted) {
     atn_ctx *ctx = kit_ctx();
     atn_amount a;
     atn_case c = open_case(ctx, "gemm", (const char *const[]){"A=30x40", "B=40x50", NULL});

@@ -59,8 +59,7 @@ static atn_command_run try(bench *b, const char *command, const char *time, cons
     return run;
 }
 
-static void one_run(void **state) {
-    (void)state;
+KIT_TEST(one_run) {
     bench b = start();
     atn_command_run run = try(&b, b.text, "time: {} us, 6{}", "x=6,mode=odd one"); /* one word, braces as they are */
     assert_int_equal(run.outcome, ATN_OUTCOME_RIGHT);
@@ -81,8 +80,7 @@ static void one_run(void **state) {
     finish(&b);
 }
 
-static void wrong_commands(void **state) {
-    (void)state;
+KIT_TEST(wrong_commands) {
     bench b = start();
     static const char *const WRONG[][3] = {
         {"", NULL, "empty"},
@@ -102,8 +100,7 @@ static void wrong_commands(void **state) {
     finish(&b);
 }
 
-static void the_least_is_found(void **state) {
-    (void)state;
+KIT_TEST(the_least_is_found) {
     bench b = start();
     atn_command c;
     atn_command_result r;
@@ -133,8 +130,7 @@ static void stop(void *user, const atn_command_progress *now) {
 }
 
 /* Ctrl-C keeps what was found. */
-static void stopped(void **state) {
-    (void)state;
+KIT_TEST(stopped) {
     bench b = start();
     atn_command c;
     atn_command_result r;
@@ -149,8 +145,7 @@ static void stopped(void **state) {
     finish(&b);
 }
 
-static void out_of_memory(void **state) {
-    (void)state;
+KIT_TEST(out_of_memory) {
     atn_command c;
     for (long at = 1;; ++at) {
         kit_faults faults = {0};

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void the_one_that_matters_is_first(void **state) {
-    (void)state;
+KIT_TEST(the_one_that_matters_is_first) {
     atn_ctx *ctx = kit_ctx();
     enum { N = 64 };
     static char text[N][48];
@@ -36,8 +35,7 @@ static void the_one_that_matters_is_first(void **state) {
     kit_free(ctx);
 }
 
-static void every_knob_has_a_meaning(void **state) {
-    (void)state;
+KIT_TEST(every_knob_has_a_meaning) {
     for (int32_t k = 0; k < atn_variant_knob_count(); ++k)
         if (!*atn_variant_knob_meaning(atn_variant_knob_name(k))) fail_msg("%s has none", atn_variant_knob_name(k));
     assert_string_equal(atn_variant_knob_meaning("no_such_knob"), "");

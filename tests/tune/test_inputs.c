@@ -39,8 +39,7 @@ static int64_t astray(const atn_ctx *ctx, const atn_case *c, uint64_t seed) {
     return bad;
 }
 
-static void shipped_gathers_stay_in_range(void **state) {
-    (void)state;
+KIT_TEST(shipped_gathers_stay_in_range) {
     static const struct {
         const char *kernel, *sizes[8];
         double length;
@@ -94,8 +93,7 @@ static void shipped_gathers_stay_in_range(void **state) {
 
 static const char *const SIZES[] = {"k=200", "f=200", "x=37", "y=200", NULL};
 
-static void any_selector_is_kept_in_range(void **state) {
-    (void)state;
+KIT_TEST(any_selector_is_kept_in_range) {
     static const char *const GATHERS[] = {
         GATHER("#in(0)"),
         GATHER("#in(0) * 2 + 1"),
@@ -127,8 +125,7 @@ static void any_selector_is_kept_in_range(void **state) {
 }
 
 /* Elements are as large as they may be, not all zero: what is gathered lies apart. */
-static void ranges_are_used(void **state) {
-    (void)state;
+KIT_TEST(ranges_are_used) {
     atn_ctx *ctx = kit_ctx();
     atn_workload w = {.name = "own", .xml = GATHER("#in(0) * 2 + 1"), .sizes = SIZES};
     atn_case c;
@@ -151,8 +148,7 @@ static void ranges_are_used(void **state) {
 }
 
 /* No elements help: nothing is tried without guards, and the failure says why. */
-static void what_cannot_be_kept_in_range_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_cannot_be_kept_in_range_is_refused) {
     tunekit k;
     atn_trials *trials;
     tunekit_open(&k, NULL);
@@ -164,8 +160,7 @@ static void what_cannot_be_kept_in_range_is_refused(void **state) {
 }
 
 /* Without guards, also where the oracle looks at some points only, and on arrays that a run changes. */
-static void unguarded_variants_are_right(void **state) {
-    (void)state;
+KIT_TEST(unguarded_variants_are_right) {
     static const struct {
         const char *kernel, *sizes[8];
     } KERNELS[] = {{"lattice_score", {"turn=9x416", "px=700", "start=64", "last=64", "table=65536"}},
@@ -190,8 +185,7 @@ static void unguarded_variants_are_right(void **state) {
     tunekit_close(&k);
 }
 
-static void lattices_are_tuned(void **state) {
-    (void)state;
+KIT_TEST(lattices_are_tuned) {
     tunekit k;
     atn_tune_result r;
     tunekit_open(&k, NULL);

@@ -27,8 +27,7 @@ static void make(kernel *k, const atn_device_info *info, double tolerance, atn_t
     kit_ok(ctx, atn_tune_key_make(ctx, k->graph, info, &k->frame, false, tolerance, key));
 }
 
-static void gemm_has_three_sizes(void **state) {
-    (void)state;
+KIT_TEST(gemm_has_three_sizes) {
     kernel k = shipped("gemm", "SP");
     atn_tune_key key;
     kernel_matrix(&k, "A", ATN_SP, NULL, 30, 20, 30);
@@ -49,8 +48,7 @@ static void gemm_has_three_sizes(void **state) {
     kernel_free(&k);
 }
 
-static void rows_with_gaps_are_another_layout(void **state) {
-    (void)state;
+KIT_TEST(rows_with_gaps_are_another_layout) {
     kernel k = shipped("laplace2d", "SP");
     atn_tune_key key;
     kernel_matrix(&k, "A", ATN_SP, NULL, 30, 20, 32);
@@ -72,8 +70,7 @@ static void rows_with_gaps_are_another_layout(void **state) {
     kernel_free(&k);
 }
 
-static void ranges_from_data_count_by_their_mean(void **state) {
-    (void)state;
+KIT_TEST(ranges_from_data_count_by_their_mean) {
     kernel k = shipped("spmv", "DP");
     atn_tune_key key;
     kernel_vector(&k, "start", ATN_INT32, NULL, 101);
@@ -90,8 +87,7 @@ static void ranges_from_data_count_by_their_mean(void **state) {
 }
 
 /* Ranges of lattice_score differ by atom, not by rotation. */
-static void ranges_that_points_share_count_once(void **state) {
-    (void)state;
+KIT_TEST(ranges_that_points_share_count_once) {
     kernel k = shipped("lattice_score", "SP");
     atn_tune_key key;
     kernel_matrix(&k, "turn", ATN_SP, NULL, 416, 9, 416);
@@ -109,8 +105,7 @@ static void ranges_that_points_share_count_once(void **state) {
     kernel_free(&k);
 }
 
-static void reductions_have_one_point(void **state) {
-    (void)state;
+KIT_TEST(reductions_have_one_point) {
     kernel k = shipped("l2norm", "SP");
     atn_tune_key key;
     kernel_vector(&k, "x", ATN_SP, NULL, 0);

@@ -26,8 +26,7 @@ static atn_status sample(void *user, int32_t contestant, double *seconds) {
     return ATN_OK;
 }
 
-static void medians_have_intervals(void **state) {
-    (void)state;
+KIT_TEST(medians_have_intervals) {
     const double few[] = {3, 1, 2}, six[] = {6, 1, 5, 2, 4, 3}, nine[] = {9, 1, 8, 2, 7, 3, 6, 4, 5};
     atn_middle m = atn_middle_of(few, 3);
     assert_true(m.median == 2 && m.low == 1 && m.high == 3);
@@ -40,8 +39,7 @@ static void medians_have_intervals(void **state) {
 }
 
 /* The interval holds the true median in 95 of 100 cases, whatever the noise. */
-static void intervals_hold_the_truth(void **state) {
-    (void)state;
+KIT_TEST(intervals_hold_the_truth) {
     uint64_t seed = 11;
     int held = 0, all = 2000;
     for (int k = 0; k < all; ++k) {
@@ -53,8 +51,7 @@ static void intervals_hold_the_truth(void **state) {
     assert_in_range(held, 0.945 * all, all);
 }
 
-static void ratios_cancel_what_both_suffer(void **state) {
-    (void)state;
+KIT_TEST(ratios_cancel_what_both_suffer) {
     double a[9], b[9];
     for (int k = 0; k < 9; ++k) {
         b[k] = 1 + k % 4; /* the machine's moods */
@@ -72,8 +69,7 @@ static atn_duel duel(fake *f, double best) {
     return d;
 }
 
-static void the_slow_are_dropped_at_once(void **state) {
-    (void)state;
+KIT_TEST(the_slow_are_dropped_at_once) {
     fake f = {.seed = 5, .time = {4, 1}, .jitter = 0.1};
     atn_duel d = duel(&f, 1);
     assert_true(d.dropped);
@@ -86,8 +82,7 @@ static void the_slow_are_dropped_at_once(void **state) {
     assert_true(d.ratio.low > 1);
 }
 
-static void duels_find_the_faster(void **state) {
-    (void)state;
+KIT_TEST(duels_find_the_faster) {
     fake f = {.seed = 9, .time = {0.93, 1}, .jitter = 0.04, .sway = 0.5, .rare = 40};
     atn_duel d = duel(&f, 1);
     assert_true(d.ratio.median < 1 && d.count <= 15);
@@ -116,8 +111,7 @@ static atn_final race(fake *f, int32_t n, const int32_t *burden) {
 }
 
 /* A clear winner wins in nearly all of many finals under heavy noise. */
-static void finals_find_the_fastest(void **state) {
-    (void)state;
+KIT_TEST(finals_find_the_fastest) {
     int right = 0;
     for (int k = 0; k < 200; ++k) {
         fake f = {
@@ -130,8 +124,7 @@ static void finals_find_the_fastest(void **state) {
     assert_in_range(right, 194, 200);
 }
 
-static void ties_go_to_the_simpler(void **state) {
-    (void)state;
+KIT_TEST(ties_go_to_the_simpler) {
     int simpler = 0, ties = 0;
     for (int k = 0; k < 100; ++k) {
         fake f = {.seed = (uint64_t)k + 1, .time = {1, 1}, .jitter = 0.2};
@@ -153,8 +146,7 @@ static void ties_go_to_the_simpler(void **state) {
     assert_int_equal(r.runner_up, -1);
 }
 
-static void drift_is_seen(void **state) {
-    (void)state;
+KIT_TEST(drift_is_seen) {
     const double even[] = {1, 1.02, 0.98, 1, 1.3, 1, 1.01, 1};
     const double slower[] = {1, 1.02, 0.98, 1.01, 1.2, 1.25, 1.3};
     assert_false(atn_has_drifted(even, 8));

@@ -38,8 +38,7 @@ static atn_status tune_once(kit_faults *faults, const char *cache, const char *d
     return status;
 }
 
-static void every_allocation_may_fail(void **state) {
-    (void)state;
+KIT_TEST(every_allocation_may_fail) {
     char *dir = kit_tempdir(), cache[512], database[512], message[256];
     snprintf(cache, sizeof cache, "%s/cache", dir);
     snprintf(database, sizeof database, "%s/wisdom.sqlite", dir);

@@ -9,8 +9,7 @@ static const char SPACE[] = "vec_p0 = (2,)\n"
                             "schedule = (\"dynamic\",)\n"
                             "chunk = (1, 3, 7, 9, 11, 13, 15, 17%s)\n";
 
-static void planted_faults_never_win(void **state) {
-    (void)state;
+KIT_TEST(planted_faults_never_win) {
     tunekit k;
     bool hangs = kit_turn(0, 4); /* a minute, until it is killed: every fourth day */
     char space[256];
@@ -74,8 +73,7 @@ static const char CRASHES[] =
     "exec \"$real\" \"$@\"\n";
 static const char ALWAYS[] = "[ \"$1\" = --version ] && { echo cc 1; exit 0; }\nkill -SEGV $$\n";
 
-static void a_crash_of_the_compiler_is_a_failed_candidate(void **state) {
-    (void)state;
+KIT_TEST(a_crash_of_the_compiler_is_a_failed_candidate) {
     tunekit k;
     atn_tune_result r;
     tunekit_open(&k, CRASHES);
@@ -95,8 +93,7 @@ static void a_crash_of_the_compiler_is_a_failed_candidate(void **state) {
 }
 
 /* What came with the library says nothing about a variant: nothing is measured, let alone crowned. */
-static void a_compiler_that_always_crashes_crowns_nobody(void **state) {
-    (void)state;
+KIT_TEST(a_compiler_that_always_crashes_crowns_nobody) {
     tunekit k;
     atn_tune_result r;
     tunekit_open(&k, ALWAYS);

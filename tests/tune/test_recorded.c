@@ -66,8 +66,7 @@ static void check_points(const atn_recorded *r) {
     assert_true(domain.number[0][1] == 32 && domain.number[2][1] == 1);
 }
 
-static void both_forms(void **state) {
-    (void)state;
+KIT_TEST(both_forms) {
     atn_ctx *ctx = listening();
     atn_recorded *r;
     char whole[2048];
@@ -133,8 +132,7 @@ static void cut_at(atn_ctx *ctx, const char *text, size_t length, int64_t expect
     atn_recorded_free(r);
 }
 
-static void cut_anywhere(void **state) {
-    (void)state;
+KIT_TEST(cut_anywhere) {
     atn_ctx *ctx = listening();
     static const char LAST_CACHE[] = "\"CompilationFailedConfig\"}", LAST_T4[] = "\"compile\"}";
     for (size_t k = 0; k <= strlen(CACHE); ++k) cut_at(ctx, CACHE, k, whole_entries(CACHE, k, LAST_CACHE));
@@ -149,8 +147,7 @@ static void cut_anywhere(void **state) {
     atn_ctx_free(ctx);
 }
 
-static void cut_packed(void **state) {
-    (void)state;
+KIT_TEST(cut_packed) {
     atn_ctx *ctx = listening();
     char packed[4096];
     size_t length = pack(CACHE, strlen(CACHE), packed, sizeof packed);
@@ -190,8 +187,7 @@ static void refuse(atn_ctx *ctx, const char *text, const char *part) {
 }
 
 #define KEYS "{\"tune_params_keys\": [\"a\"], \"cache\": "
-static void wrong_files(void **state) {
-    (void)state;
+KIT_TEST(wrong_files) {
     atn_ctx *ctx = listening();
     refuse(ctx, "", "is no recorded space");
     refuse(ctx, "[1, 2]", "is no recorded space");
@@ -232,8 +228,7 @@ static atn_recorded *take(atn_ctx *ctx, const char *text) {
     return r;
 }
 
-static void odd_files(void **state) {
-    (void)state;
+KIT_TEST(odd_files) {
     atn_ctx *ctx = listening();
     /* the parameters behind the cache; a point that comes again; times that are none */
     atn_recorded *r =
@@ -261,8 +256,7 @@ static void odd_files(void **state) {
 
 /* ---- there and back ---- */
 
-static void round_trip(void **state) {
-    (void)state;
+KIT_TEST(round_trip) {
     atn_ctx *ctx = listening();
     char *dir = kit_tempdir(), path[512];
     snprintf(path, sizeof path, "%s/out.json", dir);
@@ -301,8 +295,7 @@ static void round_trip(void **state) {
 
 /* ---- lack of memory ---- */
 
-static void no_memory(void **state) {
-    (void)state;
+KIT_TEST(no_memory) {
     char packed[4096];
     size_t length = pack(CACHE, strlen(CACHE), packed, sizeof packed);
     const struct {

@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static void baseline(void **state) {
-    (void)state;
+KIT_TEST(baseline) {
     double sorted[9];
     for (int k = 0; k < 9; ++k) sorted[k] = k + 1;         /* N = 9, the optimum is 1 */
     assert_true(atn_replay_baseline(sorted, 9, 1) == 5);   /* rank 5 of 9 from the worst: the median */
@@ -17,8 +16,7 @@ static void baseline(void **state) {
 }
 
 /* The line takes 1 ms, 2 ms, … 40 ms; in order, the optimum is found at once. */
-static void by_hand(void **state) {
-    (void)state;
+KIT_TEST(by_hand) {
     atn_ctx *ctx = kit_ctx();
     atn_recorded *recorded = kit_space_record(ctx, kit_space_find("line"));
     atn_replay_options options = {.evaluations = 10, .repeats = 3, .seed = 1};
@@ -38,8 +36,7 @@ static void by_hand(void **state) {
     kit_free(ctx);
 }
 
-static void threads(void **state) {
-    (void)state;
+KIT_TEST(threads) {
     atn_ctx *ctx = kit_ctx();
     atn_recorded *recorded = kit_space_record(ctx, kit_space_find("failing"));
     atn_replay_result one, many;
@@ -59,8 +56,7 @@ static void cancel_at_first(void *user, int64_t done, int64_t repeats) {
     atn_ctx_cancel(user);
 }
 
-static void stopping(void **state) {
-    (void)state;
+KIT_TEST(stopping) {
     atn_ctx *ctx = kit_ctx();
     atn_recorded *recorded = kit_space_record(ctx, kit_space_find("smooth"));
     atn_replay_result result;
@@ -70,8 +66,7 @@ static void stopping(void **state) {
     kit_free(ctx);
 }
 
-static void refused(void **state) {
-    (void)state;
+KIT_TEST(refused) {
     atn_ctx *ctx = kit_ctx();
     atn_recorded *recorded = kit_space_record(ctx, kit_space_find("all fail"));
     atn_replay_result result;
@@ -84,8 +79,7 @@ static void refused(void **state) {
     kit_free(ctx);
 }
 
-static void no_memory(void **state) {
-    (void)state;
+KIT_TEST(no_memory) {
     kit_faults faults = {0};
     atn_ctx_settings faulty = kit_fault_options(&faults);
     atn_ctx *ctx;

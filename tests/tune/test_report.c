@@ -15,8 +15,7 @@ static int32_t count(const char *text, const char *what) {
     return n;
 }
 
-static void all_parts_are_there(void **state) {
-    (void)state;
+KIT_TEST(all_parts_are_there) {
     atn_ctx *ctx = kit_ctx();
     double small[] = {1e-5, 2e-5, 4e-5}, large[] = {1e-3, 5e-3};
     const char *names[] = {"regs_p0=1", "regs_p0=2", "regs_p0=<4>"};

@@ -100,8 +100,7 @@ static void sleep_for(double seconds) {
     while (nanosleep(&time, &time) != 0 && errno == EINTR) {}
 }
 
-static void killed_again_and_again(void **state) {
-    (void)state;
+KIT_TEST(killed_again_and_again) {
     char *dir = kit_tempdir(), path[512], space[512], cache[512];
     char *old_wisdom = kit_getenv("ATTUNE_WISDOM"), *old_cache = kit_getenv("XDG_CACHE_HOME");
     snprintf(path, sizeof path, "%s/wisdom.sqlite", dir);

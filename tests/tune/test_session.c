@@ -31,8 +31,7 @@ static bool look(void *user, const atn_tune_progress *now) {
     return w->cancel;
 }
 
-static void two_tuners_do_not_meet(void **state) {
-    (void)state;
+KIT_TEST(two_tuners_do_not_meet) {
     tunekit k;
     tunekit_open(&k, NULL);
     watch w = {.k = &k, .nested = true};
@@ -56,8 +55,7 @@ static void two_tuners_do_not_meet(void **state) {
     tunekit_close(&k);
 }
 
-static void stopping_keeps_all(void **state) {
-    (void)state;
+KIT_TEST(stopping_keeps_all) {
     for (int cancel = 0; cancel < 2; ++cancel) {
         tunekit k;
         tunekit_open(&k, NULL);
@@ -79,8 +77,7 @@ static void stopping_keeps_all(void **state) {
 }
 
 /* Seeds and the estimate may lie outside of a space that the caller gave: the winner may not. */
-static void winners_are_of_the_space(void **state) {
-    (void)state;
+KIT_TEST(winners_are_of_the_space) {
     tunekit k;
     tunekit_open(&k, NULL);
     atn_workload add = tunekit_add();
@@ -103,8 +100,7 @@ static void winners_are_of_the_space(void **state) {
     tunekit_close(&k);
 }
 
-static void workers_must_be_found(void **state) {
-    (void)state;
+KIT_TEST(workers_must_be_found) {
     tunekit k;
     tunekit_open(&k, NULL);
     atn_workload add = tunekit_add();
@@ -148,8 +144,7 @@ static bool begin_twice(void *user, const atn_wisdom_entry *entry) {
     return true;
 }
 
-static void who_kills_twice_is_not_tried_again(void **state) {
-    (void)state;
+KIT_TEST(who_kills_twice_is_not_tried_again) {
     tunekit k;
     tunekit_open(&k, NULL);
     atn_workload add = tunekit_add();
@@ -169,8 +164,7 @@ static void who_kills_twice_is_not_tried_again(void **state) {
     tunekit_close(&k);
 }
 
-static void wrong_questions_are_refused(void **state) {
-    (void)state;
+KIT_TEST(wrong_questions_are_refused) {
     tunekit k;
     tunekit_open(&k, NULL);
     atn_workload add = tunekit_add();

@@ -53,8 +53,7 @@ static void follow(atn_ctx *ctx, const atn_recorded *recorded, const atn_strateg
     free(asked);
 }
 
-static void every_space(void **state) {
-    (void)state;
+KIT_TEST(every_space) {
     atn_ctx *ctx = kit_ctx();
     for (const kit_space *space = KIT_SPACES; space->name; ++space) {
         atn_recorded *recorded = kit_space_record(ctx, space);
@@ -83,8 +82,7 @@ static uint64_t trace(atn_ctx *ctx, const atn_recorded *recorded, const atn_stra
     return sum;
 }
 
-static void seeds(void **state) {
-    (void)state;
+KIT_TEST(seeds) {
     atn_ctx *ctx = kit_ctx();
     atn_recorded *recorded = kit_space_record(ctx, kit_space_find("bumpy"));
     for (const atn_strategy *const *s = ATN_STRATEGIES; *s; ++s) {
@@ -100,8 +98,7 @@ static void seeds(void **state) {
 /* ---- tells in any order ---- */
 
 /* What is known from before is not asked for again, and points may be told late, backwards and twice. */
-static void told_unasked(void **state) {
-    (void)state;
+KIT_TEST(told_unasked) {
     atn_ctx *ctx = kit_ctx();
     atn_recorded *recorded = kit_space_record(ctx, kit_space_find("failing"));
     int64_t n = atn_recorded_points(recorded), batch[20];
@@ -145,8 +142,7 @@ static bool wide_draw(void *self, uint64_t (*random)(void *user), void *user, in
     return true;
 }
 
-static void wide_space(void **state) {
-    (void)state;
+KIT_TEST(wide_space) {
     atn_ctx *ctx = kit_ctx();
     double number[1000];
     const double *numbers[12];
@@ -184,8 +180,7 @@ static void wide_space(void **state) {
 
 /* Scores on all spaces where searching pays, and on the one where nothing can be learnt. Seeds 1 to 12, 100
  * evaluations; the margins are those of the strategies' worst case here, halved. */
-static void better_than_chance(void **state) {
-    (void)state;
+KIT_TEST(better_than_chance) {
     static const struct {
         const char *strategy;
         double above;  /* chance, averaged over the spaces */
@@ -243,8 +238,7 @@ static void search_with(atn_ctx *ctx, const kit_faults *faults, const atn_record
     assert_int_equal(faults->live, before);
 }
 
-static void no_memory(void **state) {
-    (void)state;
+KIT_TEST(no_memory) {
     for (const atn_strategy *const *s = ATN_STRATEGIES; *s; ++s) {
         kit_faults faults = {0};
         atn_ctx_settings options = kit_fault_options(&faults);
@@ -264,8 +258,7 @@ static void no_memory(void **state) {
     }
 }
 
-static void names(void **state) {
-    (void)state;
+KIT_TEST(names) {
     assert_ptr_equal(atn_strategy_find(NULL), ATN_STRATEGIES[0]);
     assert_ptr_equal(atn_strategy_find("default"), ATN_STRATEGIES[0]);
     assert_string_equal(ATN_STRATEGIES[0]->name, "portfolio");

@@ -100,8 +100,7 @@ static bool has_seeds(const char *kernel, const char *type, const char *backend)
     return false;
 }
 
-static void spaces_hold_their_seeds(void **state) {
-    (void)state;
+KIT_TEST(spaces_hold_their_seeds) {
     atn_ctx *ctx = kit_ctx();
     for (size_t d = 0; d < sizeof DEVICES / sizeof *DEVICES; ++d)
         for (const atn_embedded *s = ATN_SHIPPED; s->name; ++s) {
@@ -112,8 +111,7 @@ static void spaces_hold_their_seeds(void **state) {
     kit_free(ctx);
 }
 
-static void few_variants_cover_many_shapes(void **state) {
-    (void)state;
+KIT_TEST(few_variants_cover_many_shapes) {
     bool chosen[3];
     int32_t pick[4];
     const double seconds[] = {/* shapes: */ 1.0,
@@ -144,8 +142,7 @@ static void few_variants_cover_many_shapes(void **state) {
 }
 
 /* Variants that differ only in what does not count have one code. */
-static void equal_code_is_seen(void **state) {
-    (void)state;
+KIT_TEST(equal_code_is_seen) {
     atn_ctx *ctx = kit_ctx();
     atn_workload w = {.name = "add", .xml = atn_shipped_find("add"), .defines = SP};
     w.sizes = (const char *const[]){"A=64x64", NULL};

@@ -20,8 +20,7 @@ static atn_trial verify(tunekit *k, const atn_workload *w, const atn_trial_setup
 }
 
 /* The plain variant of every shipped kernel, at sizes of no particular kind. */
-static void plain_variants_are_right(void **state) {
-    (void)state;
+KIT_TEST(plain_variants_are_right) {
     tunekit k;
     tunekit_open(&k, NULL);
     static const struct {
@@ -54,8 +53,7 @@ static void plain_variants_are_right(void **state) {
     tunekit_close(&k);
 }
 
-static void short_polynomials_are_right_but_not_usable(void **state) {
-    (void)state;
+KIT_TEST(short_polynomials_are_right_but_not_usable) {
     tunekit k;
     tunekit_open(&k, NULL);
     atn_workload w = {.name = "estep", .xml = atn_shipped_find("estep"), .defines = SP};
@@ -71,8 +69,7 @@ static void short_polynomials_are_right_but_not_usable(void **state) {
     tunekit_close(&k);
 }
 
-static void reproducible_means_to_the_last_bit(void **state) {
-    (void)state;
+KIT_TEST(reproducible_means_to_the_last_bit) {
     tunekit k;
     tunekit_open(&k, NULL);
     atn_workload w = {.name = "l2norm", .xml = atn_shipped_find("l2norm"), .defines = SP};
@@ -85,8 +82,7 @@ static void reproducible_means_to_the_last_bit(void **state) {
     tunekit_close(&k);
 }
 
-static void what_does_not_exist_is_a_build_failure(void **state) {
-    (void)state;
+KIT_TEST(what_does_not_exist_is_a_build_failure) {
     tunekit k;
     tunekit_open(&k, NULL);
     atn_workload w = tunekit_add();

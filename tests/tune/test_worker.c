@@ -23,8 +23,7 @@ static atn_child start(const atn_ctx *ctx, const char *body, char *dir) {
 
 /* ---- children ---- */
 
-static void a_flood_is_held_back(void **state) {
-    (void)state;
+KIT_TEST(a_flood_is_held_back) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir();
     static const char *const FLOODS[] = {"yes | tr -d '\\n'", "head -c 1000000000 /dev/zero"};
@@ -49,8 +48,7 @@ static void a_flood_is_held_back(void **state) {
     kit_free(ctx);
 }
 
-static void who_does_not_read_is_not_waited_for(void **state) {
-    (void)state;
+KIT_TEST(who_does_not_read_is_not_waited_for) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), *large = malloc((1 << 20) + 1);
     memset(large, 'x', 1 << 20);
@@ -96,8 +94,7 @@ static atn_said hear(const tunekit *k, atn_child *child) {
     return said;
 }
 
-static void a_worker_lives_under_limits(void **state) {
-    (void)state;
+KIT_TEST(a_worker_lives_under_limits) {
     tunekit k;
     tunekit_open(&k, NULL);
     const char *argv[] = {ATN_BINARY_DIR "/attune", "worker", NULL};
@@ -134,8 +131,7 @@ static void a_worker_lives_under_limits(void **state) {
 
 /* ---- answers ---- */
 
-static void answers_come_back(void **state) {
-    (void)state;
+KIT_TEST(answers_come_back) {
     atn_trial trial = {.outcome = ATN_OUTCOME_RIGHT,
                        .seconds = 1.5,
                        .low = 1,
@@ -182,8 +178,7 @@ static void answers_come_back(void **state) {
     free(again);
 }
 
-static void lines_that_make_no_sense(void **state) {
-    (void)state;
+KIT_TEST(lines_that_make_no_sense) {
     static const char *const LINES[] = {
         "",
         "{",

@@ -51,8 +51,7 @@ static void run_sql(const char *path, const char *sql) {
     sqlite3_close(db);
 }
 
-static void no_database(void **state) {
-    (void)state;
+KIT_TEST(no_database) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), *path = wkit_path(dir, "w"), *fifo = wkit_path(dir, "fifo");
     atn_wisdom *wisdom;
@@ -81,8 +80,7 @@ static void no_database(void **state) {
     kit_free(ctx);
 }
 
-static void not_ours(void **state) {
-    (void)state;
+KIT_TEST(not_ours) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), *path = wkit_path(dir, "w.db");
     run_sql(path, "CREATE TABLE t(x); INSERT INTO t VALUES(1)");
@@ -99,8 +97,7 @@ static void not_ours(void **state) {
 }
 
 /* Whatever is written over it or cut off: a status, never a crash, and what was opened can be asked. */
-static void damaged(void **state) {
-    (void)state;
+KIT_TEST(damaged) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), *path = sample(ctx, dir);
     size_t length, refusals = 0, rounds = 60;
@@ -139,8 +136,7 @@ static void damaged(void **state) {
     kit_free(ctx);
 }
 
-static void locked(void **state) {
-    (void)state;
+KIT_TEST(locked) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), *path = sample(ctx, dir);
     atn_wisdom *wisdom, *reader;
@@ -185,8 +181,7 @@ static void step_up(const char *dir) {
     assert_int_equal(chmod(dir, 0700), 0);
 }
 
-static void not_permitted(void **state) {
-    (void)state;
+KIT_TEST(not_permitted) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), *path = sample(ctx, dir), *fresh = wkit_path(dir, "fresh?#%.sqlite");
     atn_wisdom *wisdom, *first;
@@ -239,8 +234,7 @@ static void not_permitted(void **state) {
 }
 
 /* A cache folder that others may write to is no place for what decides which code is run. */
-static void unsafe_folder(void **state) {
-    (void)state;
+KIT_TEST(unsafe_folder) {
     char *dir = kit_tempdir(), *before = kit_getenv("ATTUNE_WISDOM");
     atn_ctx_settings options = {.cache_dir = dir};
     atn_ctx *ctx;
@@ -300,8 +294,7 @@ static int64_t fill(const atn_ctx *ctx, atn_wisdom *wisdom, const char *part) {
     return 0;
 }
 
-static void full(void **state) {
-    (void)state;
+KIT_TEST(full) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), *path = sample(ctx, dir);
     atn_wisdom *wisdom;
@@ -319,8 +312,7 @@ static void full(void **state) {
 }
 
 /* The same where the system says no: a limit on the size of files, in a process of its own. */
-static void file_limit(void **state) {
-    (void)state;
+KIT_TEST(file_limit) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), *path = sample(ctx, dir);
     atn_wisdom *wisdom;
@@ -375,8 +367,7 @@ static atn_status walk_once(const atn_ctx *ctx) {
     return status;
 }
 
-static void memory(void **state) {
-    (void)state;
+KIT_TEST(memory) {
     char *dir = kit_tempdir(), *before = kit_getenv("ATTUNE_WISDOM");
     unsetenv("ATTUNE_WISDOM");
     for (long n = 1;; ++n) {

@@ -43,8 +43,7 @@ static char *exported(const atn_ctx *ctx, atn_wisdom *wisdom, atn_wisdom_counts 
     return copy;
 }
 
-static void round_trip(void **state) {
-    (void)state;
+KIT_TEST(round_trip) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom = sample(ctx), *copy = fresh(ctx);
     atn_wisdom_counts counts;
@@ -82,8 +81,7 @@ static void refused(const atn_ctx *ctx, atn_wisdom *wisdom, const char *text, si
     free(after);
 }
 
-static void cut_short(void **state) {
-    (void)state;
+KIT_TEST(cut_short) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom = sample(ctx), *other = fresh(ctx);
     atn_wisdom_key key = wkit_key_of_shape(1, 2, 3);
@@ -107,8 +105,7 @@ static char *changed(const char *text, const char *from, const char *to) {
     return copy;
 }
 
-static void every_member_is_checked(void **state) {
-    (void)state;
+KIT_TEST(every_member_is_checked) {
     static const struct {
         const char *from, *to, *part;
     } cases[] = {
@@ -169,8 +166,7 @@ static void every_member_is_checked(void **state) {
 }
 
 /* Several files are one import: a fault in the last takes back the first. */
-static void all_or_nothing(void **state) {
-    (void)state;
+KIT_TEST(all_or_nothing) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom = sample(ctx), *other = fresh(ctx);
     char *text = exported(ctx, wisdom, NULL), *none = exported(ctx, other, NULL);
@@ -188,8 +184,7 @@ static void all_or_nothing(void **state) {
     kit_free(ctx);
 }
 
-static void merging(void **state) {
-    (void)state;
+KIT_TEST(merging) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *here = fresh(ctx), *there = fresh(ctx);
     atn_wisdom_key key = wkit_key();
@@ -227,8 +222,7 @@ static void merging(void **state) {
     kit_free(ctx);
 }
 
-static void winners_alone(void **state) {
-    (void)state;
+KIT_TEST(winners_alone) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom = sample(ctx), *copy = fresh(ctx);
     atn_wisdom_filter winners = {.winners = true};
@@ -267,8 +261,7 @@ static seen look(const atn_ctx *ctx, atn_wisdom *wisdom, const atn_wisdom_filter
     return s;
 }
 
-static void filters_and_forgetting(void **state) {
-    (void)state;
+KIT_TEST(filters_and_forgetting) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom = fresh(ctx);
     atn_wisdom_key key = wkit_key(), old = key, driver = key, host = key;
@@ -318,8 +311,7 @@ static void keep_problem(void *user, const char *line) {
     atn_text_add(user, "\n");
 }
 
-static void problems_are_named(void **state) {
-    (void)state;
+KIT_TEST(problems_are_named) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom = sample(ctx);
     static const struct {

@@ -15,8 +15,7 @@ static atn_wisdom *fresh(const atn_ctx *ctx) {
     return wisdom;
 }
 
-static void exact_counts_all_but_the_space(void **state) {
-    (void)state;
+KIT_TEST(exact_counts_all_but_the_space) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom = fresh(ctx);
     atn_wisdom_key key = wkit_key(), other = key;
@@ -58,8 +57,7 @@ static void exact_counts_all_but_the_space(void **state) {
     kit_free(ctx);
 }
 
-static void nearest_shape(void **state) {
-    (void)state;
+KIT_TEST(nearest_shape) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom = fresh(ctx);
     atn_wisdom_key small = wkit_key_of_shape(64, 64, 64), large = wkit_key_of_shape(4096, 4096, 4096);
@@ -89,8 +87,7 @@ static void nearest_shape(void **state) {
 }
 
 /* At equal distance: the same layout, then the faster. */
-static void ties(void **state) {
-    (void)state;
+KIT_TEST(ties) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom = fresh(ctx);
     atn_wisdom_key above = wkit_key_of_shape(2048, 1024, 512), below = wkit_key_of_shape(512, 1024, 512);
@@ -112,8 +109,7 @@ static void keep_line(void *user, atn_log_level level, const char *line) {
     snprintf(last_line, sizeof last_line, "%s", line);
 }
 
-static void near_device(void **state) {
-    (void)state;
+KIT_TEST(near_device) {
     atn_ctx_settings options = {.log = keep_line};
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
@@ -157,8 +153,7 @@ static char *shipped_text(const atn_ctx *ctx) {
     return copy;
 }
 
-static void shipped_is_the_last_resort(void **state) {
-    (void)state;
+KIT_TEST(shipped_is_the_last_resort) {
     atn_ctx_settings options = {.log = keep_line};
     atn_ctx *ctx;
     assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
@@ -199,8 +194,7 @@ static void shipped_is_the_last_resort(void **state) {
 }
 
 /* What is shipped today can be read. */
-static void shipped_files_are_whole(void **state) {
-    (void)state;
+KIT_TEST(shipped_files_are_whole) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom = fresh(ctx);
     for (const atn_embedded *s = ATN_SHIPPED_WISDOM; s->name; ++s)
@@ -211,8 +205,7 @@ static void shipped_files_are_whole(void **state) {
 }
 
 /* Two thousand winners, two thousand questions; how long they took is printed. */
-static void many(void **state) {
-    (void)state;
+KIT_TEST(many) {
     enum { KERNELS = 20, SHAPES = 100 };
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom = fresh(ctx);

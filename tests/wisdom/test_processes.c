@@ -48,8 +48,7 @@ static pid_t start(int (*child)(const char *, int), const char *dir, int argumen
     return pid;
 }
 
-static void nothing_is_lost(void **state) {
-    (void)state;
+KIT_TEST(nothing_is_lost) {
     char *dir = kit_tempdir();
     pid_t pids[PROCESSES];
     double begin = atn_clock_seconds();
@@ -99,8 +98,7 @@ static void drain(int fd, int64_t *begins, int64_t *tells) {
         for (ssize_t k = 0; k < got; ++k) *(bytes[k] == 'b' ? begins : tells) += 1;
 }
 
-static void kills_lose_nothing(void **state) {
-    (void)state;
+KIT_TEST(kills_lose_nothing) {
     char *dir = kit_tempdir();
     uint64_t seed = 20250131;
     int64_t begins = 0;
@@ -155,8 +153,7 @@ static void *wait_for_lock(void *user) {
     return status == ATN_OK ? user : NULL;
 }
 
-static void one_tuner_at_a_time(void **state) {
-    (void)state;
+KIT_TEST(one_tuner_at_a_time) {
     char *dir = kit_tempdir(), byte, wanted[64];
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -207,8 +204,7 @@ static void *tell_many(void *user) {
     return user;
 }
 
-static void threads_share(void **state) {
-    (void)state;
+KIT_TEST(threads_share) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom;
     atn_wisdom_key key = wkit_key();

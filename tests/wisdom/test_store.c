@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void none_yet(void **state) {
-    (void)state;
+KIT_TEST(none_yet) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom;
     atn_wisdom_key key = wkit_key();
@@ -18,8 +17,7 @@ static void none_yet(void **state) {
 }
 
 /* In the context's cache folder, which is made; or where the environment says; or where the caller says. */
-static void lies_where_it_should(void **state) {
-    (void)state;
+KIT_TEST(lies_where_it_should) {
     char *dir = kit_tempdir(), *before = kit_getenv("ATTUNE_WISDOM");
     char *folder = wkit_path(dir, "cache/of/mine"), *usual = wkit_path(folder, "wisdom.sqlite");
     char *moved = wkit_path(dir, "moved.db"), *given = wkit_path(dir, "given.db");
@@ -67,8 +65,7 @@ static bool check_fields(void *user, const atn_wisdom_row *row) {
     return ++*(int *)user < 2;
 }
 
-static void begins_and_ends(void **state) {
-    (void)state;
+KIT_TEST(begins_and_ends) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom;
     atn_wisdom_key key = wkit_key();
@@ -101,8 +98,7 @@ static void begins_and_ends(void **state) {
 }
 
 /* NULL is "", sizes behind n_shape do not count, and neither does the kernel's name. */
-static void equal_keys_are_one(void **state) {
-    (void)state;
+KIT_TEST(equal_keys_are_one) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom;
     atn_wisdom_key key = wkit_key(), same = key;
@@ -118,8 +114,7 @@ static void equal_keys_are_one(void **state) {
     kit_free(ctx);
 }
 
-static void crowns(void **state) {
-    (void)state;
+KIT_TEST(crowns) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom;
     atn_wisdom_key key = wkit_key();
@@ -142,8 +137,7 @@ static void crowns(void **state) {
 }
 
 /* Ctrl-C: nothing new is begun, but what was measured is kept. */
-static void cancelled(void **state) {
-    (void)state;
+KIT_TEST(cancelled) {
     atn_ctx *ctx = kit_ctx();
     atn_wisdom *wisdom, *other;
     atn_wisdom_key key = wkit_key();
@@ -160,8 +154,7 @@ static void cancelled(void **state) {
     kit_free(ctx);
 }
 
-static void pareto(void **state) {
-    (void)state;
+KIT_TEST(pareto) {
     atn_wisdom_row rows[] = {{.outcome = "right", .seconds = 2, .error = 0.5},
                              {.outcome = "right", .seconds = 1, .error = 0.9},
                              {.outcome = "right", .seconds = 3, .error = 0.5}, /* slower than the first */

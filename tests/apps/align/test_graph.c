@@ -62,8 +62,7 @@ static double error_of(const made *m, size_t node, double twist[6]) {
 }
 
 /* With many loops the worst node is better than a chain's end, and errors are as large as covariances say. */
-static void averages(void **state) {
-    (void)state;
+KIT_TEST(averages) {
     enum { SEEDS = 20 };
     atn_ctx *ctx = kit_ctx();
     static made m;
@@ -90,8 +89,7 @@ static void averages(void **state) {
 }
 
 /* A fifth of the loops is wrong by degrees: poses are as good as without them. */
-static void wrong_links_do_not_count(void **state) {
-    (void)state;
+KIT_TEST(wrong_links_do_not_count) {
     atn_ctx *ctx = kit_ctx();
     static made m;
     double twist[6];
@@ -113,8 +111,7 @@ static void wrong_links_do_not_count(void **state) {
 }
 
 /* Exact links: exact poses, from a start that is far off. */
-static void closes_a_chain(void **state) {
-    (void)state;
+KIT_TEST(closes_a_chain) {
     atn_ctx *ctx = kit_ctx();
     static made m;
     double twist[6];

@@ -38,8 +38,7 @@ static double between(const atn_sample_atom *a, const atn_sample_atom *b) {
 }
 
 /* Without noise and losses: 8 or 12 neighbours at their distance, away from all boundaries; none nearer. */
-static void neighbours_are_right(void **state) {
-    (void)state;
+KIT_TEST(neighbours_are_right) {
     static const double NEAREST[] = {0, 2.7712812921, 3.3898699090, 3.39, 2.8, 2.3516919862};
     static const int NEIGHBOURS[] = {0, 8, 12, 12, 6, 4};
     atn_ctx *ctx = kit_ctx();
@@ -71,8 +70,7 @@ static void neighbours_are_right(void **state) {
 
 /* Random arrangements are of no lattice: hard spheres keep their distance, where a gas does not and many
  * nearly touch. */
-static void random_ones_are_random(void **state) {
-    (void)state;
+KIT_TEST(random_ones_are_random) {
     atn_ctx *ctx = kit_ctx();
     for (int packing = 0; packing < 2; ++packing) {
         atn_sample_atoms_settings settings = USUAL;
@@ -98,8 +96,7 @@ static void random_ones_are_random(void **state) {
 }
 
 /* Turned back, a site is a whole number of half edges from another of its grain. */
-static void turns_are_true(void **state) {
-    (void)state;
+KIT_TEST(turns_are_true) {
     atn_ctx *ctx = kit_ctx();
     atn_sample_atoms_settings settings = USUAL;
     settings.grains = settings.lattices = 1;
@@ -125,8 +122,7 @@ static void turns_are_true(void **state) {
 }
 
 /* Each is nearest to the centre of its own grain, and the next cell is as far as is said. */
-static void cells_are_true(void **state) {
-    (void)state;
+KIT_TEST(cells_are_true) {
     atn_ctx *ctx = kit_ctx();
     atn_sample_atoms_settings settings = USUAL;
     settings.grains = 20;
@@ -154,8 +150,7 @@ static void cells_are_true(void **state) {
     kit_free(ctx);
 }
 
-static void shares_are_as_asked(void **state) {
-    (void)state;
+KIT_TEST(shares_are_as_asked) {
     atn_ctx *ctx = kit_ctx();
     atn_sample_atoms_settings settings = USUAL;
     settings.efficiency = 0.4;
@@ -178,8 +173,7 @@ static void shares_are_as_asked(void **state) {
     kit_free(ctx);
 }
 
-static void seeds_repeat(void **state) {
-    (void)state;
+KIT_TEST(seeds_repeat) {
     atn_ctx *ctx = kit_ctx();
     atn_sample_atoms_settings settings = USUAL;
     settings.size = 300;
@@ -203,8 +197,7 @@ static void seeds_repeat(void **state) {
     kit_free(ctx);
 }
 
-static void no_memory_is_told(void **state) {
-    (void)state;
+KIT_TEST(no_memory_is_told) {
     atn_sample_atoms_settings settings = USUAL;
     settings.size = 10;
     atn_status status = ATN_ERR_MEMORY;

@@ -44,8 +44,7 @@ static atn_lattice_info tell(atn_sample_atoms_settings s, double *right) {
 }
 
 /* Eight grains of 1,000 atoms: 0.9905 were right when what lies beyond a boundary was a gas. */
-static void small_grains_are_told(void **state) {
-    (void)state;
+KIT_TEST(small_grains_are_told) {
     double right;
     atn_lattice_info info = tell((atn_sample_atoms_settings){.lattice = {CRYSTAL_BCC},
                                                              .constant = {3.2},
@@ -59,8 +58,7 @@ static void small_grains_are_told(void **state) {
 }
 
 /* bcc and fcc of other densities: 0.9916 were right, with noise 0.267 and 4.741 for fcc. */
-static void phases_meet(void **state) {
-    (void)state;
+KIT_TEST(phases_meet) {
     double right;
     atn_lattice_info info = tell((atn_sample_atoms_settings){.lattice = {CRYSTAL_BCC, CRYSTAL_FCC},
                                                              .constant = {3.2, 4.794},
@@ -77,8 +75,7 @@ static void phases_meet(void **state) {
 }
 
 /* Of half the atoms a fifth of the neighbours or more is another grain's: they are at boundaries. */
-static void other_grains_are_no_background(void **state) {
-    (void)state;
+KIT_TEST(other_grains_are_no_background) {
     static const double SHARE[] = {0.003, 0.03, 0.1};
     double alone[SHARES];
     atn_random random;

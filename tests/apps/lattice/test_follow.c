@@ -98,8 +98,7 @@ static void in_slabs(atn_lattice *l) {
     if (differ > 8 || unlike > 20) fail_msg("in slabs %zu differ, %zu are less or more sure", differ, unlike);
 }
 
-static void as_if_searched(void **state) {
-    (void)state;
+KIT_TEST(as_if_searched) {
     const atn_atoms atoms = make(0.03);
     size_t differ = 0, unlike = 0, turned = 0, sure = 0;
     atn_lattice *l;
@@ -132,8 +131,7 @@ static void hint_of(const atn_lattice *l, const lattice_around *around, int32_t 
     lattice_hint_make(l, around, 0, cells, which, out, &list, hint);
 }
 
-static void the_nearest_sure_atom(void **state) {
-    (void)state;
+KIT_TEST(the_nearest_sure_atom) {
     const double x[4] = {0, 1, 2, 3.5}, zero[4] = {0};
     const atn_atoms atoms = {.count = 4, .own = 4, .position = {x, zero, zero}};
     atn_lattice *l;

@@ -95,8 +95,7 @@ static void shares(int32_t structure, const double q[4], const char *name, doubl
     *right /= n;
 }
 
-static void structures_are_told(void **state) {
-    (void)state;
+KIT_TEST(structures_are_told) {
     static const struct {
         const char *name;
         double constant;
@@ -119,8 +118,7 @@ static void structures_are_told(void **state) {
 }
 
 /* A ball of bcc and fcc, half and half, of different size an atom. Both sizes are found, and confidences come true. */
-static void phases_are_told(void **state) {
-    (void)state;
+KIT_TEST(phases_are_told) {
     static frame half;
     static int32_t label[MOST];
     const double q[4] = {0.8, 0.36, -0.48, 0}, r[4] = {0.6, 0, 0.64, 0.48};
@@ -153,8 +151,7 @@ static void phases_are_told(void **state) {
 
 /* Noise that is sharper in depth: told so, turns are nearer to the truth than with one noise of the same mean square.
  */
-static void depth_is_sharper(void **state) {
-    (void)state;
+KIT_TEST(depth_is_sharper) {
     const double q[4] = {0.8, 0.36, -0.48, 0}, lateral = 0.45, depth = 0.1;
     double off[2] = {0};
     grow("fcc", 4.05, 13, q, 0, 0.4);
@@ -179,8 +176,7 @@ static void depth_is_sharper(void **state) {
 }
 
 /* The assignment made explicit: each neighbour one site at most, and a value that is the sum of their squares. */
-static void assignments_are_explicit(void **state) {
-    (void)state;
+KIT_TEST(assignments_are_explicit) {
     const double q[4] = {1, 0, 0, 0};
     double right, turned;
     grow("bcc", 3, 11, q, 0, 0);
@@ -204,8 +200,7 @@ static void assignments_are_explicit(void **state) {
     assert_true(told > 16);
 }
 
-static void a_gas_is_other(void **state) {
-    (void)state;
+KIT_TEST(a_gas_is_other) {
     atn_random random;
     size_t other = 0;
     atn_random_seed(&random, 4);
@@ -219,8 +214,7 @@ static void a_gas_is_other(void **state) {
 }
 
 /* Frames of which nothing can be told say so for every atom, and nothing breaks. */
-static void poor_frames(void **state) {
-    (void)state;
+KIT_TEST(poor_frames) {
     memset(f.axis, 0, sizeof f.axis);
     f.count = 1;
     match(NULL);
@@ -236,8 +230,7 @@ static void poor_frames(void **state) {
     match(NULL);
 }
 
-static void refusals(void **state) {
-    (void)state;
+KIT_TEST(refusals) {
     atn_lattice *lattice;
     const double one[1] = {1}, bad[2] = {1, NAN}, good[2] = {1, 2};
     static const double ROUND[4] = {1, 0, 0, 0};
@@ -266,8 +259,7 @@ static void refusals(void **state) {
 }
 
 /* Neighbourhoods one by one, a model of the user's among them: a square of four around the centre. */
-static void sets_and_models(void **state) {
-    (void)state;
+KIT_TEST(sets_and_models) {
     static const double X[4] = {2, -2, 0, 0}, Y[4] = {0, 0, 2, -2}, Z[4] = {0};
     static const double SET[2][6][3] = {{{5, 5, 5}, {5, 7, 5}, {5, 3, 5}, {5, 5, 7}, {5, 5, 3}, {5, 5, 3}},
                                         {{0, 0, 0}, {1.4, 1.4, 0}, {-1.4, -1.4, 0}, {1.4, -1.4, 0}, {-1.4, 1.4, 0}}};

@@ -72,8 +72,7 @@ static double right(int32_t ordered, int32_t plain) {
     return sum / (double)f.count;
 }
 
-static void halves_are_told(void **state) {
-    (void)state;
+KIT_TEST(halves_are_told) {
     make(FCC, 4, 3.57, 10, 0.5);
     kit_ok(ctx, match((const char *const[]){"fcc", "L12", NULL}, 3.57, true));
     print_message("    L12 and fcc: %.3f right\n", right(2, 1));
@@ -86,8 +85,7 @@ static void halves_are_told(void **state) {
     assert_true(right(1, 2) > 0.95);
 }
 
-static void an_alloy_has_no_order(void **state) {
-    (void)state;
+KIT_TEST(an_alloy_has_no_order) {
     make(FCC, 4, 3.57, 10, 0);
     kit_ok(ctx, match((const char *const[]){"fcc", "L12", NULL}, 3.57, true));
     assert_true(right(2, 1) > 0.98);
@@ -96,8 +94,7 @@ static void an_alloy_has_no_order(void **state) {
     assert_true(right(1, 2) > 0.98);
 }
 
-static void species_are_needed(void **state) {
-    (void)state;
+KIT_TEST(species_are_needed) {
     make(FCC, 4, 3.57, 8, 0.5);
     kit_fails(ctx, ATN_ERR_INPUT, "L12 is fcc with species on sublattices, and these atoms have no species",
               match((const char *const[]){"bcc", "L12", NULL}, 3.57, false));

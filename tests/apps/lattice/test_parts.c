@@ -24,8 +24,7 @@ static double radius(const lattice_points *p, size_t k) {
     return sqrt(p->axis[0][k] * p->axis[0][k] + p->axis[1][k] * p->axis[1][k] + p->axis[2][k] * p->axis[2][k]);
 }
 
-static void shells_are_right(void **state) {
-    (void)state;
+KIT_TEST(shells_are_right) {
     static const struct {
         const char *name;
         double constant, reach, nearest;
@@ -52,8 +51,7 @@ static void shells_are_right(void **state) {
 }
 
 /* The nearest site of a whole crystal is one of those around the origin, or the origin. */
-static void offsets_are_the_least(void **state) {
-    (void)state;
+KIT_TEST(offsets_are_the_least) {
     static const char *const NAMES[] = {"bcc", "fcc", "hcp", "sc", "diamond"};
     atn_random random;
     atn_random_seed(&random, 9);
@@ -77,8 +75,7 @@ static void offsets_are_the_least(void **state) {
 }
 
 /* Wherever a crystal is turned, one of the rotations is near, given its symmetry. */
-static void turns_cover(void **state) {
-    (void)state;
+KIT_TEST(turns_cover) {
     enum { TRIES = 200 };
     static const char *const NAMES[2] = {"fcc", "hcp"};
     for (int kind = 0; kind < 2; ++kind) {
@@ -111,8 +108,7 @@ static void turns_cover(void **state) {
 }
 
 /* The integral of the density is what the ball holds of the model, and the density is that of its formula. */
-static void tables_hold_densities(void **state) {
-    (void)state;
+KIT_TEST(tables_hold_densities) {
     lattice_points p = points_of("hcp", 3, 9);
     lattice_box box = lattice_box_make(6, 0.5, 0.3, (const bool[3]){true, false, true});
     lattice_density d = {.noise = 0.3, .efficiency = 0.6, .background = 0.001};
@@ -139,8 +135,7 @@ static void tables_hold_densities(void **state) {
     lattice_points_free(ctx, &p);
 }
 
-static void neighbours_are_all(void **state) {
-    (void)state;
+KIT_TEST(neighbours_are_all) {
     enum { ATOMS = 700 };
     static double axis[3][ATOMS];
     float x[ATN_LATTICE_MOST_NEIGHBOURS], y[ATN_LATTICE_MOST_NEIGHBOURS], z[ATN_LATTICE_MOST_NEIGHBOURS];
@@ -169,8 +164,7 @@ static void neighbours_are_all(void **state) {
 }
 
 /* Of atoms that repeat, and one so far away that nearly all cells are empty: each place counts once. */
-static void sparse_cells_are_the_same(void **state) {
-    (void)state;
+KIT_TEST(sparse_cells_are_the_same) {
     enum { ATOMS = 3000, PLACES = 300 };
     static double axis[3][ATOMS];
     float x[ATN_LATTICE_MOST_NEIGHBOURS], y[ATN_LATTICE_MOST_NEIGHBOURS], z[ATN_LATTICE_MOST_NEIGHBOURS];
@@ -199,8 +193,7 @@ static void sparse_cells_are_the_same(void **state) {
     }
 }
 
-static void cells_that_cannot_be_counted_are_refused(void **state) {
-    (void)state;
+KIT_TEST(cells_that_cannot_be_counted_are_refused) {
     static const double FAR[] = {1e308, 1e30, 2e6, INFINITY};
     for (size_t k = 0; k < sizeof FAR / sizeof *FAR; ++k) {
         double axis[3][2] = {{-FAR[k], FAR[k]}, {0, 1}, {0, 1}};
@@ -215,8 +208,7 @@ static void cells_that_cannot_be_counted_are_refused(void **state) {
 }
 
 /* Two words hold what kernels/lattice_refine.atn takes out of them again. */
-static void packed_tables_are_true(void **state) {
-    (void)state;
+KIT_TEST(packed_tables_are_true) {
     enum { VOXELS = 8 * 8 * 4 };
     const bool mirror[3] = {true, false, false};
     lattice_box box = {.size = {4, 8, 8}, .mirror = {mirror[0], mirror[1], mirror[2]}};

@@ -73,8 +73,7 @@ static size_t right_by_number(void) {
     return right;
 }
 
-static void settings_are_found(void **state) {
-    (void)state;
+KIT_TEST(settings_are_found) {
     static const double CASES[][2] = {{0.25, 0.5}, {0.5, 0.33}, {0.75, 0.5}, {1, 0.33}, {1, 0.5}};
     static atn_lattice_atom atom[SETS];
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
@@ -99,8 +98,7 @@ static void settings_are_found(void **state) {
 }
 
 /* No background is a wish, too: 0 stands for "found" unless it is said to be meant. */
-static void no_background_can_be_asked_for(void **state) {
-    (void)state;
+KIT_TEST(no_background_can_be_asked_for) {
     static atn_lattice_atom atom[SETS];
     make(&told, 0.25, 0.5, 7);
     const double *const position[3] = {told.axis[0], told.axis[1], told.axis[2]};
@@ -117,8 +115,7 @@ static void no_background_can_be_asked_for(void **state) {
 }
 
 /* The chances of all numbers add up to one, with the mean that efficiency and volume say. */
-static void numbers_are_chances(void **state) {
-    (void)state;
+KIT_TEST(numbers_are_chances) {
     double out[ATN_LATTICE_MOST_NEIGHBOURS + 1], sum = 0, mean = 0, square = 0;
     atn_lattice_model about = {.name = "fcc"};
     lattice_points p;

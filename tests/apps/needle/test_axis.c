@@ -6,8 +6,7 @@
 
 SHARED_CTX;
 
-static void line_with_outliers(void **state) {
-    (void)state;
+KIT_TEST(line_with_outliers) {
     enum { POINTS = 128 };
     atn_random random;
     double centre[3 * POINTS], direction[3] = {0.2, -0.1, 1}, length = sqrt(1.05);
@@ -24,8 +23,7 @@ static void line_with_outliers(void **state) {
     assert_memory_equal(&line, &again, sizeof line);
 }
 
-static void few_centres(void **state) {
-    (void)state;
+KIT_TEST(few_centres) {
     const double two[6] = {0, 0, 1, 0, 0, 0}, same[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, bad[6] = {0, NAN, 0, 1, 1, 1};
     atn_needle_line line;
     kit_ok(ctx, atn_needle_axis(ctx, 2, two, 0, 1, &line));
@@ -36,8 +34,7 @@ static void few_centres(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "must be positive", atn_needle_axis(ctx, 2, two, -1, 1, &line));
 }
 
-static void ramp_then_flat(void **state) {
-    (void)state;
+KIT_TEST(ramp_then_flat) {
     enum { SCANS = 100 };
     atn_random random;
     double z[SCANS], width[SCANS];
@@ -58,8 +55,7 @@ static void ramp_then_flat(void **state) {
 }
 
 /* Flat all along, or a ramp all along: no end is there. */
-static void no_tip(void **state) {
-    (void)state;
+KIT_TEST(no_tip) {
     double z[40], flat[40], ramp[40];
     atn_needle_tip tip;
     atn_random random;
@@ -76,8 +72,7 @@ static void no_tip(void **state) {
     kit_fails(ctx, ATN_ERR_INPUT, "at least", atn_needle_tip_fit(ctx, 3, z, ramp, true, &tip));
 }
 
-static void start_lies_along(void **state) {
-    (void)state;
+KIT_TEST(start_lies_along) {
     atn_needle_line line = {.point = {1, 2, 3}, .direction = {0.6, 0, 0.8}};
     double start[16], at[3];
     kit_ok(ctx, atn_needle_start(ctx, &line, 0.5, 4, start));

@@ -91,8 +91,7 @@ static geom_pose small_pose(uint64_t *seed, double turn, double way) {
     return geom_pose_exp(twist);
 }
 
-static void random_clouds(void **state) {
-    (void)state;
+KIT_TEST(random_clouds) {
     static const size_t SIZES[][2] = {{1, 1}, {1, 50}, {50, 1}, {130, 90}, {400, 128}, {37, 300}};
     uint64_t seed = 7;
     for (size_t k = 0; k < sizeof SIZES / sizeof *SIZES; ++k) {
@@ -116,8 +115,7 @@ static void random_clouds(void **state) {
 
 /* Scan points a few roundings around the threshold away from a model point, in any direction: some count, some do not.
  */
-static void at_the_threshold(void **state) {
-    (void)state;
+KIT_TEST(at_the_threshold) {
     enum { POINTS = 300 };
     uint64_t seed = 3;
     double model[3 * POINTS], scan[3 * POINTS];
@@ -144,8 +142,7 @@ static void at_the_threshold(void **state) {
 }
 
 /* A distance of exactly 0 counts; the threshold itself does not. */
-static void zero_and_threshold(void **state) {
-    (void)state;
+KIT_TEST(zero_and_threshold) {
     const double model[6] = {0, 0, 0, 8, 0, 0}, scan[9] = {0, 0, 0, 8, 2, 0, 4, 0, 0};
     atn_cloud *m = cloud_of(2, model), *s = cloud_of(3, scan);
     assert_int_equal(hold(m, s, &GEOM_IDENTITY, 1, 2), 4);
@@ -156,8 +153,7 @@ static void zero_and_threshold(void **state) {
 
 /* The published sizes with thresholds to match, at poses about the truth: more than vectors have lanes where that is
  * quick. */
-static void published_sizes(void **state) {
-    (void)state;
+KIT_TEST(published_sizes) {
     static const struct {
         size_t scan, model;
         double threshold;
@@ -229,8 +225,7 @@ static void hold_volume(size_t count, const float *const model[3], double thresh
 }
 
 /* What the volume is made of: inside, mixed, and outside for most. */
-static void voxels(void **state) {
-    (void)state;
+KIT_TEST(voxels) {
     bevel b = {.radius = 0.2, .length = 1, .angle_deg = 20};
     double position[3 * 1000];
     float *axis[3];

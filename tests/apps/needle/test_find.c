@@ -17,8 +17,7 @@ static atn_needle_result find(const atn_volume *volume) {
     return r;
 }
 
-static void poses_are_found(void **state) {
-    (void)state;
+KIT_TEST(poses_are_found) {
     double worst = 0, worst_roll = 0;
     int told = 0;
     for (int form = 0; form < 6; ++form) {
@@ -47,8 +46,7 @@ static void poses_are_found(void **state) {
 }
 
 /* Whatever the roll: what is found is right, or its doubt is told. */
-static void misses_are_told(void **state) {
-    (void)state;
+KIT_TEST(misses_are_told) {
     int found = 0;
     for (uint64_t seed = 20; seed < 28; ++seed) {
         atn_needle_sample_settings s = scan_settings(seed);
@@ -70,8 +68,7 @@ static void misses_are_told(void **state) {
     assert_true(found >= 4);
 }
 
-static void a_start_stands_for_the_search(void **state) {
-    (void)state;
+KIT_TEST(a_start_stands_for_the_search) {
     atn_needle_sample_settings s = scan_settings(3);
     atn_needle_sample sample = scan_sample(ctx, &s);
     atn_needle_match_settings settings = {.has_start = true, .track = true};
@@ -89,8 +86,7 @@ static void a_start_stands_for_the_search(void **state) {
 
 /* ---- bad cases ---- */
 
-static void no_needle(void **state) {
-    (void)state;
+KIT_TEST(no_needle) {
     for (uint64_t seed = 1; seed < 4; ++seed) {
         atn_needle_sample_settings s = scan_settings(seed);
         s.no_needle = true;
@@ -104,8 +100,7 @@ static void no_needle(void **state) {
     }
 }
 
-static void two_needles(void **state) {
-    (void)state;
+KIT_TEST(two_needles) {
     static const uint64_t PAIRS[][2] = {{1, 6}, {2, 4}, {5, 7}};
     int told = 0;
     for (size_t k = 0; k < sizeof PAIRS / sizeof *PAIRS; ++k) {
@@ -130,8 +125,7 @@ static void two_needles(void **state) {
 }
 
 /* Scans from behind the cut on, within the cut, and columns that leave the tip out. */
-static void the_tip_is_outside(void **state) {
-    (void)state;
+KIT_TEST(the_tip_is_outside) {
     for (int high = 0; high < 2; ++high) {
         atn_needle_sample_settings s = scan_settings(high ? 2 : 1);
         s.from_high = high;
@@ -153,8 +147,7 @@ static void the_tip_is_outside(void **state) {
     }
 }
 
-static void volumes_without_anything(void **state) {
-    (void)state;
+KIT_TEST(volumes_without_anything) {
     static const int64_t SHAPE[3] = {12, 200, 100}, ONE[3] = {1, 200, 100}, POINT[3] = {1, 1, 1};
     static const double SPACING[3] = {0.027, 0.012, 0.25};
     unsigned char *data = calloc(12 * 200 * 100, 1);
@@ -176,8 +169,7 @@ static void volumes_without_anything(void **state) {
     free(data);
 }
 
-static void a_single_scan(void **state) {
-    (void)state;
+KIT_TEST(a_single_scan) {
     atn_needle_sample_settings s = scan_settings(1);
     atn_needle_sample sample = scan_sample(ctx, &s);
     atn_volume *one = scan_cut(ctx, &sample, 40, 1, 0);
@@ -188,8 +180,7 @@ static void a_single_scan(void **state) {
     atn_needle_sample_free(&sample);
 }
 
-static void refusals(void **state) {
-    (void)state;
+KIT_TEST(refusals) {
     static const int64_t SHAPE[3] = {8, 200, 100};
     static const double SPACING[3] = {0.027, 0.012, 0.25};
     static const struct {
@@ -267,8 +258,7 @@ static bool fail_at(long n, const char *cache, const atn_cloud *points, const in
     return n > 0 && through;
 }
 
-static void allocations_fail(void **state) {
-    (void)state;
+KIT_TEST(allocations_fail) {
     atn_needle_sample_settings s = scan_settings(3);
     long stride = getenv("ATTUNE_TEST_ALL") ? 1 : 163;
     s.shape[0] = 24;

@@ -56,8 +56,7 @@ static double roll_error(const geom_pose *a, const geom_pose *b) {
     return fabs(twist[2]) * 180 / 3.14159265358979323846;
 }
 
-static void poses_are_found(void **state) {
-    (void)state;
+KIT_TEST(poses_are_found) {
     enum { POSES = 12 };
     double squares = 0, worst = 0, worst_roll = 0;
     for (int k = 0; k < POSES; ++k) {
@@ -88,8 +87,7 @@ static void poses_are_found(void **state) {
     assert_true(squares / POSES < 4); /* 1 where the covariance is right */
 }
 
-static void forms_agree(void **state) {
-    (void)state;
+KIT_TEST(forms_agree) {
     scene s = scene_make(3, &NEEDLE);
     atn_needle_result r[4] = {0}; /* coarse, since brute force takes its time */
     for (int form = 0; form < 4; ++form) {
@@ -174,8 +172,7 @@ static void hold_equations(atn_needle *n, const geom_pose *pose, size_t at_least
 }
 
 /* On every device: at the truth, somewhat off it, and where nothing is near. */
-static void equations_are_those_of_all_pairs(void **state) {
-    (void)state;
+KIT_TEST(equations_are_those_of_all_pairs) {
     scene s = scene_make(30, &NEEDLE);
     atn_devices *devices;
     geom_pose off = s.truth, away = s.truth;
@@ -200,8 +197,7 @@ static void equations_are_those_of_all_pairs(void **state) {
 }
 
 /* The published winner need not be the best combination; the best one has the largest count. */
-static void marginal_and_joint(void **state) {
-    (void)state;
+KIT_TEST(marginal_and_joint) {
     scene s = scene_make(5, &NEEDLE);
     atn_needle_match_settings settings = {.has_start = true, .rounds = 1, .no_refine = true};
     atn_needle_result joint = {0}, marginal = {0};
@@ -214,8 +210,7 @@ static void marginal_and_joint(void **state) {
     atn_cloud_free(s.scan);
 }
 
-static void roll_of_a_rod(void **state) {
-    (void)state;
+KIT_TEST(roll_of_a_rod) {
     atn_cloud *rod = needle_model(ctx, &ROD, MODEL_POINTS, 2);
     scene s = scene_make(8, &ROD);
     atn_needle_match_settings settings = {.has_start = true};
@@ -233,8 +228,7 @@ static void roll_of_a_rod(void **state) {
     atn_cloud_free(rod);
 }
 
-static void frames_are_tracked(void **state) {
-    (void)state;
+KIT_TEST(frames_are_tracked) {
     scene s = scene_make(6, &NEEDLE);
     atn_needle_match_settings settings = {.has_start = true};
     atn_needle_result r = {0};
@@ -259,8 +253,7 @@ static void frames_are_tracked(void **state) {
     atn_cloud_free(s.scan);
 }
 
-static void what_is_not_there(void **state) {
-    (void)state;
+KIT_TEST(what_is_not_there) {
     scene s = scene_make(4, &NEEDLE);
     atn_needle_match_settings settings = {.has_start = true};
     atn_needle_result r = {0};
@@ -283,8 +276,7 @@ static void what_is_not_there(void **state) {
     atn_cloud_free(s.scan);
 }
 
-static void refusals(void **state) {
-    (void)state;
+KIT_TEST(refusals) {
     scene s = scene_make(4, &NEEDLE);
     atn_needle_result r = {0};
     atn_needle *n;

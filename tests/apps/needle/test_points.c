@@ -230,15 +230,9 @@ static void on_every_device(void (*look)(atn_device *device)) {
     atn_devices_free(devices);
 }
 
-static void points_are_those_of_a_loop(void **state) {
-    (void)state;
-    on_every_device(points_on);
-}
+KIT_TEST(points_are_those_of_a_loop) { on_every_device(points_on); }
 
-static void views_are_those_of_a_loop(void **state) {
-    (void)state;
-    on_every_device(views_on);
-}
+KIT_TEST(views_are_those_of_a_loop) { on_every_device(views_on); }
 
 static int setup(void **state) {
     (void)state;

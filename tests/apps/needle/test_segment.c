@@ -79,8 +79,7 @@ static void hold_bits(needle_bright *b, const int64_t shape[3], int32_t bits, in
     free(c.mask);
 }
 
-static void bits_are_those_of_a_loop(void **state) {
-    (void)state;
+KIT_TEST(bits_are_those_of_a_loop) {
     static const int64_t SHAPES[][3] = {{3, 64, 40}, {2, 37, 19}, {4, 100, 1}, {1, 1, 1}, {5, 31, 7}, {3, 33, 65}};
     for (int32_t bits = 8; bits <= 16; bits += 8) {
         needle_bright b = {.device = device, .ctx = ctx};
@@ -90,8 +89,7 @@ static void bits_are_those_of_a_loop(void **state) {
     }
 }
 
-static void levels_of_all_kinds(void **state) {
-    (void)state;
+KIT_TEST(levels_of_all_kinds) {
     static const int64_t SHAPE[3] = {2, 24, 36};
     static const int32_t LEVELS[] = {0, 1, 126, 127, 128, 129, 200, 253, 254};
     needle_bright b = {.device = device, .ctx = ctx};
@@ -103,8 +101,7 @@ static void levels_of_all_kinds(void **state) {
     needle_bright_free(&b);
 }
 
-static void scans_go_through_in_batches(void **state) {
-    (void)state;
+KIT_TEST(scans_go_through_in_batches) {
     static const int64_t SHAPES[2][3] = {{45, 641, 642},
                                          {45, 648, 640}}; /* forty fit into a batch; with copies, without */
     for (int k = 0; k < 2; ++k) {
@@ -117,8 +114,7 @@ static void scans_go_through_in_batches(void **state) {
 }
 
 /* The same on every other device that is here: several batches are on their way at once. */
-static void other_devices_have_the_same_bits(void **state) {
-    (void)state;
+KIT_TEST(other_devices_have_the_same_bits) {
     static const int64_t SHAPES[][3] = {{5, 31, 7}, {11, 1024, 3200}, {37, 1280, 3200}}; /* eight in a batch */
     atn_device *host = device;
     atn_devices *devices;
@@ -145,8 +141,7 @@ static void other_devices_have_the_same_bits(void **state) {
     device = host;
 }
 
-static void levels_are_between_dark_and_bright(void **state) {
-    (void)state;
+KIT_TEST(levels_are_between_dark_and_bright) {
     uint8_t narrow[64 * 64];
     uint16_t wide[64 * 64];
     const int64_t shape[3] = {1, 64, 64};
@@ -205,8 +200,7 @@ static const float *surface_of(needle_surface *s, const char *const *drawn, int 
     return surface_from(s, &info, pixels, mask, least);
 }
 
-static void corners_join_and_small_ones_go(void **state) {
-    (void)state;
+KIT_TEST(corners_join_and_small_ones_go) {
     static const char *const DRAWN[] = {"       9      9         ", "                        ",
                                         "999                     ", "   999                  ",
                                         "                  9999  ", "                  9999  "};
@@ -224,8 +218,7 @@ static void corners_join_and_small_ones_go(void **state) {
     needle_surface_free(&s);
 }
 
-static void the_uppermost_run_counts_at_its_peak(void **state) {
-    (void)state;
+KIT_TEST(the_uppermost_run_counts_at_its_peak) {
     static const char *const DRAWN[] = {"1111    ", "1311    ", "5831    ", "1931    ", "1821    ", "        ",
                                         "  99    ", "  99    ", "   9    ", "        ", "9999    "};
     needle_surface s = {.device = device, .ctx = ctx};
@@ -238,8 +231,7 @@ static void the_uppermost_run_counts_at_its_peak(void **state) {
     needle_surface_free(&s);
 }
 
-static void runs_go_on_over_words(void **state) {
-    (void)state;
+KIT_TEST(runs_go_on_over_words) {
     const char *drawn[ROWS];
     for (int r = 0; r < ROWS; ++r) drawn[r] = r >= 30 && r < 35 ? (r == 32 ? "99999999" : "33333333") : "        ";
     needle_surface s = {.device = device, .ctx = ctx};
@@ -251,8 +243,7 @@ static void runs_go_on_over_words(void **state) {
 }
 
 /* More runs than are looked at, and one that goes on to the last row. */
-static void columns_of_many_runs_and_of_one(void **state) {
-    (void)state;
+KIT_TEST(columns_of_many_runs_and_of_one) {
     const char *drawn[ROWS];
     for (int r = 0; r < ROWS; ++r) drawn[r] = r % 2 ? "    9999" : "9   9999";
     needle_surface s = {.device = device, .ctx = ctx};
@@ -392,10 +383,7 @@ static void surfaces_on(atn_device *on, int kinds) {
         }
 }
 
-static void surfaces_are_those_of_a_loop(void **state) {
-    (void)state;
-    surfaces_on(device, KINDS);
-}
+KIT_TEST(surfaces_are_those_of_a_loop) { surfaces_on(device, KINDS); }
 
 /* What the other devices that are here make of scans, of every kind in turn. */
 static void on_other_devices(void (*look)(atn_device *on)) {
@@ -414,14 +402,10 @@ static void on_other_devices(void (*look)(atn_device *on)) {
 
 static void look_at_surfaces(atn_device *on) { surfaces_on(on, KINDS); }
 
-static void other_devices_have_the_same_surfaces(void **state) {
-    (void)state;
-    on_other_devices(look_at_surfaces);
-}
+KIT_TEST(other_devices_have_the_same_surfaces) { on_other_devices(look_at_surfaces); }
 
 /* A scan that is all of one grey is missing, whatever the grey and the width; one pixel in an eighth row tells. */
-static void scans_that_are_missing(void **state) {
-    (void)state;
+KIT_TEST(scans_that_are_missing) {
     enum { SCANS = 5, HIGH = 19, WIDE = 13 };
     uint8_t pixels[SCANS][HIGH][WIDE], mask[SCANS * 3 * 16] = {0};
     const int32_t wanted[SCANS] = {0, 0, 1, 1, 0};
@@ -465,8 +449,7 @@ static needle_arcs arcs_of(float *row) {
     return arcs;
 }
 
-static void circles_are_found(void **state) {
-    (void)state;
+KIT_TEST(circles_are_found) {
     float row[WIDE];
     for (int form = 0; form < 4; ++form) { /* clean, noise, a gap, points that are off */
         draw_circle(row, 0.8, 0.9, form == 1 ? 0.01 : 0, 5);
@@ -482,8 +465,7 @@ static void circles_are_found(void **state) {
     }
 }
 
-static void jumps_and_gaps_end_an_arc(void **state) {
-    (void)state;
+KIT_TEST(jumps_and_gaps_end_an_arc) {
     float row[WIDE];
     draw_circle(row, 0.8, 0.9, 0, 1);
     for (int c = 84; c < WIDE; ++c)
@@ -499,8 +481,7 @@ static void jumps_and_gaps_end_an_arc(void **state) {
     needle_arcs_free(&arcs);
 }
 
-static void what_is_not_round(void **state) {
-    (void)state;
+KIT_TEST(what_is_not_round) {
     float row[WIDE];
     for (int form = 0; form < 3; ++form) { /* flat, wide and flat, hollow */
         for (int c = 0; c < WIDE; ++c) {

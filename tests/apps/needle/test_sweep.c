@@ -12,8 +12,7 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void poses_at_random(void **state) {
-    (void)state;
+KIT_TEST(poses_at_random) {
     const char *all = getenv("ATTUNE_TEST_ALL"), *given = getenv("ATTUNE_TEST_POSES");
     int poses = given ? atoi(given) : all ? 20 : 5, wrong_rolls = 0, silent = 0, visible = 0;
     static double error[MOST];

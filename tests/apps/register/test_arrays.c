@@ -16,8 +16,7 @@ static atn_array *rows_of(kit_host *host, const double *positions, size_t count)
     return rows;
 }
 
-static void agrees_with_clouds(void **state) {
-    (void)state;
+KIT_TEST(agrees_with_clouds) {
     kit_host host = host_open();
     double back[16], motion[16];
     motion_make(20, (double[3]){1, 2, 3}, 1, (double[3]){0.1, 0.2, -0.1}, motion);
@@ -46,8 +45,7 @@ static void agrees_with_clouds(void **state) {
     host_close(&host);
 }
 
-static void refuses_what_is_no_array_of_points(void **state) {
-    (void)state;
+KIT_TEST(refuses_what_is_no_array_of_points) {
     kit_host host = host_open(), other = host_open();
     const double some[12] = {0, 0, 1, 0, 1, 0, 1, 0, 0, NAN, 0, 0};
     atn_register_result result = {0};

@@ -44,8 +44,7 @@ static void ask(const clouds *c, atn_register_pair *pairs) {
 }
 
 /* The second time with what the first left; the last time one after the other: a profile is asked for. */
-static void each_comes_out_in_its_turn(void **state) {
-    (void)state;
+KIT_TEST(each_comes_out_in_its_turn) {
     kit_host host = host_open();
     clouds c;
     atn_register_pair pairs[3][PAIRS];
@@ -80,8 +79,7 @@ static bool enough(void *user, const atn_register_step *step) {
 }
 
 /* Whoever watches sees pairs of his own thread, and can stop all of them. */
-static void it_stops_when_asked(void **state) {
-    (void)state;
+KIT_TEST(it_stops_when_asked) {
     kit_host host = host_open();
     clouds c;
     atn_register_pair pairs[PAIRS];

@@ -26,8 +26,7 @@ static atn_register_result of_shapes(kit_host *host, size_t points, const atn_re
     return result;
 }
 
-static void every_method_reports_one_and_stays_as_it_is(void **state) {
-    (void)state;
+KIT_TEST(every_method_reports_one_and_stays_as_it_is) {
     kit_host host = host_open();
     for (int m = 0; m < N_METHODS; ++m) {
         atn_register_settings settings = {.method = METHODS[m], .reproducible = true, .no_covariance = true};
@@ -53,8 +52,7 @@ static void none_for(atn_register_result r, const char *reason) {
     kit_contains(r.covariance_reason, reason);
 }
 
-static void withheld_where_it_cannot_be_honest(void **state) {
-    (void)state;
+KIT_TEST(withheld_where_it_cannot_be_honest) {
     kit_host host = host_open();
     for (int kind = ATN_TRANSFORM_SIMILARITY; kind <= ATN_TRANSFORM_AFFINE; ++kind) {
         const atn_register_method methods[] = {ATN_REGISTER_EM_ICP, ATN_REGISTER_ICP, ATN_REGISTER_CPD};
@@ -74,8 +72,7 @@ static void withheld_where_it_cannot_be_honest(void **state) {
 }
 
 /* Beyond 8,192 points the curvature is taken from some of them. */
-static void many_points_are_thinned(void **state) {
-    (void)state;
+KIT_TEST(many_points_are_thinned) {
     kit_host host = host_open();
     const atn_register_settings settings = {.init = ATN_START_IDENTITY, .sigma_start = 0.1};
     atn_register_result all = of_shapes(&host, 8000, &settings), some = of_shapes(&host, 10000, &settings);
@@ -88,8 +85,7 @@ static void many_points_are_thinned(void **state) {
 }
 
 /* A turned sphere fits in every turn. */
-static void spheres_slide(void **state) {
-    (void)state;
+KIT_TEST(spheres_slide) {
     enum { POINTS = 2000 };
     kit_host host = host_open();
     double *at = malloc(3 * POINTS * sizeof *at);
@@ -121,8 +117,7 @@ static void spheres_slide(void **state) {
 }
 
 /* Where both clouds lie does not change the rotation's share, and moves the translation's with it: C' = A C A^T. */
-static void moves_with_the_frame(void **state) {
-    (void)state;
+KIT_TEST(moves_with_the_frame) {
     kit_host host = host_open();
     double motion[16], there[16];
     const double far[3] = {100, -50, 20};

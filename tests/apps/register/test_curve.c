@@ -37,8 +37,7 @@ static double total(const cloud_points *p) {
     return sum;
 }
 
-static void orders_and_unites(void **state) {
-    (void)state;
+KIT_TEST(orders_and_unites) {
     atn_ctx *ctx = kit_ctx();
     for (int which = 0; which < 4; ++which) {
         cloud_points p, given = points_of(ctx, which & 1, which & 2, 3);
@@ -68,8 +67,7 @@ static void orders_and_unites(void **state) {
 }
 
 /* Every cell's mean and weight by a loop over all points that lie in it. */
-static void merges_cells(void **state) {
-    (void)state;
+KIT_TEST(merges_cells) {
     atn_ctx *ctx = kit_ctx();
     cloud_points p, given = points_of(ctx, false, false, 7), merged;
     reg_curve curve, coarse;
@@ -109,8 +107,7 @@ static void merges_cells(void **state) {
 }
 
 /* Half of the points within a thousandth: at most 64 of them are left, the others are as they were. */
-static void thins_out_crowds(void **state) {
-    (void)state;
+KIT_TEST(thins_out_crowds) {
     atn_ctx *ctx = kit_ctx();
     cloud_points p, given = points_of(ctx, false, false, 11);
     reg_curve curve;
@@ -134,8 +131,7 @@ static void thins_out_crowds(void **state) {
 }
 
 /* All at one place, all but one at one place, many at few places: no harm, and quickly. */
-static void takes_points_at_one_place(void **state) {
-    (void)state;
+KIT_TEST(takes_points_at_one_place) {
     atn_ctx *ctx = kit_ctx();
     for (int places = 1; places <= 1000; places *= 10) {
         cloud_points p, given;
@@ -184,8 +180,7 @@ static atn_status use_all(atn_ctx *ctx) {
     return status;
 }
 
-static void survives_failing_allocations(void **state) {
-    (void)state;
+KIT_TEST(survives_failing_allocations) {
     atn_status status = ATN_ERR_MEMORY;
     for (long n = 1; status != ATN_OK; ++n) {
         kit_faults faults = {.fail_at = n};
@@ -200,8 +195,7 @@ static void survives_failing_allocations(void **state) {
 }
 
 /* One point in each cell: the next one is a step along one axis away. */
-static void cells_that_follow_each_other_are_neighbours(void **state) {
-    (void)state;
+KIT_TEST(cells_that_follow_each_other_are_neighbours) {
     enum { SIDE = 8, COUNT = SIDE * SIDE * SIDE };
     kit_host host = host_open();
     cloud_points points, ordered;

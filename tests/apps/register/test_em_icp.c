@@ -24,8 +24,7 @@ static atn_register_result found(kit_host *host, const atn_scans *scans, const a
     return result;
 }
 
-static void finds_scans_in_any_pose(void **state) {
-    (void)state;
+KIT_TEST(finds_scans_in_any_pose) {
     kit_host host = host_open();
     const atn_register_settings settings = {.init = ATN_START_AUTO};
     int32_t right = 0;
@@ -83,8 +82,7 @@ static void takes_points_that_fill_space(void **state) {
 }
 
 /* In cells so large that a noisy surface is seen, points that belong to nothing are most, though they are few. */
-static void sees_surfaces_among_many_strays(void **state) {
-    (void)state;
+KIT_TEST(sees_surfaces_among_many_strays) {
     kit_host host = host_open();
     double wanted[16];
     size_t n;
@@ -96,8 +94,7 @@ static void sees_surfaces_among_many_strays(void **state) {
 }
 
 /* All pairs of all points, and those that count: soft pairs to the end, where the sums decide alone. */
-static void leaves_out_what_does_not_count(void **state) {
-    (void)state;
+KIT_TEST(leaves_out_what_does_not_count) {
     kit_host host = host_open();
     atn_scans scans = scans_of(&host, 1500, 5, 10);
     atn_register_settings settings = {
@@ -117,8 +114,7 @@ static void leaves_out_what_does_not_count(void **state) {
     host_close(&host);
 }
 
-static void works_in_parts(void **state) {
-    (void)state;
+KIT_TEST(works_in_parts) {
     kit_host host = host_open();
     atn_scans scans = scans_of(&host, 6000, 3, 10);
     atn_register_settings settings = {.init = ATN_START_GIVEN, .no_polish = true};
@@ -150,8 +146,7 @@ static void works_in_parts(void **state) {
 }
 
 /* A device that is opened sees the processors that the thread may use then. */
-static void repeats_bit_by_bit(void **state) {
-    (void)state;
+KIT_TEST(repeats_bit_by_bit) {
     cpu_set_t before, one;
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
     if (CPU_COUNT(&before) < 2) {
@@ -178,8 +173,7 @@ static void repeats_bit_by_bit(void **state) {
 }
 
 /* e^T C^-1 e of how far results are off has a mean of 6 where C is right. */
-static void covariance_is_honest(void **state) {
-    (void)state;
+KIT_TEST(covariance_is_honest) {
     enum { TRIALS = 24 };
     kit_host host = host_open();
     double sum = 0;
@@ -215,8 +209,7 @@ static void covariance_is_honest(void **state) {
     host_close(&host);
 }
 
-static void batches_go_on(void **state) {
-    (void)state;
+KIT_TEST(batches_go_on) {
     kit_host host = host_open();
     atn_scans scans = scans_of(&host, 2000, 2, 5);
     atn_cloud *nothing;
@@ -244,8 +237,7 @@ static bool three(void *user, const atn_register_step *step) {
     return step->iteration < 3;
 }
 
-static void stops_when_told(void **state) {
-    (void)state;
+KIT_TEST(stops_when_told) {
     kit_host host = host_open();
     atn_scans scans = scans_of(&host, 2000, 2, 20);
     int seen = 0;
@@ -259,8 +251,7 @@ static void stops_when_told(void **state) {
 }
 
 /* Few points a thousand and a hundred thousand radii away in both clouds are none of the thing. */
-static void points_far_away_do_not_count(void **state) {
-    (void)state;
+KIT_TEST(points_far_away_do_not_count) {
     enum { SIZE = 5000, FAR = 20 };
     kit_host host = host_open();
     atn_scans scans = scans_of(&host, SIZE, 6, 10);

@@ -39,8 +39,7 @@ static void one(kit_host *host, const row *r) {
     atn_cloud_free(target);
 }
 
-static void finds_the_motion(void **state) {
-    (void)state;
+KIT_TEST(finds_the_motion) {
     kit_host host = host_open();
     const row rows[] = {
         {"em-icp", {.method = ATN_REGISTER_EM_ICP}, 20, 0.01, 0, 0, 0.4, 0.004},
@@ -93,8 +92,7 @@ static void finds_the_motion(void **state) {
 }
 
 /* A scale, and a shear: where the map sends points on the shape. */
-static void finds_scale_and_shear(void **state) {
-    (void)state;
+KIT_TEST(finds_scale_and_shear) {
     kit_host host = host_open();
     static const atn_register_method methods[] = {ATN_REGISTER_EM_ICP, ATN_REGISTER_ICP, ATN_REGISTER_SOFTASSIGN,
                                                   ATN_REGISTER_CPD};
@@ -124,8 +122,7 @@ static void finds_scale_and_shear(void **state) {
 }
 
 /* Strangers in the source only, at one large distance: what is left out or weighs less must help. */
-static void trimming_and_robust_kernels_help(void **state) {
-    (void)state;
+KIT_TEST(trimming_and_robust_kernels_help) {
     kit_host host = host_open();
     double motion[16], back[16], plain = 0;
     motion_make(10, AXIS, 1, SHIFT, motion);
@@ -160,8 +157,7 @@ static void trimming_and_robust_kernels_help(void **state) {
 }
 
 /* Two views that share half of what they show: CPD's mixture has to find out how much of the target it is not for. */
-static void cpd_finds_views_that_half_overlap(void **state) {
-    (void)state;
+KIT_TEST(cpd_finds_views_that_half_overlap) {
     kit_host host = host_open();
     for (uint64_t seed = 1; seed < 5; ++seed) {
         atn_scans scans;
@@ -179,8 +175,7 @@ static void cpd_finds_views_that_half_overlap(void **state) {
 }
 
 /* Of each kind of method, on the host: what is foreseen is within a quarter of the peak. */
-static void memory_is_foreseen(void **state) {
-    (void)state;
+KIT_TEST(memory_is_foreseen) {
     kit_host host = host_open();
     atn_scans scans;
     atn_scans_settings made = {.size = 10000, .seed = 5, .noise = 0.002, .overlap = 0.65, .turn_deg = 10};

@@ -150,10 +150,7 @@ static void compare_all(maker *m) {
     compare(m, (scene){.count = 200, .equal = true, .far = 1}, (scene){.count = 1300, .scattered = 1300, .seed = 2});
 }
 
-static void every_pair_within_reach_is_listed(void **state) {
-    (void)state;
-    for_all(compare_all);
-}
+KIT_TEST(every_pair_within_reach_is_listed) { for_all(compare_all); }
 
 static void count_scattered(maker *m) {
     reg_side rows = side_of(m, (scene){.count = 20000, .scattered = 300, .seed = 5});
@@ -173,10 +170,7 @@ static void count_scattered(maker *m) {
     reg_side_free(&rows);
 }
 
-static void scattered_points_do_not_fill_lists(void **state) {
-    (void)state;
-    for_all(count_scattered);
-}
+KIT_TEST(scattered_points_do_not_fill_lists) { for_all(count_scattered); }
 
 static void use_slack(maker *m) {
     const double reach = 0.02, slack = 0.05, far[6] = {0, 0, 0, 2 * slack, 0, 0};
@@ -202,10 +196,7 @@ static void use_slack(maker *m) {
 }
 
 /* Lists stay while rows have moved less than the slack, and serve what is within reach there. */
-static void lists_serve_poses_within_the_slack(void **state) {
-    (void)state;
-    for_all(use_slack);
-}
+KIT_TEST(lists_serve_poses_within_the_slack) { for_all(use_slack); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {

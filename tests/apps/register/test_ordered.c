@@ -258,8 +258,7 @@ static void check_sample(reg_engine *e) {
     cloud_points_free(&some);
 }
 
-static void agrees_with_the_host_on_every_device(void **state) {
-    (void)state;
+KIT_TEST(agrees_with_the_host_on_every_device) {
     static const size_t COUNTS[] = {1, 2, 63, 64, 65, 1000, 4099};
     atn_ctx *ctx = kit_ctx();
     atn_devices *devices;

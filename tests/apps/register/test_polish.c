@@ -205,8 +205,7 @@ static void sums_agree(int32_t precision, atn_type type) {
     host_close(&host);
 }
 
-static void sums_agree_with_plain_loops(void **state) {
-    (void)state;
+KIT_TEST(sums_agree_with_plain_loops) {
     sums_agree(32, ATN_SP);
     sums_agree(64, ATN_DP);
 }
@@ -276,8 +275,7 @@ static void shapes_agree(int32_t precision, atn_type type) {
     host_close(&host);
 }
 
-static void shapes_agree_with_eigenvectors(void **state) {
-    (void)state;
+KIT_TEST(shapes_agree_with_eigenvectors) {
     shapes_agree(32, ATN_SP);
     shapes_agree(64, ATN_DP);
 }

@@ -35,8 +35,7 @@ static void no_answer(kit_host *host, const char *what, size_t n, const double *
     atn_cloud_free(target);
 }
 
-static void answers_nothing_to_no_question(void **state) {
-    (void)state;
+KIT_TEST(answers_nothing_to_no_question) {
     kit_host host = host_open();
     enum { MANY = 100 };
     double ball[3 * MANY], line[3 * MANY], place[3 * MANY];
@@ -61,8 +60,7 @@ static void answers_nothing_to_no_question(void **state) {
 }
 
 /* Far away: methods that look from afar may find it; those that do not say so. Never a wrong answer called right. */
-static void far_clouds_are_found_or_not_but_not_wrong(void **state) {
-    (void)state;
+KIT_TEST(far_clouds_are_found_or_not_but_not_wrong) {
     kit_host host = host_open();
     double far[16], back[16];
     const double shift[3] = {1e4, 0, 0};
@@ -83,8 +81,7 @@ static void far_clouds_are_found_or_not_but_not_wrong(void **state) {
     host_close(&host);
 }
 
-static void refuses_scale_along_normals(void **state) {
-    (void)state;
+KIT_TEST(refuses_scale_along_normals) {
     kit_host host = host_open();
     atn_cloud *cloud = shape_make(host.ctx, &(shape){50, 4, 41, 0, 0, 0, NULL});
     for (int kind = 1; kind < 3; ++kind) {
@@ -121,8 +118,7 @@ static atn_cloud *two_shapes(kit_host *host, const double first[16], const doubl
     return cloud;
 }
 
-static void weights_and_kinds_count(void **state) {
-    (void)state;
+KIT_TEST(weights_and_kinds_count) {
     kit_host host = host_open();
     double motion[16], back[16], other[16], none[16], across[16];
     motion_make(12, AXIS, 1, SHIFT, motion);
@@ -166,8 +162,7 @@ static bool watch(void *user, const atn_register_step *step) {
     return step->iteration < w->stop_at;
 }
 
-static void stops_when_told_to(void **state) {
-    (void)state;
+KIT_TEST(stops_when_told_to) {
     kit_host host = host_open();
     double motion[16], back[16];
     motion_make(15, AXIS, 1, SHIFT, motion);
@@ -193,8 +188,7 @@ static void stops_when_told_to(void **state) {
 }
 
 /* The n-th allocation from the first call on fails, for every n until it goes well. */
-static void every_allocation_fails_once(void **state) {
-    (void)state;
+KIT_TEST(every_allocation_fails_once) {
     double motion[16], back[16];
     motion_make(10, AXIS, 1, SHIFT, motion);
     motion_invert(motion, back);
@@ -236,8 +230,7 @@ static void every_allocation_fails_once(void **state) {
 }
 
 /* A start is of the kind that is asked for: what is far from it is refused, what a file rounded is made whole. */
-static void a_start_is_what_it_should_be(void **state) {
-    (void)state;
+KIT_TEST(a_start_is_what_it_should_be) {
     static const struct {
         double start[9];
         const char *why[3]; /* by kind of transform; NULL: it is taken */
@@ -276,8 +269,7 @@ static void a_start_is_what_it_should_be(void **state) {
 }
 
 /* Every point twice, or half of them at one place, is the same shape. */
-static void copies_of_points_are_no_density(void **state) {
-    (void)state;
+KIT_TEST(copies_of_points_are_no_density) {
     kit_host host = host_open();
     double motion[16], back[16];
     motion_make(8, AXIS, 1, SHIFT, motion);
@@ -307,8 +299,7 @@ static void copies_of_points_are_no_density(void **state) {
 }
 
 /* What can be known to be no answer is told for what it is. */
-static void reasons_name_the_cause(void **state) {
-    (void)state;
+KIT_TEST(reasons_name_the_cause) {
     kit_host host = host_open();
     size_t n;
     double *p = shape_positions(&(shape){300, 6, 61, 0, 0, 0, NULL}, &n), *q = malloc(3 * n * sizeof *q);
@@ -363,8 +354,7 @@ static bool lose_it(void *user, const atn_register_step *step) {
 }
 
 /* The host takes over, from the start, and it is said once; the pairs after it stay there. */
-static void goes_on_without_its_device(void **state) {
-    (void)state;
+KIT_TEST(goes_on_without_its_device) {
     kit_log log = {0};
     atn_ctx *ctx;
     kit_ok(NULL, atn_ctx_create(&(atn_ctx_settings){.log = kit_log_line, .log_user = &log}, &ctx));

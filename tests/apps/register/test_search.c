@@ -162,32 +162,17 @@ static int found(int rounds, double from, double noise, double scale, bool simil
     return right;
 }
 
-static void test_full_copy(void **state) {
-    (void)state;
-    assert_int_equal(found(10, -10, 0.002, 1, false, 6000), 10);
-}
+KIT_TEST(test_full_copy) { assert_int_equal(found(10, -10, 0.002, 1, false, 6000), 10); }
 
 /* Planes at -0.35 of a body that reaches to about 1 leave two thirds of it on each side: half of the source overlaps.
  */
-static void test_half_overlap(void **state) {
-    (void)state;
-    assert_true(found(20, -0.35, 0.008, 1, false, 8000) >= 18);
-}
+KIT_TEST(test_half_overlap) { assert_true(found(20, -0.35, 0.008, 1, false, 8000) >= 18); }
 
-static void test_few_points(void **state) {
-    (void)state;
-    assert_true(found(10, -10, 0.01, 1, false, 300) >= 9);
-}
+KIT_TEST(test_few_points) { assert_true(found(10, -10, 0.01, 1, false, 300) >= 9); }
 
-static void test_scale(void **state) {
-    (void)state;
-    assert_true(found(6, -0.7, 0.005, 1.7, true, 6000) >= 5);
-}
+KIT_TEST(test_scale) { assert_true(found(6, -0.7, 0.005, 1.7, true, 6000) >= 5); }
 
-static void test_million(void **state) {
-    (void)state;
-    assert_int_equal(found(1, -0.5, 0.01, 1, false, 1000000), 1);
-}
+KIT_TEST(test_million) { assert_int_equal(found(1, -0.5, 0.01, 1, false, 1000000), 1); }
 
 /* ---- clouds without a turn ---- */
 
@@ -200,8 +185,7 @@ static void holds(const reg_start *start) {
     }
 }
 
-static void test_degenerate(void **state) {
-    (void)state;
+KIT_TEST(test_degenerate) {
     static const struct {
         shape *of;
         size_t count;
@@ -223,8 +207,7 @@ static void test_degenerate(void **state) {
 }
 
 /* Centroids are aligned where nothing can be tried. */
-static void test_line_is_centred(void **state) {
-    (void)state;
+KIT_TEST(test_line_is_centred) {
     cloud_points source = made(line, 100, NULL, 0, 0, 5), target = made(one_place, 7, NULL, 0, 0, 6);
     reg_start start;
     kit_ok(ctx, search_in(&source, &target, false, &start));
@@ -239,8 +222,7 @@ static void test_line_is_centred(void **state) {
 }
 
 /* A flat shape has no surface that tells places apart: even turns find it. */
-static void test_flat(void **state) {
-    (void)state;
+KIT_TEST(test_flat) {
     atn_random random;
     atn_random_seed(&random, 7);
     for (int round = 0; round < 5; ++round) {
@@ -258,8 +240,7 @@ static void test_flat(void **state) {
 
 /* ---- the same again, and what goes wrong ---- */
 
-static void test_repeats(void **state) {
-    (void)state;
+KIT_TEST(test_repeats) {
     cloud_points source = made(whole, 5000, NULL, 0, 0.01, 5), target = made(whole, 5000, NULL, 0, 0.01, 6);
     reg_start first, again;
     kit_ok(ctx, search_in(&source, &target, false, &first));
@@ -270,8 +251,7 @@ static void test_repeats(void **state) {
     cloud_points_free(&target);
 }
 
-static void test_no_points(void **state) {
-    (void)state;
+KIT_TEST(test_no_points) {
     cloud_points some = made(whole, 10, NULL, 0, 0, 5), none = {.ctx = ctx};
     reg_start start;
     kit_fails(ctx, ATN_ERR_INPUT, "source has no points", search_in(&none, &some, false, &start));
@@ -280,8 +260,7 @@ static void test_no_points(void **state) {
 }
 
 /* Every so manyth allocation fails: it is said, and nothing is left behind. */
-static void test_memory(void **state) {
-    (void)state;
+KIT_TEST(test_memory) {
     kit_faults faults = {0};
     char *dir = kit_tempdir();
     atn_ctx_settings options = kit_fault_options(&faults);
@@ -311,8 +290,7 @@ static void test_memory(void **state) {
     kit_remove(dir);
 }
 
-static void test_cancel(void **state) {
-    (void)state;
+KIT_TEST(test_cancel) {
     cloud_points source = made(whole, 500, NULL, 0, 0.01, 5), target = made(whole, 500, NULL, 0, 0.01, 6);
     atn_ctx *other = kit_ctx();
     reg_start start;

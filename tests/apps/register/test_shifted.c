@@ -61,8 +61,7 @@ static void near(double found, double right, const char *what) {
     if (!(fabs(found - right) <= 1e-3 * (1 + fabs(right)))) fail_msg("%s: %g, %g is right", what, found, right);
 }
 
-static void agrees_with_plain_loops(void **state) {
-    (void)state;
+KIT_TEST(agrees_with_plain_loops) {
     kit_host host = host_open();
     const double far2[] = {20, 400, 1e5, INFINITY};
     const double scale[] = {2, 20, 80};
@@ -96,8 +95,7 @@ static void agrees_with_plain_loops(void **state) {
 }
 
 /* Without outliers strangers pull, however small sigma gets. */
-static void counts_everything_without_outliers(void **state) {
-    (void)state;
+KIT_TEST(counts_everything_without_outliers) {
     kit_host host = host_open();
     enum { POINTS = 300 };
     double at[3 * POINTS], target[3 * POINTS];

@@ -123,8 +123,7 @@ static void drift(const scene *s, double share, geom_pose *pose, double *sigma) 
     *sigma = sqrt(sum / (3 * weight));
 }
 
-static void drift_is_the_plain_one(void **state) {
-    (void)state;
+KIT_TEST(drift_is_the_plain_one) {
     kit_host host = host_open();
     for (int k = 0; k < 6; ++k) {
         double unit = k / 2 == 0 ? 1 : k / 2 == 1 ? 1e-4 : 3e5;
@@ -170,8 +169,7 @@ static void assign(const scene *s, double t, double alpha, geom_pose *pose) {
     *pose = fit(s, ATN_TRANSFORM_RIGID);
 }
 
-static void softassign_is_the_plain_one(void **state) {
-    (void)state;
+KIT_TEST(softassign_is_the_plain_one) {
     kit_host host = host_open();
     static const double sigmas[] = {1.2, 0.4, 0.15};
     for (int k = 0; k < 6; ++k) {

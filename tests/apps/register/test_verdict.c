@@ -21,8 +21,7 @@ static atn_register_result align(kit_host *host, const thing_settings *s, const 
     return result;
 }
 
-static void one_thing_is_trusted(void **state) {
-    (void)state;
+KIT_TEST(one_thing_is_trusted) {
     kit_host host = host_open();
     for (int kind = THING_LUMPY; kind <= THING_SCANS; ++kind) {
         thing_settings s = {
@@ -37,8 +36,7 @@ static void one_thing_is_trusted(void **state) {
     host_close(&host);
 }
 
-static void every_method_has_one(void **state) {
-    (void)state;
+KIT_TEST(every_method_has_one) {
     kit_host host = host_open();
     thing_settings s = {.kind = THING_LUMPY, .source = 1500, .target = 1500, .overlap = 1, .noise = 0.2, .seed = 5};
     for (int method = 0; method <= ATN_REGISTER_GICP; ++method) {
@@ -55,8 +53,7 @@ static void every_method_has_one(void **state) {
     host_close(&host);
 }
 
-static void different_things_are_not(void **state) {
-    (void)state;
+KIT_TEST(different_things_are_not) {
     kit_host host = host_open();
     for (int pair = THING_MIRRORED; pair <= THING_BOX; ++pair)
         for (int kind = THING_LUMPY; kind <= THING_TERRAIN; ++kind) {
@@ -75,8 +72,7 @@ static void different_things_are_not(void **state) {
     host_close(&host);
 }
 
-static void symmetric_things_have_all_their_poses(void **state) {
-    (void)state;
+KIT_TEST(symmetric_things_have_all_their_poses) {
     kit_host host = host_open();
     for (int kind = THING_CUBE; kind < THING_KINDS; ++kind) {
         thing_settings s = {
@@ -97,8 +93,7 @@ static void symmetric_things_have_all_their_poses(void **state) {
 
 /* Where noise is as large as the spacing there are no planes: nearest points tell. Furniture and the mirrored source
  * tell rooms apart, and many outliers neither end the last steps too soon nor hide surfaces. */
-static void hard_pairs(void **state) {
-    (void)state;
+KIT_TEST(hard_pairs) {
     kit_host host = host_open();
     static const struct {
         thing_settings s;
@@ -143,8 +138,7 @@ static void hard_pairs(void **state) {
 }
 
 /* A cylinder's axis, named. */
-static void what_slides_is_named(void **state) {
-    (void)state;
+KIT_TEST(what_slides_is_named) {
     kit_host host = host_open();
     static const struct {
         thing_kind kind;
@@ -171,8 +165,7 @@ static void what_slides_is_named(void **state) {
 
 /* A wrong pose that is given is refused; nothing is searched from identity, which gives up soon where it does not fit,
  * and near it auto needs no search. */
-static void starts(void **state) {
-    (void)state;
+KIT_TEST(starts) {
     kit_host host = host_open();
     double turn[16], near[16], back[16];
     const double axis[3] = {1, 2, -1};

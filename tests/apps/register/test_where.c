@@ -8,8 +8,7 @@ static const atn_device_info GPU = {.backend = "cuda", .name = "a GPU"};
 static const atn_device_info POCL = {.backend = "opencl", .name = "a CPU", .cpu = true};
 static const atn_device_info HOST = {.backend = "host", .name = "the host", .cpu = true};
 
-static void few_points_stay_with_many_cores(void **state) {
-    (void)state;
+KIT_TEST(few_points_stay_with_many_cores) {
     static const atn_register_settings PLAIN = {.init = ATN_START_AUTO}, GICP = {.method = ATN_REGISTER_GICP};
     assert_true(reg_sooner_on_host(&GPU, &PLAIN, 10000, 16));
     assert_true(reg_sooner_on_host(&GPU, &GICP, 1, 8));
@@ -17,8 +16,7 @@ static void few_points_stay_with_many_cores(void **state) {
     assert_false(reg_sooner_on_host(&GPU, &PLAIN, 40000, 16));
 }
 
-static void what_is_on_the_host_is_not_moved(void **state) {
-    (void)state;
+KIT_TEST(what_is_on_the_host_is_not_moved) {
     static const atn_register_settings PLAIN = {.init = ATN_START_AUTO};
     assert_false(reg_sooner_on_host(&HOST, &PLAIN, 10000, 16));
     assert_false(reg_sooner_on_host(&POCL, &PLAIN, 10000, 16));
@@ -26,8 +24,7 @@ static void what_is_on_the_host_is_not_moved(void **state) {
 
 /* All pairs, the published schedule, half precision and the other methods are asked for by those who measure a device,
  * or were not measured. */
-static void other_methods_go_where_they_are_sent(void **state) {
-    (void)state;
+KIT_TEST(other_methods_go_where_they_are_sent) {
     static const atn_register_settings ASKED[] = {{.dense = true},
                                                   {.compat = true},
                                                   {.precision = 16},
@@ -37,8 +34,7 @@ static void other_methods_go_where_they_are_sent(void **state) {
         assert_false(reg_sooner_on_host(&GPU, &ASKED[k], 1000, 16));
 }
 
-static void a_host_needs_no_other(void **state) {
-    (void)state;
+KIT_TEST(a_host_needs_no_other) {
     atn_ctx *ctx;
     atn_device *device;
     kit_ok(NULL, atn_ctx_create(NULL, &ctx));

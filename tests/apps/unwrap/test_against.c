@@ -78,8 +78,7 @@ static void compare(const dense *d, double most) {
     }
 }
 
-static void equals_a_dense_solution(void **state) {
-    (void)state;
+KIT_TEST(equals_a_dense_solution) {
     uint64_t seed = 11;
     dense *d = malloc(sizeof *d);
     for (int round = 0; round < 24; ++round) {
@@ -140,8 +139,7 @@ static atn_unwrap_result solve(scene *s, const atn_unwrap_settings *options,
 }
 
 /* All of them find the same surface, in about as many cycles. */
-static void knobs_agree(void **state) {
-    (void)state;
+KIT_TEST(knobs_agree) {
     static const atn_unwrap_settings KNOBS[] = {
         {.bits = 64},
         {.bits = 64, .smoother = ATN_UNWRAP_SMOOTHER_REDBLACK},
@@ -186,8 +184,7 @@ static void put_discs(scene *s, double share) {
     }
 }
 
-static void holes_cost_few_iterations(void **state) {
-    (void)state;
+KIT_TEST(holes_cost_few_iterations) {
     for (int64_t side = 128; side <= 256; side *= 2)
         for (int discs = 0; discs < 2; ++discs) {
             scene s = make(side);
@@ -225,8 +222,7 @@ static atn_status some_frames(atn_device *host) {
 }
 
 /* Every so manyth allocation fails: it is said, and nothing is left behind. */
-static void survives_failing_allocations(void **state) {
-    (void)state;
+KIT_TEST(survives_failing_allocations) {
     kit_faults faults = {0};
     char *dir = kit_tempdir();
     atn_ctx_settings options = kit_fault_options(&faults);
@@ -277,8 +273,7 @@ static int close_all(void **state) {
 
 /* A jump that grows along a cut: rounds that adapt weights need one iteration first and dozens in the end. What was
  * learned from the last frame's may not run over the next one's first. */
-static void frames_after_the_first(void **state) {
-    (void)state;
+KIT_TEST(frames_after_the_first) {
     enum { SIDE = 128 };
     static float phase[SIDE * SIDE], answer[SIDE * SIDE];
     atn_unwrap *u;

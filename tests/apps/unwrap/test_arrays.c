@@ -69,8 +69,7 @@ static void on_device(atn_ctx *ctx, atn_device *device, const atn_unwrap_solve_s
     atn_unwrap_free(unwrap);
 }
 
-static void nothing_is_copied(void **state) {
-    (void)state;
+KIT_TEST(nothing_is_copied) {
     const atn_unwrap_solve_settings KINDS[] = {{0}, {.mask = mask}, {.mask = mask, .quality = quality}};
     const char *const DEVICES[] = {"host", "opencl"};
     put_scene();
@@ -95,8 +94,7 @@ static void nothing_is_copied(void **state) {
 }
 
 /* The arrays that copies would go to have no memory yet. */
-static void host_memory_is_read_in_place(void **state) {
-    (void)state;
+KIT_TEST(host_memory_is_read_in_place) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = kit_open_host(ctx);
     atn_unwrap *unwrap;
@@ -112,8 +110,7 @@ static void host_memory_is_read_in_place(void **state) {
     kit_free(ctx);
 }
 
-static void wrong_arrays_are_refused(void **state) {
-    (void)state;
+KIT_TEST(wrong_arrays_are_refused) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = kit_open_host(ctx);
     atn_unwrap *unwrap;

@@ -55,8 +55,7 @@ static void add_pair(tiny *t, const double *psi, int64_t p, int64_t q, int64_t e
     t->cost[e] = cost;
 }
 
-static void no_answer_has_less(void **state) {
-    (void)state;
+KIT_TEST(no_answer_has_less) {
     uint64_t seed = 21;
     for (int round = 0; round < 60; ++round) {
         tiny t = {.width = 1 + (int64_t)(kit_random(&seed) % 3), .height = 1 + (int64_t)(kit_random(&seed) % 3)};
@@ -80,8 +79,7 @@ static void no_answer_has_less(void **state) {
     }
 }
 
-static void gives_up(void **state) {
-    (void)state;
+KIT_TEST(gives_up) {
     int32_t turns[2 * 16] = {0}, cut[2 * 16];
     uint16_t cost[2 * 16] = {0};
     bool found = true;
@@ -120,8 +118,7 @@ static void put_spiral(double hole) {
     }
 }
 
-static void residues_are_cut(void **state) {
-    (void)state;
+KIT_TEST(residues_are_cut) {
     put_spiral(0);
     atn_unwrap_result r = solve(NULL);
     assert_true(r.converged && r.shortest && !r.smeared && r.weighted && r.residues == 1);
@@ -141,8 +138,7 @@ static void residues_are_cut(void **state) {
 }
 
 /* Steep planes are regular, whatever wraps; noise is not; pixels without neighbours are no trouble. */
-static void noise_is_not_regular(void **state) {
-    (void)state;
+KIT_TEST(noise_is_not_regular) {
     static unwrap_phasor value[SIDE * SIDE];
     static float grade[SIDE * SIDE];
     unwrap_phasors f = {SIDE, SIDE, value};
@@ -161,8 +157,7 @@ static void noise_is_not_regular(void **state) {
 }
 
 /* No corner has a residue, but the way around the hole does not add up. */
-static void holes_hide_residues(void **state) {
-    (void)state;
+KIT_TEST(holes_hide_residues) {
     put_spiral(10);
     atn_unwrap_result r = solve(NULL);
     assert_true(r.converged && r.shortest && r.residues == 0);
@@ -177,8 +172,7 @@ static void holes_hide_residues(void **state) {
 }
 
 /* Holes all over a plane: every way around them adds up. */
-static void holes_that_add_up(void **state) {
-    (void)state;
+KIT_TEST(holes_that_add_up) {
     uint64_t seed = 6;
     uint8_t mask[SIDE * SIDE];
     for (int share = 1; share <= 5; ++share) {
@@ -192,8 +186,7 @@ static void holes_that_add_up(void **state) {
 }
 
 /* Phases of any size, islands, a frame of one row: whole turns all the same. */
-static void any_phase_will_do(void **state) {
-    (void)state;
+KIT_TEST(any_phase_will_do) {
     uint64_t seed = 4;
     uint8_t mask[SIDE * SIDE];
     for (int k = 0; k < SIDE * SIDE; ++k) {
@@ -208,8 +201,7 @@ static void any_phase_will_do(void **state) {
     }
 }
 
-static void surfaces_are_kept(void **state) {
-    (void)state;
+KIT_TEST(surfaces_are_kept) {
     for (int k = 0; k < SIDE * SIDE; ++k) psi[k] = (k % SIDE < 30 ? 0 : 20) + 0.1 * (k / SIDE);
     atn_unwrap_result r = solve(&(atn_unwrap_solve_settings){.unwrapped = true});
     assert_true(r.converged && !r.shortest);

@@ -26,8 +26,7 @@ static int teardown(void **state) {
     return 0;
 }
 
-static void text_and_back(void **state) {
-    (void)state;
+KIT_TEST(text_and_back) {
     unwrap_knobs knobs = {2, 2, 3, 1, 256, 0}, read;
     char text[UNWRAP_KNOBS_TEXT];
     unwrap_knobs_print(&knobs, text, sizeof text);
@@ -49,8 +48,7 @@ static void text_and_back(void **state) {
         if (unwrap_knobs_read(WRONG[k], &read)) fail_msg("'%s' was read", WRONG[k]);
 }
 
-static void what_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_is_refused) {
     atn_unwrap_tuned tuned = {0};
     kit_fails(ctx, ATN_ERR_INPUT, "8 to 32768 pixels", atn_unwrap_tune(host, 4, 100, NULL, &tuned));
     kit_fails(ctx, ATN_ERR_INPUT, "32 or 64 bits",
@@ -82,8 +80,7 @@ static void solve_with_known(const char *from, atn_unwrap_settings options, int3
     atn_unwrap_free(u);
 }
 
-static void best_is_remembered(void **state) {
-    (void)state;
+KIT_TEST(best_is_remembered) {
     atn_unwrap_tuned tuned = {0};
     static const char ONE[] = "smoother = (\"jacobi\",)\ncycle = (\"V\", \"W\")\nbefore = (2,)\nafter = (2,)\n"
                               "coarsest = (100,)\nfuse = (1, 0)\n";
@@ -97,8 +94,7 @@ static void best_is_remembered(void **state) {
 }
 
 /* What somebody wrote into the database is not believed, and what the caller says goes before what is known. */
-static void nonsense_is_passed_over(void **state) {
-    (void)state;
+KIT_TEST(nonsense_is_passed_over) {
     atn_wisdom *wisdom;
     atn_wisdom_key key = unwrap_knobs_key(atn_device_get_info(host), 40, 32, 32);
     kit_ok(ctx, atn_wisdom_open(ctx, NULL, false, &wisdom));

@@ -63,8 +63,7 @@ static double worst(const atn_phase_settings *options, const float *const *frame
     return most;
 }
 
-static void steps_give_the_phase(void **state) {
-    (void)state;
+KIT_TEST(steps_give_the_phase) {
     for (int32_t steps = 3; steps <= MOST; ++steps) {
         double angle[MOST];
         for (int k = 0; k < steps; ++k) angle[k] = steps == 5 ? (k - 2) * PI / 2 : 2 * PI * k / steps;
@@ -80,8 +79,7 @@ static void steps_give_the_phase(void **state) {
 }
 
 /* Steps of 92 instead of 90 degrees: an error of first order in four steps, of second in five. */
-static void five_steps_forgive(void **state) {
-    (void)state;
+KIT_TEST(five_steps_forgive) {
     double wrong[MOST];
     for (int k = 0; k < 5; ++k) wrong[k] = (k - 2) * 92 * PI / 180;
     const atn_phase_settings five = {.bits = 64, .steps = 5}, four = {.bits = 64, .steps = 4};
@@ -91,8 +89,7 @@ static void five_steps_forgive(void **state) {
     if (!(forgiving < 0.001 && strict > 0.02)) fail_msg("five: %g, four: %g", forgiving, strict);
 }
 
-static void the_dark_and_the_bright(void **state) {
-    (void)state;
+KIT_TEST(the_dark_and_the_bright) {
     static const double ANGLE[] = {0, 1.5707963267948966, 3.141592653589793, 4.71238898038469};
     static float out[PIXELS], modulation[PIXELS], changed[PIXELS];
     const float *frames[4];
@@ -113,8 +110,7 @@ static void the_dark_and_the_bright(void **state) {
     atn_phase_free(phase);
 }
 
-static void what_is_refused(void **state) {
-    (void)state;
+KIT_TEST(what_is_refused) {
     static const double SAME[] = {1, 1, 1, 1}, TWO[] = {0, 1, 0, 1}, NO[] = {0, NAN, 2, 3};
     static const struct {
         atn_phase_settings options;

@@ -79,8 +79,7 @@ static double error_of(const scene *s, size_t from, size_t to) {
     return sqrt(squares / count);
 }
 
-static void is_accurate(void **state) {
-    (void)state;
+KIT_TEST(is_accurate) {
     static const int64_t SIZE[][2] = {{64, 64}, {50, 37}, {1, 2048}, {2, 2}, {65, 17}, {1, 1}};
     for (size_t k = 0; k < 2 * sizeof SIZE / sizeof *SIZE; ++k) {
         scene s = make(SIZE[k / 2][0], SIZE[k / 2][1]);
@@ -99,8 +98,7 @@ static void is_accurate(void **state) {
     }
 }
 
-static void does_not_slow_down(void **state) {
-    (void)state;
+KIT_TEST(does_not_slow_down) {
     int32_t least = 1000, most = 0;
     for (int64_t n = 128; n <= 512; n *= 2) {
         scene s = make(n, n);
@@ -116,8 +114,7 @@ static void does_not_slow_down(void **state) {
     assert_true(most <= 12);
 }
 
-static void copes_with_holes(void **state) {
-    (void)state;
+KIT_TEST(copes_with_holes) {
     scene s = make(64, 64);
     uint64_t seed = 5;
     for (size_t k = 0; k < s.pixels; ++k) s.mask[k] = kit_uniform(&seed) >= 0.2;
@@ -141,8 +138,7 @@ static void copes_with_holes(void **state) {
 }
 
 /* Two halves that a masked row divides: each right by itself. */
-static void solves_islands_apart(void **state) {
-    (void)state;
+KIT_TEST(solves_islands_apart) {
     scene s = make(64, 64);
     memset(s.mask + 30 * 64, 0, 64);
     atn_unwrap_result r =
@@ -157,8 +153,7 @@ static void solves_islands_apart(void **state) {
     drop(&s);
 }
 
-static void is_congruent(void **state) {
-    (void)state;
+KIT_TEST(is_congruent) {
     scene s = make(64, 64);
     uint64_t seed = 9;
     for (size_t k = 0; k < s.pixels; ++k) s.psi[k] = wrapped(s.truth[k] + 3 * (kit_uniform(&seed) - 0.5));
@@ -178,8 +173,7 @@ static void is_congruent(void **state) {
 }
 
 /* Where all differences add up, turns are followed and nothing is solved: as gradients would have it, to rounding. */
-static void follows_turns(void **state) {
-    (void)state;
+KIT_TEST(follows_turns) {
     enum { W = 90, H = 70 };
     scene s = make(W, H);
     float quality[W * H];
@@ -300,8 +294,7 @@ static void joins_windings(void **state) {
     drop(&s);
 }
 
-static void removes_tilt(void **state) {
-    (void)state;
+KIT_TEST(removes_tilt) {
     scene s = make(64, 64);
     for (size_t k = 0; k < s.pixels; ++k) s.psi[k] = wrapped(0.3 * (double)(k % 64) - 0.2 * (double)(k / 64));
     solve(&s, 64, &(atn_unwrap_solve_settings){.remove = ATN_UNWRAP_REMOVE_TILT});
@@ -312,8 +305,7 @@ static void removes_tilt(void **state) {
     drop(&s);
 }
 
-static void starts_warm(void **state) {
-    (void)state;
+KIT_TEST(starts_warm) {
     scene s = make(64, 64);
     atn_unwrap *unwrap;
     atn_unwrap_result cold = {0}, warm = {0};
@@ -330,8 +322,7 @@ static void starts_warm(void **state) {
 }
 
 /* Frames and masks that change: what an unwrapper keeps from one to the next, launches above all, changes no bit. */
-static void frames_leave_no_trace(void **state) {
-    (void)state;
+KIT_TEST(frames_leave_no_trace) {
     static const float residue[4] = {0, 1.6f, -1.6f, 3.1f};
     scene s = make(100, 75);
     float *out = malloc(2 * s.pixels * sizeof *out);
@@ -358,8 +349,7 @@ static void frames_leave_no_trace(void **state) {
 }
 
 /* What is not finite leaves nothing behind either. */
-static void frames_after_one_that_is_not_finite(void **state) {
-    (void)state;
+KIT_TEST(frames_after_one_that_is_not_finite) {
     scene s = make(61, 47);
     float *wild = malloc(s.pixels * sizeof *wild), *out = malloc(s.pixels * sizeof *out);
     atn_unwrap *unwrap;
@@ -380,8 +370,7 @@ static void frames_after_one_that_is_not_finite(void **state) {
     drop(&s);
 }
 
-static void answers_the_hopeless(void **state) {
-    (void)state;
+KIT_TEST(answers_the_hopeless) {
     scene s = make(16, 16);
     float quality[256] = {0};
     memset(s.mask, 0, s.pixels);
@@ -408,8 +397,7 @@ static void answers_the_hopeless(void **state) {
     drop(&s);
 }
 
-static void refuses(void **state) {
-    (void)state;
+KIT_TEST(refuses) {
     scene s = make(4, 4);
     float quality[16] = {[3] = -1};
     atn_unwrap *unwrap;
