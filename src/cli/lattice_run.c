@@ -1,5 +1,6 @@
 /* The verb lattice over a file: frames that are neighbourhoods, or one frame in slabs, whose results are written in the
  * order of the file. */
+#include "apps/lattice/shared.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/lattice.h"
@@ -92,7 +93,7 @@ static atn_status learn(const job *j, atn_slabs *slabs) {
     for (size_t k = begin; k <= middle && here && !status; ++k) status = atn_slabs_next(slabs, &atoms);
     if (!status && here) status = name_species(j, &atoms, &species);
     if (j->ranks) status = lattice_share_sample(j, here, status, &atoms, &room);
-    if (!status) status = atn_lattice_learn(j->lattice, &atoms, j->about.angstrom);
+    if (!status) status = lattice_learn_ranks(j->lattice, j->ranks, &atoms, j->about.angstrom);
     if (j->ranks) status = lattice_share_learned(j, status);
     atn_free(j->call->ctx, room);
     atn_free(j->call->ctx, species);

@@ -8,6 +8,7 @@
 #include "apps/lattice/parts.h"
 
 #include "apps/lattice/atoms.h"
+#include "apps/lattice/shared.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -329,6 +330,7 @@ static void fit_odds(const made *m, bool other, lattice_knots *out) {
  * background as judging expects, be it little: else whatever is told as other would be wrong in them. */
 static atn_status check_frames(atn_lattice *l, atn_sample_atoms_settings *about, made *m) {
     atn_status status = ATN_OK;
+    size_t begin[FRAMES + 1] = {0};
     if (!lattice_background_given(&l->settings)) about->background = l->info.background;
     m->count = 0;
     for (int f = 0; f < FRAMES && status == ATN_OK; ++f) {
@@ -338,8 +340,12 @@ static atn_status check_frames(atn_lattice *l, atn_sample_atoms_settings *about,
         status = make(l, about, CHECKED, m);
         atn_atoms atoms = {.count = m->count - first, .own = m->count - first};
         for (int axis = 0; axis < 3; ++axis) atoms.position[axis] = m->axis[axis] + first;
-        if (status == ATN_OK) status = lattice_match_atoms(l, &atoms, 1, m->atom + first);
+        if (status == ATN_OK && lattice_shared_is_mine(l, f))
+            status = lattice_match_atoms(l, &atoms, 1, m->atom + first);
+        begin[f + 1] = m->count;
     }
+    for (int f = 0; f < FRAMES && status == ATN_OK; ++f)
+        status = lattice_shared_take(l, f, m->atom + begin[f], (begin[f + 1] - begin[f]) * sizeof *m->atom);
     return status;
 }
 

@@ -479,8 +479,3 @@ atn_status lattice_engine_finish(atn_lattice *l) {
     }
     return status;
 }
-
-atn_status lattice_engine_run(atn_lattice *l) {
-    atn_status status = lattice_engine_start(l, &l->near);
-    return status == ATN_OK ? lattice_engine_finish(l) : status;
-}

@@ -5,6 +5,7 @@
  */
 #include "apps/lattice/order.h"
 #include "apps/lattice/parts.h"
+#include "apps/lattice/shared.h"
 #include "base/compare.h"
 
 #include "base/memory.h"
@@ -359,6 +360,26 @@ static atn_status narrow(const atn_ctx *ctx, double reach, learning *x) {
     return ATN_OK;
 }
 
+/* What was found of pairs is the first rank's. */
+static atn_status same_sizes(const atn_lattice *l, learning *x, bool *told) {
+    struct {
+        distances distances;
+        int32_t ways;
+        guess guess[5], both;
+        double edge[5][ATN_LATTICE_MOST_MODELS], size[2];
+        bool two, told;
+    } said = {.distances = x->distances, .ways = x->ways, .both = x->both, .two = x->two, .told = *told};
+    memcpy(said.guess, x->guess, sizeof said.guess);
+    memcpy(said.edge, x->edge, sizeof said.edge);
+    memcpy(said.size, x->size, sizeof said.size);
+    atn_status status = lattice_shared_same(l, &said, sizeof said);
+    x->distances = said.distances, x->ways = said.ways, x->both = said.both, x->two = said.two, *told = said.told;
+    memcpy(x->guess, said.guess, sizeof said.guess);
+    memcpy(x->edge, said.edge, sizeof said.edge);
+    memcpy(x->size, said.size, sizeof said.size);
+    return status;
+}
+
 /* Everything but the shares. told: pairs say something. */
 static atn_status find_sizes(const atn_lattice *l, learning *x, bool *told) {
     distances *d = &x->distances;
@@ -376,7 +397,8 @@ static atn_status find_sizes(const atn_lattice *l, learning *x, bool *told) {
         x->guess[0] = (guess){.edge = 2.28, .noise = 0.3, .background = 0.05};
     }
     for (int32_t m = 0; m < l->info.models; ++m) x->edge[0][m] = x->guess[0].edge;
-    return *told && status == ATN_OK ? find_phases(l, x) : status;
+    if (*told && status == ATN_OK) status = find_phases(l, x);
+    return status == ATN_OK ? same_sizes(l, x, told) : status;
 }
 
 /* ---- phases of one structure ---- */
@@ -451,6 +473,8 @@ static atn_status learn(atn_lattice *l, learning *x) {
     for (int round = 0; round < CORRECTIONS && status == ATN_OK && l->info.told; ++round) {
         bool changed;
         status = lattice_correct(l, &changed);
+        if (status == ATN_OK) status = lattice_shared_same(l, &changed, sizeof changed);
+        if (status == ATN_OK) status = lattice_shared_same(l, &l->info, sizeof l->info);
         if (!changed || status != ATN_OK) break;
         status = lattice_learn_sample(l, &sample, 1, &likelihood);
         l->info.told = status == ATN_OK && lattice_accept(l);
@@ -481,5 +505,12 @@ atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angs
     atn_free(l->ctx, x->bins);
     atn_free(l->ctx, x->near);
     atn_free(l->ctx, x);
+    return status;
+}
+
+atn_status lattice_learn_ranks(atn_lattice *l, atn_ranks *ranks, const atn_atoms *atoms, double angstrom) {
+    l->ranks = ranks;
+    atn_status status = atn_lattice_learn(l, atoms, angstrom);
+    l->ranks = NULL;
     return status;
 }

@@ -275,6 +275,7 @@ struct atn_lattice {
         shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
     double null[LATTICE_RADIAL_BINS]; /* logarithm of the density of neighbours of `other` at a distance, normalized */
     double rise[ATN_LATTICE_MOST_NEIGHBOURS + 1]; /* log (shape + n - 1)! / (shape - 1)! */
+    struct atn_ranks *ranks;                      /* who learn together (shared.h); NULL: it is alone */
     bool ready, known, alone;                     /* alone: neighbourhoods that come one by one */
     int32_t fine;                                 /* so many times the usual rotations; 0 is 1 */
     int32_t batch;                                /* atoms of a launch */
@@ -296,7 +297,7 @@ void lattice_engine_close(atn_lattice *l);
 atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near);
 /* What they found for l->near, which was started last; l->found[atom * models + model]. Others may be started then. */
 atn_status lattice_engine_finish(atn_lattice *l);
-atn_status lattice_engine_run(atn_lattice *l);                           /* both, for l->near */
+atn_status lattice_engine_run(atn_lattice *l);                           /* both, for l->near; by all of l->ranks */
 atn_status lattice_engine_put(atn_lattice *l, const lattice_near *near); /* the neighbours alone */
 
 /* What the host looks at of results of EM steps; and what the average over rotations and shifts around result k adds to

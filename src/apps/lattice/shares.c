@@ -3,6 +3,7 @@
  * null model, by GAIN nats an atom: a lattice that is there has tens of them, a gas or a random packing less than one.
  * And a model is if its sites are taken as it says: nats a neighbour, of which wrong lattices have more than MISFIT. */
 #include "apps/lattice/parts.h"
+#include "apps/lattice/shared.h"
 
 #include "base/memory.h"
 
@@ -226,6 +227,21 @@ static bool take_constants(atn_lattice *l, const learned *x) {
     return changed;
 }
 
+/* What came of a round is the first rank's. */
+static atn_status same_shares(atn_lattice *l, double *likelihood, bool *again) {
+    struct {
+        double likelihood, misfit[ATN_LATTICE_MOST_MODELS];
+        lattice_fit seen[ATN_LATTICE_MOST_MODELS];
+        bool again;
+    } said = {.likelihood = *likelihood, .again = *again};
+    for (int32_t m = 0; m < l->info.models; ++m) said.misfit[m] = l->slot[m].misfit, said.seen[m] = l->slot[m].seen;
+    atn_status status = lattice_shared_same(l, &said, sizeof said);
+    if (status == ATN_OK) status = lattice_shared_same(l, &l->info, sizeof l->info);
+    *likelihood = said.likelihood, *again = said.again;
+    for (int32_t m = 0; m < l->info.models; ++m) l->slot[m].misfit = said.misfit[m], l->slot[m].seen = said.seen[m];
+    return status;
+}
+
 atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *s, int rounds, double *likelihood) {
     size_t classes = (size_t)l->info.models + 1;
     learned *x = atn_alloc(l->ctx, sizeof *x);
@@ -251,6 +267,7 @@ atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *s, int rou
             l->slot[m].seen.square = t->square / fmax(t->weight, 1e-9);
         }
         again = round + 1 < rounds && take_constants(l, x);
+        status = same_shares(l, likelihood, &again);
     }
     atn_free(l->ctx, x);
     atn_free(l->ctx, block);

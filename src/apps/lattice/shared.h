@@ -1,0 +1,20 @@
+/* Learning by several ranks: all have the same sample and go through the same steps; of a batch that is searched, and
+ * of frames that are made to check confidences, each does a part, and all get those of all. What is decided from them
+ * is the first rank's, so that none goes another way. */
+#ifndef ATN_APPS_LATTICE_SHARED_H
+#define ATN_APPS_LATTICE_SHARED_H
+
+#include "apps/lattice/lattice.h"
+#include "ranks/ranks.h"
+
+/* atn_lattice_learn by all ranks, from the same atoms. */
+atn_status lattice_learn_ranks(atn_lattice *l, atn_ranks *ranks, const atn_atoms *atoms, double angstrom);
+
+/* For learning; without ranks nothing is to be done, and all is this process's. */
+bool lattice_shared_is_mine(const atn_lattice *l, int32_t part); /* part n is done by rank n modulo their number */
+/* `data` of a part from the rank that did it. */
+atn_status lattice_shared_take(const atn_lattice *l, int32_t part, void *data, size_t bytes);
+atn_status lattice_shared_same(const atn_lattice *l, void *data, size_t bytes); /* the first rank's */
+/* lattice_engine_run (lattice.h) is here, too. */
+
+#endif
