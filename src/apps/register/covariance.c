@@ -359,12 +359,17 @@ static void tell_aside(reg_problem *p, const opinion *o) {
 }
 
 atn_status reg_covariance_aside(reg_problem *p) {
-    reg_surface surface = {0}, points = {0};
+    reg_surface surface = {0}, points = {0}, *known = p->surface;
     opinion o = {0}, other = {0};
     p->withheld = ONE_PLACE;
     if (!(p->spacing > 0) || !(p->source_spacing > 0)) return ATN_OK;
-    atn_status status = reg_surface_make(p, &surface);
-    if (status == ATN_OK) status = look_aside(p, &surface, &o);
+    atn_status status = ATN_OK;
+    if (known) { /* by both clouds' shapes now */
+        atn_array_free(known->planes);
+        known->planes = NULL;
+    } else
+        status = reg_surface_make(p, &surface);
+    if (status == ATN_OK) status = look_aside(p, known ? known : &surface, &o);
     reg_surface_free(&surface);
     if (status == ATN_OK && o.same) status = reg_surface_points(p, &points);
     if (status == ATN_OK && o.same) status = look_aside(p, &points, &other);

@@ -116,6 +116,15 @@ static atn_status polish_more(reg_problem *p, const reg_surface *finer) {
     return status;
 }
 
+atn_status reg_polish_finer(reg_problem *p, const reg_surface *surface) {
+    reg_surface finer = {0};
+    if (!surface->finer) return ATN_OK;
+    atn_status status = reg_surface_finer(p, surface, &finer);
+    if (status == ATN_OK) status = polish_more(p, &finer);
+    reg_surface_free(&finer);
+    return status;
+}
+
 atn_status reg_polish_end(reg_problem *p, const reg_surface *surface) {
     reg_surface finer = {0};
     atn_status status = ATN_OK;

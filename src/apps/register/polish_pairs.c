@@ -34,13 +34,13 @@ static void bind_points(const reg_polish_state *s, reg_binding bound[POINTS]) {
 
 /* Only the points that shapes were made for have them. */
 static atn_status weigh(const reg_polish_state *s, const geom_pose *pose, double reach) {
-    bool both = s->source == s->all;
+    bool planes = s->surface->planes != NULL, both = s->source == s->all && !planes;
     reg_given given[] = {{"reach2", reach * reach}, {"both", both}};
     reg_binding bound[POINTS + 3];
     bind_points(s, bound);
     bound[POINTS] = (reg_binding){"distance2", s->source->sum[0]};
     bound[POINTS + 1] = (reg_binding){"source", both ? s->surface->source : s->surface->target};
-    bound[POINTS + 2] = (reg_binding){"target", s->surface->target};
+    bound[POINTS + 2] = (reg_binding){"target", planes ? s->surface->planes : s->surface->target};
     return reg_engine_run_given(&s->p->engine, REG_WEIGHTS, pose, given, COUNT(given), bound, COUNT(bound));
 }
 

@@ -35,6 +35,11 @@ bool reg_is_polished(const atn_register_settings *s) {
            !(s->sigma_end > 0);
 }
 
+bool reg_takes_planes(const atn_register_settings *s, const atn_cloud *target) {
+    return s->method == ATN_REGISTER_ICP_PLANE && s->transform == ATN_TRANSFORM_RIGID && s->robust == ATN_ROBUST_NONE &&
+           !(s->trim > 0) && !(s->outlier_distance > 0) && !s->dense && !(target && atn_cloud_info_of(target).normals);
+}
+
 bool reg_is_surveyed(const atn_register_settings *s) {
     return !s->no_covariance && !s->compat && s->transform == ATN_TRANSFORM_RIGID;
 }

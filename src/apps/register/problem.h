@@ -55,6 +55,7 @@ typedef struct reg_problem {
     int32_t levels;
     geom_pose pose;          /* source frame to target frame: the start, then the result */
     bool polished;           /* EM-ICP ends with steps of its own kind */
+    bool planes;             /* icp-plane finds the target's planes itself, and takes all pairs alike */
     bool surveyed;           /* a covariance is wanted, */
     const char *withheld;    /* and cannot be told for this reason; or NULL */
     bool open_start;         /* nobody said where sigma starts, */
@@ -76,9 +77,10 @@ typedef struct reg_problem {
     struct fitness *fitness;
     atn_aside scene_aside, fitness_aside;
     atn_status scene_status, fitness_status;
-    geom_pose rival; /* another pose that fits clearly better, */
-    bool beaten;     /* where there is one */
-    double value;    /* of the answer, for comparing it with others */
+    struct reg_surface *surface; /* of icp-plane, whose covariance looks at it again; owned; NULL: none */
+    geom_pose rival;             /* another pose that fits clearly better, */
+    bool beaten;                 /* where there is one */
+    double value;                /* of the answer, for comparing it with others */
     char reason[200];
     size_t held; /* bytes before it began */
     atn_register_result *result;
@@ -106,6 +108,9 @@ void reg_levels_free(reg_problem *p);
 
 /* Are there steps that know the surfaces: do EM-ICP with these settings, as the caller gave them, and gicp end so? */
 bool reg_is_polished(const atn_register_settings *settings);
+/* Does icp-plane with these settings, as the caller gave them, take its steps over surfaces, as gicp does? Not where
+ * pairs are trimmed, weighed, all evaluated or kept within a distance, nor where the target comes with normals. */
+bool reg_takes_planes(const atn_register_settings *settings, const atn_cloud *target);
 /* Is a covariance estimated, which looks at the surfaces too? Of rigid poses only. */
 bool reg_is_surveyed(const atn_register_settings *settings);
 
@@ -167,7 +172,7 @@ void reg_to_outside(const reg_problem *p, const geom_pose *pose, double t[16]);
 
 /* A method: from p->pose on to the best pose it finds. */
 typedef atn_status reg_method(reg_problem *p);
-reg_method reg_em_icp, reg_em_compat, reg_icp, reg_softassign, reg_cpd, reg_gicp;
+reg_method reg_em_icp, reg_em_compat, reg_icp, reg_softassign, reg_cpd, reg_gicp, reg_icp_plane;
 
 /* The covariance of p->pose, where another method than the polish ended; has_covariance stays false where it cannot be
  * told. */

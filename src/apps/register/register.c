@@ -3,6 +3,7 @@
 #include "apps/register/rescue.h"
 #include "apps/register/search.h"
 #include "apps/register/share.h"
+#include "apps/register/surface.h"
 #include "apps/register/workplace.h"
 
 #include "base/clock.h"
@@ -24,7 +25,7 @@ static const struct {
 } METHODS[] = {
     [ATN_REGISTER_EM_ICP] = {reg_em_icp, "em-icp", 0.85, 0.5, 400},
     [ATN_REGISTER_ICP] = {reg_icp, "icp", 0, 1, 200},
-    [ATN_REGISTER_ICP_PLANE] = {reg_icp, "icp-plane", 0, 1, 200},
+    [ATN_REGISTER_ICP_PLANE] = {reg_icp_plane, "icp-plane", 0, 1, 200},
     [ATN_REGISTER_SOFTASSIGN] = {reg_softassign, "softassign", 0.95, 1, 500},
     [ATN_REGISTER_CPD] = {reg_cpd, "cpd", 0, 0.1, 200},
     [ATN_REGISTER_GICP] = {reg_gicp, "gicp", 0, 1, 200},
@@ -44,6 +45,7 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
     p->open_end = !(s->sigma_end > 0);
     p->polished = reg_is_polished(s);
     p->surveyed = reg_is_surveyed(s);
+    p->planes = reg_takes_planes(s, p->target_cloud);
     p->open_far = !(s->outlier_distance > 0);
     if (!(s->sigma_end > 0)) s->sigma_end = fmax(METHODS[s->method].sigma_end * p->spacing, 1e-6) * p->unit;
     p->open_start = !(s->sigma_start > 0);
@@ -362,6 +364,8 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     if (status == ATN_OK) status = tell(p, TELL_JUDGED);
     if (status == ATN_OK) status = finish(p, since, out);
     reg_beside_free(p);
+    if (p->surface) reg_surface_free(p->surface);
+    atn_free(ctx, p->surface);
     reg_levels_free(p);
     reg_ordered_free(&p->source_ordered);
     reg_ordered_free(&p->target_ordered);

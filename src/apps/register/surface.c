@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "geom/eigen.h"
 #include "geom/nth.h"
 
 #include <math.h>
@@ -14,6 +15,7 @@ static const double LEAST = 1e-2;      /* where a point there weighs more than t
 static const double FLATTEST = 0.03;   /* of l0 / l2: no surface is flatter */
 static const double FLAT = 0.2;        /* thickness over width below which a surface is seen, */
 static const double NEARLY_FLAT = 0.3; /* and below which points tell where it is */
+static const double ALONG = 1e4;       /* what a distance along a plane counts less than one across it */
 enum { FEWEST = 1000, LOOKED_AT = 1000, FEW = 16 * LOOKED_AT, MANY = 80000 };
 
 /* Shapes of rows among the points of `all`, and how thick they are. */
@@ -180,7 +182,8 @@ atn_status reg_surface_take(reg_engine *e, atn_array *shape, const int32_t *from
 }
 
 /* From level to level down to the one that has shapes, where the device knows which points were merged into which. */
-static atn_status inherit_on_device(reg_problem *p, const reg_surface *s, bool target, atn_array **out) {
+static atn_status inherit_on_device(reg_problem *p, const reg_surface *s, bool target, atn_array *shape,
+                                    atn_array **out) {
     reg_engine *e = &p->engine;
     const reg_side *fine = target ? &s->finer->target : &s->finer->source;
     atn_array *place = fine->parent, *owned = NULL;
@@ -193,17 +196,17 @@ static atn_status inherit_on_device(reg_problem *p, const reg_surface *s, bool t
         atn_array_free(owned);
         place = owned = next;
     }
-    if (status == ATN_OK) status = take_at(e, target ? s->target : s->source, place, fine->padded, out);
+    if (status == ATN_OK) status = take_at(e, shape, place, fine->padded, out);
     atn_array_free(owned);
     return status;
 }
 
-/* The shapes of a side of the finer level. */
-static atn_status inherit(reg_problem *p, const reg_surface *s, bool target, atn_array **out) {
+/* The shapes of a side of the finer level, from those of the coarser one. */
+static atn_status inherit(reg_problem *p, const reg_surface *s, bool target, atn_array *shape, atn_array **out) {
     const atn_ctx *ctx = p->engine.ctx;
     const reg_side *coarse = target ? &s->level->target : &s->level->source;
     const reg_side *fine = target ? &s->finer->target : &s->finer->source;
-    if (fine->parent) return inherit_on_device(p, s, target, out);
+    if (fine->parent) return inherit_on_device(p, s, target, shape, out);
     uint32_t *cell = atn_alloc(ctx, fine->count * sizeof *cell), *place = atn_alloc(ctx, coarse->count * sizeof *place);
     int32_t *from = atn_alloc(ctx, fine->padded * sizeof *from);
     atn_status status = cell && place && from ? ATN_OK : ATN_ERR_MEMORY;
@@ -213,8 +216,7 @@ static atn_status inherit(reg_problem *p, const reg_surface *s, bool target, atn
     inheriting t = {fine, cell, place, from};
     for (size_t r = coarse->padded; r-- > 0 && status == ATN_OK;) place[coarse->origin[r]] = (uint32_t)r;
     if (status == ATN_OK) atn_parallel((int64_t)fine->padded, 8192, inherit_some, &t);
-    if (status == ATN_OK)
-        status = reg_surface_take(&p->engine, target ? s->target : s->source, from, fine->padded, out);
+    if (status == ATN_OK) status = reg_surface_take(&p->engine, shape, from, fine->padded, out);
     atn_free(ctx, cell);
     atn_free(ctx, place);
     atn_free(ctx, from);
@@ -224,24 +226,59 @@ static atn_status inherit(reg_problem *p, const reg_surface *s, bool target, atn
 atn_status reg_surface_finer(reg_problem *p, const reg_surface *from, reg_surface *out) {
     *out = (reg_surface){
         .level = from->finer, .spacing = spacing_at(p, (int32_t)(from->finer - p->level)), .seen = from->seen};
-    atn_status status = inherit(p, from, false, &out->source);
-    if (status == ATN_OK) status = inherit(p, from, true, &out->target);
+    atn_status status = inherit(p, from, false, from->source, &out->source);
+    if (status == ATN_OK) status = inherit(p, from, true, from->target, &out->target);
+    if (status == ATN_OK && from->planes) status = inherit(p, from, true, from->planes, &out->planes);
     if (status != ATN_OK) reg_surface_free(out);
+    return status;
+}
+
+/* From six rows of numbers. */
+static atn_status put_shapes(reg_engine *e, size_t count, const double *number, atn_array **out) {
+    atn_array *whole = NULL;
+    atn_status status = atn_array_create_vector(e->device, reg_sum_type(e->type), 6 * (int64_t)count, &whole);
+    if (status == ATN_OK) status = reg_array_put(whole, 6 * count, number);
+    if (status == ATN_OK) status = atn_array_view_matrix(whole, 6, (int64_t)count, out);
+    atn_array_free(whole); /* the view keeps its elements */
     return status;
 }
 
 /* All directions alike. */
 static atn_status round_shapes(reg_engine *e, size_t count, atn_array **out) {
     double *number = atn_alloc(e->ctx, 6 * count * sizeof *number);
-    atn_array *whole = NULL;
     atn_status status = number ? ATN_OK : ATN_ERR_MEMORY;
     for (size_t k = 0; k < 6 * count && status == ATN_OK; ++k) number[k] = k < 3 * count;
-    if (status == ATN_OK)
-        status = atn_array_create_vector(e->device, reg_sum_type(e->type), 6 * (int64_t)count, &whole);
-    if (status == ATN_OK) status = reg_array_put(whole, 6 * count, number);
-    if (status == ATN_OK) status = atn_array_view_matrix(whole, 6, (int64_t)count, out);
-    atn_array_free(whole); /* the view keeps its elements */
+    if (status == ATN_OK) status = put_shapes(e, count, number, out);
     atn_free(e->ctx, number);
+    return status;
+}
+
+typedef struct flattening {
+    double *number; /* six rows of `count` */
+    size_t count;
+} flattening;
+
+/* C = n n^T + ALONG (1 - n n^T), n the direction in which the shape is the thinnest. */
+static void flatten_some(void *user, int64_t from, int64_t to) {
+    static const int ROW[6] = {0, 1, 2, 0, 0, 1}, COLUMN[6] = {0, 1, 2, 1, 2, 2};
+    const flattening *t = user;
+    for (int64_t r = from; r < to; ++r) {
+        double shape[6], value[3], n[3];
+        for (int e = 0; e < 6; ++e) shape[e] = t->number[(size_t)e * t->count + (size_t)r];
+        geom_least3(shape, value, n);
+        for (int e = 0; e < 6; ++e)
+            t->number[(size_t)e * t->count + (size_t)r] = (e < 3 ? ALONG : 0) - (ALONG - 1) * n[ROW[e]] * n[COLUMN[e]];
+    }
+}
+
+atn_status reg_surface_flatten(reg_engine *e, reg_surface *s) {
+    size_t count = s->level->target.padded;
+    if (!s->seen) return ATN_OK;
+    flattening t = {.number = atn_alloc(e->ctx, 6 * count * sizeof *t.number), .count = count};
+    atn_status status = t.number ? reg_array_get(s->target, 6 * count, t.number) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) atn_parallel((int64_t)count, 4096, flatten_some, &t);
+    if (status == ATN_OK) status = put_shapes(e, count, t.number, &s->planes);
+    atn_free(e->ctx, t.number);
     return status;
 }
 
@@ -257,5 +294,6 @@ atn_status reg_surface_points(reg_problem *p, reg_surface *out) {
 void reg_surface_free(reg_surface *s) {
     atn_array_free(s->source);
     atn_array_free(s->target);
+    atn_array_free(s->planes);
     *s = (reg_surface){0};
 }

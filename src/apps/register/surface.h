@@ -11,7 +11,8 @@ typedef struct reg_surface {
     reg_level *level;           /* whose points they are */
     double spacing;             /* between neighbours there, in units */
     bool seen;                  /* twice as much variance along as across; else noise hides surfaces */
-    atn_array *source, *target; /* of the device: matrices of six rows, a column for each point; owned */
+    atn_array *source, *target; /* of the device: matrices of six rows, a column for each point; owned, like */
+    atn_array *planes;          /* what stands for the target's where only distances from its planes count; or NULL */
     reg_level *finer;           /* would show surfaces too, with more points than steps need; or NULL */
 } reg_surface;
 
@@ -20,6 +21,8 @@ typedef struct reg_surface {
 atn_status reg_surface_make(reg_problem *p, reg_surface *out);
 /* Points of the finer level of `from` with the shapes that those they are merged into have. */
 atn_status reg_surface_finer(reg_problem *p, const reg_surface *from, reg_surface *out);
+/* Makes the planes, of a target whose surfaces are seen; else there are none. */
+atn_status reg_surface_flatten(reg_engine *engine, reg_surface *surface);
 /* All points, all directions alike: points that are near each other are the same. */
 atn_status reg_surface_points(reg_problem *p, reg_surface *out);
 void reg_surface_free(reg_surface *surface); /* zeroed ones are fine */
@@ -33,6 +36,8 @@ atn_status reg_polish(reg_problem *p, const reg_surface *surface, double reach);
 /* After a polish that converged: a few steps more over the points of the finer level, where there is one, since what
  * merged points leave out shows there (all stays as it was where they do not succeed); and how sure the pose is. */
 atn_status reg_polish_end(reg_problem *p, const reg_surface *surface);
+/* The first of both alone. */
+atn_status reg_polish_finer(reg_problem *p, const reg_surface *surface);
 
 /* The same as a method of its own: p->pose moves along, and may still move when there are no iterations left. lost: no
  * target point is within reach. */

@@ -145,7 +145,8 @@ static atn_status sort_points(reg_problem *p, const cloud_points *source, const 
 
 bool reg_goes_to_device(atn_device *device, const atn_register_settings *s, size_t source, size_t target) {
     enum { FEWEST = 32768, BYTES = 160 }; /* points of the smaller cloud; a point's at most while it is sorted */
-    bool method = (s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP) && !s->compat;
+    bool method =
+        (s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP || reg_takes_planes(s, NULL)) && !s->compat;
     size_t fewer = source < target ? source : target;
     if (!reg_is_remote(device)) return false;
     double free = (double)atn_device_free_bytes(device);
@@ -235,7 +236,8 @@ atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings
     if (status == ATN_OK && !settings->compat) status = leave_far("source", &source, &kept);
     if (status == ATN_OK && !settings->compat) status = leave_far("target", &target, &p->target_kept);
     reg_end(&p->engine, REG_READ, span);
-    if (status == ATN_OK && reg_goes_to_device(p->engine.device, settings, source.count, target.count)) {
+    bool pairs = settings->method == ATN_REGISTER_ICP_PLANE && !reg_takes_planes(settings, p->target_cloud);
+    if (status == ATN_OK && !pairs && reg_goes_to_device(p->engine.device, settings, source.count, target.count)) {
         status = reg_engine_build_ahead(&p->engine, true);
         if (status == ATN_OK) status = send(p, &source, &target);
         if (status == ATN_OK) status = take_on_device(p, &source, &target, &done);

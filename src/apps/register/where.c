@@ -2,6 +2,8 @@
  * an H200 beside 16 cores, 19 ms there and 15 ms here; at forty thousand points it is 30 and 41. */
 #include "apps/register/where.h"
 
+#include "apps/register/problem.h"
+
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "device/backend.h"
@@ -25,7 +27,8 @@ static void drop(atn_left *left) {
 }
 
 bool reg_sooner_on_host(const atn_device_info *asked, const atn_register_settings *s, size_t most, int32_t cores) {
-    bool method = (s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP) && !s->compat && !s->dense;
+    bool surfaces = s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP || reg_takes_planes(s, NULL);
+    bool method = surfaces && !s->compat && !s->dense;
     return method && s->precision != 16 && most <= FEW && !asked->cpu && !atn_backend_facts_of(asked)->threads &&
            cores >= CORES;
 }
