@@ -17,9 +17,11 @@ static const double COARSER = 0.3; /* of the points, at most, are left on the le
  * what points that fill space take), in blocks, what the polish adds; lists of the device; what pairs of ICP, and soft
  * pairs in both directions, take beside. */
 enum { COPY = 60, HOST = 26, POLISH = 18, LISTS = 16, PAIRS = 30, SOFT = 110 };
-enum { JUDGED = 230, MOST_JUDGED = 30000 }; /* what the verdict adds for each point, of so many of a cloud at most */
-enum { SCENE = 2000000 };                   /* of the search for rivals, however many points there are */
-enum { STAGED = 7000000 };                  /* pinned memory that points go to another device by */
+/* What the verdict adds for each point, of so many of a cloud at most, half of them where they are from a level. */
+enum { JUDGED = 230, MOST_JUDGED = 30000 };
+/* Of the search for rivals, however many points there are, and of steps over surfaces while it is there. */
+enum { SCENE = 3300000, STEPS = 700000 };
+enum { STAGED = 7000000 }; /* pinned memory that points go to another device by */
 /* Points that are sorted on a device: bytes a point there, and as many more for each byte of a coordinate; of the
  * host's for samples, planes and terms, of so many of a cloud at most. */
 enum { SORTED = 18, SAMPLED = 185, MOST_SAMPLED = 130000 };
@@ -48,7 +50,7 @@ static double of_method(const atn_register_settings *s) {
     switch (s->method) {
     case ATN_REGISTER_ICP:
     case ATN_REGISTER_ICP_PLANE:
-        return PAIRS;
+        return reg_takes_planes(s, NULL) ? 0 : PAIRS;
     case ATN_REGISTER_CPD:
     case ATN_REGISTER_SOFTASSIGN:
         return SOFT;
@@ -57,14 +59,19 @@ static double of_method(const atn_register_settings *s) {
     }
 }
 
+static double judged_of(double points) {
+    return points > 2 * MOST_JUDGED ? MOST_JUDGED / 2 : fmin(points, MOST_JUDGED);
+}
+
 /* remote: the device is another than the host; polish: share of the points that take part in it. */
 static need needs(const atn_register_settings *s, bool remote, double polish, double source, double target) {
-    double judged = fmin(source, MOST_JUDGED) + fmin(target, MOST_JUDGED);
+    double judged = judged_of(source) + judged_of(target);
+    bool steps = reg_is_polished(s) || reg_takes_planes(s, NULL);
     double levels = s->dense || s->compat ? 1 : LEVELS, placed = s->dense || s->compat ? 1 : PLACED;
     return (need){.source = placed * source * on_device(s),
                   .target = placed * target * on_device(s),
                   .host = (source + target) * (COPY + levels * HOST + polish * POLISH + of_method(s)) +
-                          (s->compat ? 0 : judged * JUDGED) + SCENE + (remote ? STAGED : 0)};
+                          (s->compat ? 0 : judged * JUDGED) + SCENE + (steps ? STEPS : 0) + (remote ? STAGED : 0)};
 }
 
 size_t atn_register_bytes(atn_device *device, const atn_register_settings *given, size_t source, size_t target) {

@@ -137,8 +137,9 @@ static atn_status hold_against_chance(reg_problem *p, const fitness_seen *seen, 
     double as_well;
     bool furnished = seen->free >= FREE && judge_detail(seen) >= FURNISHED;
     bool walls = seen->planar >= MOSTLY_PLANAR && !furnished, weak = seen->precision < SURELY;
-    bool many = fitness_planes(p->fitness, seen->fits) >= FEW, near = r->runner_up > RIVALLED;
-    if (r->verdict != ATN_VERDICT_TRUSTED || seen->identical || (!weak && !walls && many && !near)) return ATN_OK;
+    bool many = fitness_planes(p->fitness, seen->fits) >= FEW;
+    bool near = r->runner_up > (weak ? NONE_NEAR : RIVALLED); /* what other poses reach is chance, too */
+    if (r->verdict != ATN_VERDICT_TRUSTED || seen->identical || (!walls && many && !near)) return ATN_OK;
     double least = weak ? MIRRORED_WEAK : MIRRORED;
     bool open = walls && seen->free < FREE;
     double told = open ? fmin(least, fmin(MIRRORED_OVER, BOTH - r->runner_up)) : least;
