@@ -40,6 +40,7 @@ atn_status align_join(align_work *w);
 typedef struct align_start {
     size_t source, target;
     const double *transform;
+    const atn_cloud *from, *onto; /* scans placed in the frames of both, in their stead; NULL: these alone */
 } align_start;
 atn_status align_register(align_work *w, const align_start *starts, size_t count, bool loop);
 /* Finds the groups anew, by used edges. */
@@ -47,6 +48,11 @@ void align_group(align_work *w);
 size_t align_group_size(const align_work *w, size_t group);
 /* Tells whoever watches; ATN_ERR_CANCELLED where they had enough. */
 atn_status align_tell(align_work *w, const char *doing, size_t done, size_t count);
+
+/* ---- rest.c: scans that no single other one holds ---- */
+/* Registers each other group, as a whole, onto all of this one together; at: of each scan, where it lies in the frame
+ * of the lowest of its group. *any: some belong to it now. */
+atn_status align_rest(align_work *w, size_t group, double (*at)[16], bool *any);
 
 /* ---- solve.c: poses of the largest group, loops, what is left out ---- */
 atn_status align_solve(align_work *w);

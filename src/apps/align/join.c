@@ -15,8 +15,10 @@ enum { ALIKE = 5, FEW_TRIES = 3, ASKED = 3 };
 /* Scores of right poses; wrong ones reach 0.37 where shapes propose them. Below the first none is tried, below the
  * second only a few. */
 static const double LEAST_SCORE = 0.2, CLEAR_SCORE = 0.4;
-/* Of pairs in doubt: wrong poses agree to 0.2 to 0.5, and others come near them. */
+/* Of pairs in doubt: wrong poses agree to 0.2 to 0.5, and others come near them; those of a few hundred points agree to
+ * 0.7 and more. */
 static const double LIKELY_AGREEMENT = 0.65, LIKELY_RIVAL = 0.25;
+enum { LIKELY_POINTS = 1000 };
 
 atn_status align_tell(align_work *w, const char *doing, size_t done, size_t count) {
     w->step.doing = doing;
@@ -73,6 +75,12 @@ static void guess_covariance(const align_work *w, size_t target, const atn_regis
     }
 }
 
+static size_t fewer_points(const align_work *w, const align_start *start) {
+    size_t source = atn_cloud_info_of(w->scans[start->source]).points;
+    size_t target = atn_cloud_info_of(w->scans[start->target]).points;
+    return source < target ? source : target;
+}
+
 static atn_status add_edge(align_work *w, const align_start *start, const atn_register_pair *pair, bool loop) {
     atn_align_result *out = w->out;
     void *edges = w->edge;
@@ -89,7 +97,8 @@ static atn_status add_edge(align_work *w, const align_start *start, const atn_re
     const atn_register_result *r = &pair->result;
     e->verdict = r->verdict;
     e->used = r->verdict == ATN_VERDICT_TRUSTED;
-    e->likely = r->verdict == ATN_VERDICT_DOUBTFUL && r->agreement >= LIKELY_AGREEMENT && r->runner_up <= LIKELY_RIVAL;
+    e->likely = r->verdict == ATN_VERDICT_DOUBTFUL && r->agreement >= LIKELY_AGREEMENT &&
+                r->runner_up <= LIKELY_RIVAL && fewer_points(w, start) >= LIKELY_POINTS;
     memcpy(e->reason, r->reason, sizeof e->reason);
     memcpy(e->transform, r->transform, sizeof e->transform);
     e->rmse = r->rmse;
@@ -115,8 +124,9 @@ atn_status align_register(align_work *w, const align_start *starts, size_t count
     atn_register_pair *pair = atn_zalloc(w->ctx, count * sizeof *pair);
     if (!pair) return ATN_ERR_MEMORY;
     for (size_t k = 0; k < count; ++k)
-        pair[k] = (atn_register_pair){
-            .source = w->scans[starts[k].source], .target = w->scans[starts[k].target], .start = starts[k].transform};
+        pair[k] = (atn_register_pair){.source = starts[k].from ? starts[k].from : w->scans[starts[k].source],
+                                      .target = starts[k].onto ? starts[k].onto : w->scans[starts[k].target],
+                                      .start = starts[k].transform};
     w->pairs.watch = watch_pair;
     w->pairs.watch_user = w;
     atn_status status = align_tell(w, loop ? "closing loops" : "registering", 0, count);
@@ -215,7 +225,7 @@ static atn_status plant(align_work *w, bool *any) {
         f->tried = true;
         for (size_t s = 0; s < w->count; ++s)
             if (planned[s] == b) planned[s] = a;
-        starts[count++] = (align_start){f->source, f->target, f->transform};
+        starts[count++] = (align_start){.source = f->source, .target = f->target, .transform = f->transform};
     }
     *any = count > 0;
     if (status == ATN_OK) status = align_register(w, starts, count, false);
@@ -242,7 +252,7 @@ static atn_status ask(align_work *w, size_t large, bool *any) {
         if (a == b || f->asked || asked[left] == ASKED) continue;
         ++asked[left];
         f->asked = true;
-        starts[count++] = (align_start){f->source, f->target, NULL};
+        starts[count++] = (align_start){.source = f->source, .target = f->target};
     }
     if (status == ATN_OK) status = align_register(w, starts, count, false);
     *any = status == ATN_OK && w->step.joined > before;

@@ -245,7 +245,7 @@ static atn_status close_loops(const solving *s) {
         if (degree[c->source] >= most && degree[c->target] >= most) continue;
         ++degree[c->source];
         ++degree[c->target];
-        starts[chosen++] = (align_start){c->source, c->target, c->transform};
+        starts[chosen++] = (align_start){.source = c->source, .target = c->target, .transform = c->transform};
     }
     if (status == ATN_OK) status = align_register(w, starts, chosen, true);
     atn_free(w->ctx, starts);
@@ -377,12 +377,43 @@ static atn_status settle(align_work *w, solving *s) {
     return status;
 }
 
+/* The poses of a group, and where they put its scans in the frame of the lowest. */
+static atn_status place(align_work *w, size_t group, solving *s, double (*at)[16]) {
+    atn_status status = solving_make(w, group, s);
+    if (status == ATN_OK && s->g.nodes > 1) status = graph_optimise(&s->g);
+    for (size_t k = 0; k < w->count && status == ATN_OK; ++k) {
+        if (s->node[k] == SIZE_MAX) continue;
+        geom_pose pose = leave(&s->g.pose[s->node[k]], centre_of(w, k), s->origin, s->unit);
+        matrix_of(&pose, at[k]);
+    }
+    return status;
+}
+
+/* Poses of the largest group, and of what it holds as a whole, until that is all. */
+static atn_status gather(align_work *w, solving *s) {
+    bool any = true;
+    double(*at)[16] = atn_alloc(w->ctx, w->count * sizeof *at);
+    atn_status status = at ? ATN_OK : ATN_ERR_MEMORY;
+    while (any && status == ATN_OK) {
+        size_t group = largest(w);
+        for (size_t k = 0; k < w->count && status == ATN_OK; ++k) {
+            solving other = {.w = w};
+            if (k != group && align_group_size(w, k) > 1) status = place(w, k, &other, at);
+            solving_free(&other);
+        }
+        solving_free(s);
+        if (status == ATN_OK) status = place(w, group, s, at);
+        if (status == ATN_OK) status = align_rest(w, group, at, &any);
+    }
+    atn_free(w->ctx, at);
+    return status;
+}
+
 atn_status align_solve(align_work *w) {
     solving s = {.w = w};
     atn_status status = ATN_OK;
     if (align_group_size(w, largest(w)) > 1) {
-        status = solving_make(w, largest(w), &s);
-        if (status == ATN_OK) status = graph_optimise(&s.g);
+        status = gather(w, &s);
         if (status == ATN_OK) status = close_loops(&s);
         if (status == ATN_OK && drop_refused(w)) align_group(w);
         if (status == ATN_OK) status = settle(w, &s);
