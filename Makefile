@@ -47,6 +47,7 @@ lint: all ## clang-format, clang-tidy and node, without changing anything
 	@tools/setup lint
 	@$(SOURCES) | xargs clang-format --dry-run -Werror
 	@$(SOURCES) | grep '\.c$$' | xargs -P $(JOBS) -n 1 clang-tidy -p $(BUILD) --quiet \
+		--extra-arg=-include --extra-arg=$(CURDIR)/tools/lint.h \
 		--extra-arg=-Wno-unknown-warning-option # gcc's
 	@$(SOURCES) | grep '\.js$$' | xargs -n 1 node --check
 

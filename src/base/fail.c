@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#undef atn_fail
+
 /* The last failure of this thread, and in which context: numbers are never used again, addresses may be. */
 static _Thread_local struct {
     uint64_t context; /* 0: none */

@@ -81,7 +81,9 @@ static void run_all(piece *pieces, int32_t workers) {
         run_apart(pieces, workers);
         return;
     }
-    int32_t kept = atn_threads_kept(atn_threads_runtime()), team = kept > workers ? kept : workers;
+    int32_t kept = atn_threads_kept(atn_threads_runtime());
+    int32_t team =
+        kept > workers ? kept : workers; /* NOLINT(clang-analyzer-deadcode.DeadStores): the pragma reads it */
 #pragma omp parallel for schedule(static, 1) num_threads(team)
     for (int32_t k = 0; k < workers; ++k) run(&pieces[k]);
 }
@@ -97,6 +99,7 @@ void atn_parallel(int64_t count, int64_t least, atn_parallel_part *part, void *u
     if (workers > count / least) workers = count / least > 1 ? (int32_t)(count / least) : 1;
     if (!limit && workers > atn_threads_kept(atn_threads_runtime()))
         workers = atn_threads_ready(atn_threads_runtime(), workers);
+    if (workers < 1) workers = 1;
     for (int32_t k = 0; k < workers; ++k)
         pieces[k] = (piece){part, user, count * k / workers, count * (k + 1) / workers, k};
     if (workers == 1)

@@ -93,9 +93,9 @@ static void draw_pose(atn_random *random, double turn, double way, double t[16])
 
 /* Where a line at random meets it first: as often on every part that can be seen, for its area. */
 static void draw_point(const shape *s, atn_random *random, double out[3]) {
-    double t = -1, from[3], ray[3];
+    double t = -1, from[3] = {0}, ray[3] = {0};
     while (t < 0) {
-        double side[3], other[3], up[3], radius = s->reach * sqrt(atn_random_unit(random));
+        double side[3], other[3] = {0}, up[3], radius = s->reach * sqrt(atn_random_unit(random));
         double angle = 2 * PI * atn_random_unit(random);
         sample_shape_direction(random, ray);
         for (int d = 0; d < 3; ++d) other[d] = d == (fabs(ray[0]) < 0.6 ? 0 : 1);
@@ -143,10 +143,10 @@ static void bend(const bending *b, double p[3]) {
 
 static void draw_samples(const shape *s, atn_random *random, const struct kind *kind, int side, const double cut[3],
                          list *out) {
-    bending bent;
+    bending bent = {0};
     make_bending(random, kind->bend, &bent);
     for (int k = 0; k < kind->points[side]; ++k) {
-        double p[3];
+        double p[3] = {0};
         draw_point(s, random, p);
         if (kind->cut > 0 && p[0] * cut[0] + p[1] * cut[1] + p[2] * cut[2] > kind->cut) continue;
         bend(&bent, p);
@@ -158,7 +158,7 @@ static void draw_samples(const shape *s, atn_random *random, const struct kind *
 static atn_status make_samples(atn_ctx *ctx, const struct kind *kind, atn_random *random, const double t[16],
                                list out[2]) {
     shape *s = atn_alloc(ctx, sizeof *s);
-    double cut[2][3], dot = 2;
+    double cut[2][3] = {{0}}, dot = 2;
     if (!s) return ATN_ERR_MEMORY;
     sample_shape_make(s, random);
     while (fabs(dot) > 0.5) { /* neither the same part nor opposite ones */

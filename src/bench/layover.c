@@ -117,7 +117,7 @@ static void finish(const radar *r, layover *out) {
     }
 }
 
-static atn_status open(const atn_ctx *ctx, radar *r, layover *out) {
+static atn_status open_scene(const atn_ctx *ctx, radar *r, layover *out) {
     size_t count = (size_t)(r->s->side * r->s->side);
     double **sums[] = {&r->power[0], &r->power[1], &r->count, &r->phase, &r->place, &r->places, &out->truth};
     double complex **waves[] = {&r->pass[0], &r->pass[1], &r->product};
@@ -138,7 +138,7 @@ atn_status layover_make(const atn_ctx *ctx, const layover_settings *settings, la
     atn_random_seed(&r.random, settings->seed);
     put_hills(&r);
     float *height = atn_alloc(ctx, (size_t)ground * sizeof *height);
-    atn_status status = open(ctx, &r, out);
+    atn_status status = open_scene(ctx, &r, out);
     if (!height) status = ATN_ERR_MEMORY;
     for (int64_t k = 0; k < ground && status == ATN_OK; ++k) {
         height[k] = (float)height_at(&r, (double)(k % (side * FINE)) / FINE, (double)(k / (side * FINE)));

@@ -54,7 +54,7 @@ static atn_status device_moment(const stand *s, bench_runner *r, double *second)
     if (status == ATN_OK) status = run_all(r, r->repeats);
     if (status == ATN_OK) status = atn_event_record(queue, &to);
     if (status == ATN_OK) status = atn_event_elapsed(from, to, second);
-    *second /= r->repeats;
+    if (status == ATN_OK) *second /= r->repeats;
     atn_event_free(from);
     atn_event_free(to);
     return status;

@@ -255,7 +255,7 @@ static size_t fill_arguments(const atn_built *k, const atn_slot *slots, const do
     size_t n = 0;
     for (int32_t a = 0; a < k->program->n_arguments; ++a) {
         const ir_argument *argument = &k->program->arguments[a];
-        const atn_slot *slot = argument->kind <= IR_ARG_SIZE2 ? &slots[argument->id] : NULL;
+        const atn_slot *slot = &slots[argument->kind <= IR_ARG_SIZE2 ? argument->id : 0];
         switch (argument->kind) {
         case IR_ARG_DATA:
             args[n++] = (atn_arg){.buffer = slot->buffer};

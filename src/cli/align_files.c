@@ -69,7 +69,7 @@ static atn_status add_folder(listing *l, const char *folder, const char *output)
     }
     closedir(open);
     if (!status && l->count == first) status = atn_fail(l->ctx, ATN_ERR_INPUT, "%s: no files of points there", folder);
-    if (!status) qsort(l->paths + first, l->count - first, sizeof *l->paths, by_name);
+    if (!status && l->paths) qsort(l->paths + first, l->count - first, sizeof *l->paths, by_name);
     return status;
 }
 

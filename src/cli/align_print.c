@@ -132,7 +132,7 @@ static json_t *scan_json(const atn_cli_align *a, size_t k) {
     json_t *object = json_object();
     json_object_set_new(object, "file", atn_cli_json_text(ctx, a->paths[k]));
     json_object_set_new(object, "points", json_integer((json_int_t)info.points));
-    json_object_set_new(object, "dropped", json_integer((json_int_t)(info.nan + info.inf)));
+    json_object_set_new(object, "dropped", json_integer((json_int_t)info.nan + (json_int_t)info.inf));
     json_object_set_new(object, "placed", json_boolean(s->placed));
     json_object_set_new(object, "transform", s->placed ? atn_cli_json_matrix(s->transform, 4, 4) : json_null());
     json_object_set_new(object, "covariance", s->placed ? atn_cli_json_matrix(s->covariance, 6, 6) : json_null());

@@ -14,9 +14,7 @@ bool atn_cli_takes_files(const char *value) {
 void atn_cli_choice_words(const char *value, atn_text *to) {
     for (const char *word = value; *word; word += strspn(word, "|")) {
         size_t length = strcspn(word, "|");
-        if (strchr(value, '|') && islower((unsigned char)*word))
-            atn_text_printf(to, "%s%.*s", to->length ? " " : "", (int)length, word);
-        else if (strchr(value, '|') && isdigit((unsigned char)*word))
+        if (strchr(value, '|') && (islower((unsigned char)*word) || isdigit((unsigned char)*word)))
             atn_text_printf(to, "%s%.*s", to->length ? " " : "", (int)length, word);
         word += length;
     }

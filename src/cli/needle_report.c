@@ -134,7 +134,8 @@ static atn_status draw_volume(atn_text *page, const needle_job *job, const atn_c
     atn_volume_info info = atn_volume_info_of(volume);
     double *bright[3], *moved[3], spacing[3];
     int64_t n[3], step[3];
-    bool room = make_axes(ctx, MOST_BRIGHT, bright) & make_axes(ctx, MOST_MODEL + 1, moved);
+    bool room = make_axes(ctx, MOST_BRIGHT, bright);
+    room = make_axes(ctx, MOST_MODEL + 1, moved) && room; /* both, whatever the first was */
     unsigned char *bytes = room ? shrink(ctx, volume, &info, n, step) : NULL;
     const char *unit = *job->unit ? job->unit + 1 : "";
     if (bytes) {

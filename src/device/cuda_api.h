@@ -151,7 +151,7 @@ enum {
 /* The loaded driver: a plain value, may be copied. A driver stays loaded until the process ends, since it does
  * not outlive its own unloading. */
 typedef struct atn_cuda_api {
-#define ATN_CUDA_FIELD(field, symbol, parameters) int(*field) parameters;
+#define ATN_CUDA_FIELD(field, symbol, parameters) int(*field) parameters; /* NOLINT(bugprone-macro-parentheses) */
     ATN_CUDA_FUNCTIONS(ATN_CUDA_FIELD)
     ATN_CUDA_OPTIONAL_FUNCTIONS(ATN_CUDA_FIELD)
 #undef ATN_CUDA_FIELD

@@ -35,7 +35,7 @@ enum { ATN_NVRTC_MAX_ARCHS = 64, ATN_NVRTC_ARCH_BYTES = 16 };
 
 /* A loaded NVRTC: a plain value, may be copied; the library stays loaded until the process ends. */
 typedef struct atn_nvrtc {
-#define ATN_NVRTC_FIELD(field, symbol, parameters) int(*field) parameters;
+#define ATN_NVRTC_FIELD(field, symbol, parameters) int(*field) parameters; /* NOLINT(bugprone-macro-parentheses) */
     ATN_NVRTC_FUNCTIONS(ATN_NVRTC_FIELD)
     ATN_NVRTC_OPTIONAL_FUNCTIONS(ATN_NVRTC_FIELD)
 #undef ATN_NVRTC_FIELD

@@ -47,7 +47,7 @@ static float likeness(const float *a, const float *b) {
 
 /* Shapes taken from all scans in turn, evenly over their points. */
 static void choose_words(const candidates *c, float *book) {
-    for (size_t w = 0; w < WORDS; ++w) {
+    for (size_t w = 0; w < WORDS && c->count > 0; ++w) {
         const search_surface *s = &c->view[w % c->count].surface;
         memset(book + w * SEARCH_FEATURE, 0, SEARCH_FEATURE * sizeof *book);
         if (!s->feature) continue;

@@ -237,6 +237,12 @@ atn_status needle_engine_room(atn_needle *n, int64_t combinations) {
     return ATN_OK;
 }
 
+static bool is_turned_alike(const geom_pose *a, const geom_pose *b) {
+    bool same = true;
+    for (size_t k = 0; k < sizeof a->a / sizeof *a->a; ++k) same = same && a->a[k] == b->a[k];
+    return same;
+}
+
 /* The inverse of each pose, between the frames that the kernels see: q = A (p + scan_centre - b) - centre, rows from z
  * to x. */
 static atn_status put_poses(atn_needle *n, const needle_slot *slot) {
@@ -246,7 +252,7 @@ static atn_status put_poses(atn_needle *n, const needle_slot *slot) {
     geom_pose back = GEOM_IDENTITY;
     for (int64_t c = 0; c < slot->combinations && status == ATN_OK; ++c) {
         const geom_pose *pose = &n->pose[c];
-        bool same = c > 0 && memcmp(pose->a, pose[-1].a, sizeof pose->a) == 0; /* shifts of one roll */
+        bool same = c > 0 && is_turned_alike(pose, &pose[-1]); /* shifts of one roll */
         if (!same && !geom_pose_invert(pose, &back))
             return atn_fail(n->ctx, ATN_ERR_INPUT, "needle: the initial pose has no inverse; it must be rigid");
         for (int r = 0; r < 3; ++r) {

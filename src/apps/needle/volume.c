@@ -210,7 +210,7 @@ static atn_status shorten(building *b, const int32_t *end) {
 /* Voxels twice as large until they are few enough, and the points near to them too. */
 static void choose_size(building *b, const double low[3], const double high[3]) {
     needle_volume *v = b->v;
-    for (;; v->edge *= 2) {
+    while (true) {
         double voxels = 1, across = b->threshold / v->edge + 1, near = 4.2 * across * across * across;
         for (int axis = 0; axis < 3; ++axis) {
             double reach = b->threshold + b->margin + 2 * v->edge; /* and a border of one that has nothing */
@@ -221,6 +221,7 @@ static void choose_size(building *b, const double low[3], const double high[3]) 
         }
         bool coarse = v->edge >= b->threshold; /* larger ones have longer lists */
         if (voxels <= MOST_VOXELS && (coarse || near * (double)b->count <= FINE_NEAR)) return;
+        v->edge *= 2;
     }
 }
 
