@@ -233,24 +233,6 @@ static void choose_all(atn_lattice *l, const made *m) {
 
 /* ---- the odds ---- */
 
-static double odds_of(double c) { return log(fmax(c, 1e-7) / fmax(1 - c, 1e-7)); }
-
-/* Between knots straight lines; below them the same step as at the first, above them what is true of the last. */
-float lattice_confidence(const atn_lattice *l, bool other, float confidence) {
-    const lattice_knots *t = &l->knots[other];
-    double x = odds_of((double)confidence), y;
-    int32_t k = 0;
-    if (t->count == 0) return confidence;
-    while (k < t->count && t->told[k] < x) ++k;
-    if (k == 0)
-        y = x + t->right[0] - t->told[0];
-    else if (k == t->count)
-        y = t->right[k - 1];
-    else
-        y = t->right[k - 1] + (t->right[k] - t->right[k - 1]) * (x - t->told[k - 1]) / (t->told[k] - t->told[k - 1]);
-    return (float)(1 / (1 + exp(-y)));
-}
-
 /* Logarithms of odds x that likelihoods give come true as slope x + step. */
 typedef struct line {
     double slope, step;
@@ -273,7 +255,7 @@ static line fit_line(const made *m, bool other) {
         double g[2] = {0}, h[3] = {1e-3, 0, 1e-3};
         for (size_t k = 0; k < m->count; ++k) {
             if (is_other(m, k) != other) continue;
-            double x = odds_of(fmin((double)m->atom[k].confidence, SUREST)), c = chance_at(&p, x);
+            double x = lattice_odds(fmin((double)m->atom[k].confidence, SUREST)), c = chance_at(&p, x);
             double off = target[is_right(m, k)] - c, w = c * (1 - c);
             g[0] += off * x, g[1] += off;
             h[0] += w * x * x, h[1] += w * x, h[2] += w;
@@ -294,7 +276,7 @@ typedef struct group {
     double n, told, fitted, right;
 } group;
 
-static double truth(const group *g) { return odds_of((g->right + DOUBT * g->fitted / g->n) / (g->n + DOUBT)); }
+static double truth(const group *g) { return lattice_odds((g->right + DOUBT * g->fitted / g->n) / (g->n + DOUBT)); }
 
 /* Of atoms told as other, or of those that are not: groups of ENOUGH atoms, or one of all there are; those that are
  * surer and right less often are one with the group before. */
@@ -309,7 +291,7 @@ static void fit_odds(const made *m, bool other, lattice_knots *out) {
             double c = (double)m->atom[k].confidence;
             if (is_other(m, k) != other || c >= TO[b] || (b > 0 && c < TO[b - 1])) continue;
             c = fmin(c, SUREST);
-            g->n += 1, g->told += c, g->fitted += chance_at(&fitted, odds_of(c)), g->right += is_right(m, k);
+            g->n += 1, g->told += c, g->fitted += chance_at(&fitted, lattice_odds(c)), g->right += is_right(m, k);
         }
         if (g->n < ENOUGH) continue;
         for (++count; count > 1 && truth(&all[count - 1]) < truth(&all[count - 2]); --count) {
@@ -321,7 +303,7 @@ static void fit_odds(const made *m, bool other, lattice_knots *out) {
     if (count == 0 && all[0].n > 0) count = 1;
     out->count = count;
     for (int32_t k = 0; k < count; ++k) {
-        out->told[k] = odds_of(all[k].told / all[k].n);
+        out->told[k] = lattice_odds(all[k].told / all[k].n);
         out->right[k] = truth(&all[k]);
     }
 }

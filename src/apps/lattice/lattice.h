@@ -334,6 +334,7 @@ void lattice_number_make(const lattice_points *points, const lattice_number *abo
 /* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. Returns the
  * logarithm of the sum over classes of share times likelihood to a small power. */
 double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
+double lattice_odds(double confidence); /* logarithm of the odds, of what is neither 0 nor 1 */
 /* The confidence that comes true, from the one that lattice_judge tells; other: of an atom told as that. */
 float lattice_confidence(const atn_lattice *l, bool other, float confidence);
 /* What the places of atom i's neighbours say for each model, given their number, less the mean over models; returns

@@ -25,74 +25,21 @@ static const pass PASSES[] = {{.seeds = true},
 static const float DOUBT = 0.95F;
 enum { LAST = sizeof PASSES / sizeof *PASSES - 1 };
 
-/* ---- neighbours ---- */
-
-/* For the neighbours of one more atom. */
-static bool has_room(const lattice_near *near) {
-    return (size_t)near->start[near->atoms] + ATN_LATTICE_MOST_NEIGHBOURS <= near->room;
-}
-
-bool lattice_batch_is_full(const atn_lattice *l) { return l->near.atoms == (size_t)l->batch || !has_room(&l->near); }
-
-/* Neighbours of an atom that is to be matched; none in a crowd, which no lattice explains and which costs the most. */
-static int32_t near_of(const atn_lattice *l, const lattice_cells *cells, size_t atom, float *const to[3],
-                       int32_t *inner) {
-    enum { CROWD = 4 }; /* times as many as atoms usually have */
-    int32_t n = lattice_cells_near(cells, atom, l->inner, l->info.cutoff, to[0], to[1], to[2], inner);
-    if (n < ATN_LATTICE_MOST_NEIGHBOURS || n < CROWD * l->info.neighbours) return n;
-    *inner = 0;
-    return 0;
-}
-
-/* Neighbours of the next batch: all cores count them, then put them where they belong. */
-typedef struct finding {
+/* Turns to try, of the next batch. */
+typedef struct hinting {
     const atn_lattice *l;
-    const lattice_cells *cells;
     const size_t *which;
     const pass *pass;
     const lattice_around *around;
     const atn_lattice_atom *out;
-    lattice_near *near;
-} finding;
+} hinting;
 
 static void hint_part(void *user, int64_t from, int64_t to) {
-    const finding *f = user;
+    const hinting *f = user;
     lattice_sure list = {.known = false};
     for (int64_t i = from; i < to; ++i)
         lattice_hint_make(f->l, f->around, f->which[i], f->pass->cells, f->pass->which, f->out, &list,
                           &f->l->next.hint[i]);
-}
-
-static void count_part(void *user, int64_t from, int64_t to) {
-    const finding *f = user;
-    const atn_lattice *l = f->l;
-    int32_t inner;
-    for (int64_t i = from; i < to; ++i)
-        f->near->start[i + 1] = near_of(l, f->cells, f->which[i], (float *const[3]){NULL, NULL, NULL}, &inner);
-}
-
-static void fill_part(void *user, int64_t from, int64_t to) {
-    const finding *f = user;
-    const lattice_near *near = f->near;
-    for (int64_t i = from; i < to; ++i) {
-        int32_t at = near->start[i], inner = 0;
-        float *to_here[3] = {near->axis[0] + at, near->axis[1] + at, near->axis[2] + at};
-        if (near->start[i + 1] > at) (void)near_of(f->l, f->cells, f->which[i], to_here, &inner);
-        near->inner[i] = at + inner;
-    }
-}
-
-size_t lattice_near_fill(const atn_lattice *l, const lattice_cells *cells, const size_t *which, size_t count,
-                         lattice_near *near) {
-    finding f = {.l = l, .cells = cells, .which = which, .near = near};
-    size_t n = 0;
-    near->start[0] = 0;
-    atn_parallel((int64_t)count, LATTICE_PART, count_part, &f);
-    for (; n < count && (size_t)near->start[n] + (size_t)near->start[n + 1] <= near->room; ++n)
-        near->start[n + 1] += near->start[n];
-    atn_parallel((int64_t)n, LATTICE_PART, fill_part, &f);
-    near->atoms = n;
-    return n;
 }
 
 /* What is worked on: the slab, the pass, the places of two batches. */
@@ -116,7 +63,7 @@ static bool is_wanted(const job *j, size_t at) {
 }
 
 /* Those that have a turn to try come to the front. */
-static size_t hint(const job *j, finding *f, size_t count) {
+static size_t hint(const job *j, hinting *f, size_t count) {
     size_t kept = 0;
     atn_parallel((int64_t)count, LATTICE_PART, hint_part, f);
     for (size_t i = 0; i < count; ++i) {
@@ -132,7 +79,7 @@ static size_t hint(const job *j, finding *f, size_t count) {
 static void find(job *j) {
     atn_lattice *l = j->l;
     const lattice_cells *cells = j->around->cells;
-    finding f = {l, cells, j->next, j->pass, j->around, j->out, &l->next};
+    hinting f = {l, j->next, j->pass, j->around, j->out};
     size_t count = 0;
     do {
         for (count = 0; j->at < cells->atoms && count < (size_t)l->batch; ++j->at)
@@ -210,14 +157,6 @@ static atn_status match_own(job *j) {
     j->l->search = LATTICE_ALL;
     atn_free(cells->ctx, seed);
     return status;
-}
-
-void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom) {
-    int32_t at = l->near.start[l->near.atoms], inner;
-    float *to[3] = {l->near.axis[0] + at, l->near.axis[1] + at, l->near.axis[2] + at};
-    int32_t n = near_of(l, cells, atom, to, &inner);
-    l->near.inner[l->near.atoms] = at + inner;
-    l->near.start[++l->near.atoms] = at + n;
 }
 
 atn_status lattice_around_make(const lattice_cells *cells, size_t own, lattice_around *out) {
