@@ -43,13 +43,13 @@ wheel: ## a Python wheel that carries its libraries, into dist/; its tests with 
 format: ## let clang-format lay out every C and JavaScript file
 	@$(SOURCES) | xargs clang-format -i
 
-lint: all ## clang-format, clang-tidy and node, without changing anything
+lint: all ## clang-format, clang-tidy and tools/lint-web, without changing anything
 	@tools/setup lint
 	@$(SOURCES) | xargs clang-format --dry-run -Werror
 	@$(SOURCES) | grep '\.c$$' | xargs -P $(JOBS) -n 1 clang-tidy -p $(BUILD) --quiet \
 		--extra-arg=-include --extra-arg=$(CURDIR)/tools/lint.h \
 		--extra-arg=-Wno-unknown-warning-option # gcc's
-	@$(SOURCES) | grep '\.js$$' | xargs -n 1 node --check
+	@git ls-files --cached --others --exclude-standard '*.js' '*.css' | xargs tools/lint-web
 
 install: all ## install under PREFIX (/usr/local); DESTDIR is put before it
 	cmake --install $(BUILD) --prefix "$(PREFIX)"

@@ -26,7 +26,7 @@ atn_status atn_cli_same_wisdom(atn_cli_call *call) {
     if (!status && wisdom) status = atn_wisdom_entries(wisdom, &(atn_wisdom_filter){0}, add_winner, &own);
     atn_wisdom_close(wisdom);
     status = atn_ranks_allgather(ranks, status, &own, sizeof own, all);
-    for (int32_t k = 1; k < ranks->count && !status; ++k)
+    for (int32_t k = 1; all && k < ranks->count && !status; ++k)
         if (memcmp(&all[k], &all[0], sizeof *all) != 0)
             status = atn_fail(call->ctx, ATN_ERR_INPUT,
                               "rank %d has other wisdom than rank 0; name one file for all in ATTUNE_WISDOM, or import "

@@ -76,6 +76,8 @@ static atn_status register_pair(atn_cli_register *r, atn_device *device, const a
         fprintf(call->err, "attune register: doubtful: %s\n", result.reason);
     if (!status && result.verdict == ATN_VERDICT_REFUSED)
         status = atn_fail(call->ctx, ATN_ERR_INPUT, "refused: %s", result.reason);
+    done->result = NULL; /* both end here */
+    done->truth = NULL;
     return status;
 }
 

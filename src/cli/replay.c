@@ -96,7 +96,7 @@ static atn_status run(atn_cli_call *call) {
     if (status) return status;
     const char *t4 = atn_cli_value(call, "t4");
     if (t4) status = atn_recorded_write_t4(call->ctx, recorded, t4);
-    atn_replay_result results[MOST_STRATEGIES];
+    atn_replay_result results[MOST_STRATEGIES] = {{0}};
     size_t n = 0;
     if (!all && !status) status = replay_one(call, recorded, strategy, &options, &results[n++]);
     for (; all && !status && ATN_STRATEGIES[n] && n < MOST_STRATEGIES; ++n)
