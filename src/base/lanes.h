@@ -25,4 +25,13 @@
 #define ATN_PRAGMA(...) _Pragma(#__VA_ARGS__)
 #define ATN_LANES(...)  ATN_PRAGMA(omp simd __VA_ARGS__)
 
+/* Before a function that is part of a loop in lanes: its arguments are known there. Before a short loop in it, whose
+ * turns are then written out. */
+#define ATN_INLINE __attribute__((always_inline)) inline
+#if defined(__clang__)
+#define ATN_UNROLLED ATN_PRAGMA(unroll)
+#else
+#define ATN_UNROLLED ATN_PRAGMA(GCC unroll 8)
+#endif
+
 #endif

@@ -1,6 +1,7 @@
 /* attune lattice: the local structure of every atom in a frame. */
 #include "cli/lattice.h"
 
+#include "apps/lattice/lattice.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/kernel.h"
@@ -98,6 +99,35 @@ static json_t *composition_json(const atn_ctx *ctx, const lattice_outcome *o) {
     return list;
 }
 
+/* Where the time of the first device's run went: `add` gets each part that took some. */
+typedef void add_part(void *to, const char *when, const char *name, int64_t calls, double seconds);
+static void each_part(const lattice_outcome *o, add_part *add, void *to) {
+    static const char *const WHEN[2] = {"learning", "matching"};
+    for (int when = 0; when < 2; ++when)
+        for (int part = 0; part < LATTICE_PARTS; ++part)
+            if (o->spent->seconds[when][part] > 0)
+                add(to, WHEN[when], lattice_part_name((lattice_part)part), o->spent->calls[when][part],
+                    o->spent->seconds[when][part]);
+}
+
+static void add_json(void *to, const char *when, const char *name, int64_t calls, double seconds) {
+    json_array_append_new(
+        to, json_pack("{s:s,s:s,s:I,s:f}", "when", when, "name", name, "calls", (json_int_t)calls, "seconds", seconds));
+}
+
+static void add_row(void *to, const char *when, const char *name, int64_t calls, double seconds) {
+    atn_text_printf(to, "%s\t%s\t%lld\t%.4g\t\n", when, name, (long long)calls, seconds);
+}
+
+static void print_spent(atn_text *page, const lattice_outcome *o) {
+    atn_text rows = {.ctx = page->ctx};
+    atn_text_add(&rows, "when\tpart\tcalls\tseconds\t\n");
+    each_part(o, add_row, &rows);
+    atn_cli_add_table(page, atn_text_str(&rows), "llrr");
+    if (rows.failed) page->failed = true;
+    atn_text_free(&rows);
+}
+
 static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
     json_t *root = json_object();
     double rate = o->match_seconds > 0 ? (double)o->atoms / o->match_seconds : 0;
@@ -117,6 +147,11 @@ static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
                 json_object_set_new(root, "settings", settings_json(o)) == 0 &&
                 json_object_set_new(root, "device", atn_cli_json_text(call->ctx, o->device)) == 0;
     if (good && o->composition) good = json_object_set_new(root, "composition", composition_json(call->ctx, o)) == 0;
+    if (good && o->spent) {
+        json_t *list = json_array();
+        each_part(o, add_json, list);
+        good = json_object_set_new(root, "profile", list) == 0;
+    }
     if (good && o->label) good = json_object_set_new(root, "labels", labels_json(o)) == 0;
     if (good && atn_cli_value(call, "ranges"))
         good = json_object_set_new(root, "unranged", json_integer((json_int_t)o->unranged)) == 0 &&
@@ -163,6 +198,7 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
         atn_text_add(&page, "no model fits better than chance: every atom is other\n");
     else if (!o->info.told)
         atn_text_add(&page, "too few atoms have neighbours: constants and noise are defaults\n");
+    if (o->spent) print_spent(&page, o);
     atn_status status = atn_cli_print_text(call, "lattice", &page);
     atn_text_free(&page);
     return status;
@@ -200,9 +236,10 @@ static atn_status match(atn_cli_call *call, atn_device *const *devices, int32_t 
     for (int32_t k = 0; k < n && !status; ++k) status = atn_lattice_create(devices[k], settings, &lattice[k]);
     if (!status) status = frames ? lattice_run_frames(call, lattice[0], o) : lattice_run_slabs(call, lattice, n, o);
     o->seconds = atn_clock_seconds() - from;
-    for (int32_t k = 0; k < n; ++k) atn_lattice_free(lattice[k]);
     if (!status && report && first) status = lattice_report(call, o, report);
+    if (!status && atn_cli_has(call, "profile")) o->spent = &lattice[0]->spent;
     if (!status && first) status = lattice_print(call, o);
+    for (int32_t k = 0; k < n; ++k) atn_lattice_free(lattice[k]);
     call->watch.listener = NULL;
     if (!status && s.serve) end_show(o, s.serve);
     atn_serve_close(s.serve);
@@ -273,8 +310,8 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "cutoff, noise, depth_noise, efficiency, background_neighbours: fraction of neighbours on no lattice, "
             "background: fraction of atoms on no site, gain: log-likelihood ratio to the null model in nats per atom, "
             "neighbours, rotations, told: false if no model fits better than chance, or these are defaults), device; "
-            "with --frames labels; with --ranges unranged and overlaps (pairs of ranges; the narrower one has the "
-            "masses).",
+            "with --frames labels; with --profile profile (when, name, calls, seconds); with --ranges unranged and "
+            "overlaps (pairs of ranges; the narrower one has the masses).",
             NULL},
     .options =
         (const atn_cli_option[]){
@@ -296,6 +333,7 @@ const atn_cli_verb ATN_VERB_LATTICE = {
                        "2^20 atoms each at most"),
             ATN_OPTION("resume", "FOLDER",
                        "keep finished slabs there until all is written; a run that was ended goes on"),
+            ATN_FLAG("profile", "show where the time goes (of the first device)"),
             ATN_OPTION("report", "FILE", "write an HTML report"),
             ATN_SERVE_OPTION,
             ATN_FLAG("drop-invalid", "drop atoms with NaN or infinite coordinates"),

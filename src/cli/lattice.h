@@ -2,6 +2,7 @@
 #ifndef ATN_CLI_LATTICE_H
 #define ATN_CLI_LATTICE_H
 
+#include "apps/lattice/spent.h"
 #include "cli/cli.h"
 #include "cloud/frame.h"
 
@@ -32,7 +33,8 @@ typedef struct lattice_outcome {
     size_t labels;
     lattice_shown *shown; /* of the report; else NULL */
     size_t n_shown, seen;
-    double low[3], high[3]; /* in Angstrom */
+    double low[3], high[3];     /* in Angstrom */
+    const lattice_spent *spent; /* with --profile; else NULL */
     char unit[8], device[128];
     const atn_device_info *device_info; /* while it is open */
     bool nanometres;

@@ -10,6 +10,7 @@
 #include "apps/lattice/atoms.h"
 #include "apps/lattice/shared.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,6 +32,7 @@ typedef struct made {
     int32_t label[FRAMES * CHECKED];
     atn_lattice_atom atom[FRAMES * CHECKED];
     size_t which[ATOMS];
+    double odds[FRAMES * CHECKED]; /* of confidences, as logarithms */
 } made;
 
 /* ---- the frame ---- */
@@ -62,10 +64,12 @@ static int32_t structure_of(const atn_lattice *l, crystal_structure k) {
 }
 
 /* So many atoms after those that are there; every phase has as many grains, of about 1,000 atoms or less. */
-static atn_status make(const atn_lattice *l, atn_sample_atoms_settings *s, size_t size, made *out) {
+static atn_status make(atn_lattice *l, atn_sample_atoms_settings *s, size_t size, made *out) {
     atn_ctx *ctx = atn_device_ctx(l->device);
     atn_sample_atoms *atoms = NULL;
     atn_sample_atom rows[100];
+    lattice_spent *spent = &l->spent;
+    lattice_part before = lattice_spend(spent, l->known, LATTICE_MADE);
     size_t got = 1, least = size / ATOMS > 2 ? size / ATOMS : 2, end = out->count + size;
     s->size = size;
     s->seed = end; /* any, but the same one whenever */
@@ -80,6 +84,7 @@ static atn_status make(const atn_lattice *l, atn_sample_atoms_settings *s, size_
         }
     }
     atn_sample_atoms_free(atoms);
+    lattice_spend_back(spent, l->known, before);
     return status;
 }
 
@@ -186,8 +191,10 @@ static atn_status correct_background(atn_lattice *l, atn_sample_atoms_settings *
     if (about->background == 0 || lattice_background_given(&l->settings)) return ATN_OK;
     seen *s = atn_zalloc(l->ctx, sizeof *s);
     atn_status status = s ? look(l, about, m, s) : ATN_ERR_MEMORY;
-    if (status == ATN_OK && s->sure >= LEAST_SURE) {
-        double none = lattice_background(s->alone, s->sure, l->info.neighbours);
+    double none = 0;
+    bool told = status == ATN_OK && s->sure >= LEAST_SURE;
+    if (told) status = lattice_background(l->ctx, s->alone, s->sure, l->info.neighbours, &none);
+    if (told && status == ATN_OK) {
         l->info.background = fmax((l->info.background - none) / (1 - none), LATTICE_FEWEST);
         about->background = l->info.background > SOME ? l->info.background : 0;
     }
@@ -197,18 +204,32 @@ static atn_status correct_background(atn_lattice *l, atn_sample_atoms_settings *
 
 /* ---- the powers ---- */
 
-/* Logarithm of the chance that the right structures have. */
-static double score(atn_lattice *l, const made *m) {
-    double sum = 0;
-    for (size_t i = 0; i < m->count; ++i) {
+typedef struct scoring {
+    const atn_lattice *l;
+    const made *m;
+    double chance[ATOMS];
+} scoring;
+
+static void score_part(void *user, int64_t from, int64_t to) {
+    scoring *x = user;
+    const atn_lattice *l = x->l;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
         double chance[ATN_LATTICE_MOST_MODELS + 1], right = 0;
         atn_lattice_atom atom;
         lattice_judge(l, i, &atom, chance);
-        int32_t label = m->label[m->which[i]];
+        int32_t label = x->m->label[x->m->which[i]];
         for (int32_t c = 0; c <= l->info.models; ++c)
             if ((c ? l->info.structure[c - 1] : 0) == label) right += chance[c];
-        sum += log(fmax(right, 1e-4)); /* some are hopeless */
+        x->chance[i] = log(fmax(right, 1e-4)); /* some are hopeless */
     }
+}
+
+/* Logarithm of the chance that the right structures have. */
+static double score(const atn_lattice *l, const made *m) {
+    scoring x = {.l = l, .m = m};
+    double sum = 0;
+    atn_parallel((int64_t)m->count, LATTICE_PART, score_part, &x);
+    for (size_t i = 0; i < m->count; ++i) sum += x.chance[i];
     return sum;
 }
 
@@ -245,17 +266,18 @@ static bool is_other(const made *m, size_t k) { return m->atom[k].structure == 0
 
 /* The likeliest line, by Newton's method; right and wrong count a little less than wholly (Platt 1999), so that there
  * is one where no atom is wrong. */
-static line fit_line(const made *m, bool other) {
+static line fit_line(made *m, bool other) {
     line p = {1, 0};
     double right = 0, n = 0;
     for (size_t k = 0; k < m->count; ++k)
         if (is_other(m, k) == other) right += is_right(m, k), n += 1;
     double target[2] = {1 / (n - right + 2), (right + 1) / (right + 2)};
+    for (size_t k = 0; k < m->count; ++k) m->odds[k] = lattice_odds(fmin((double)m->atom[k].confidence, SUREST));
     for (int round = 0; round < 30; ++round) {
         double g[2] = {0}, h[3] = {1e-3, 0, 1e-3};
         for (size_t k = 0; k < m->count; ++k) {
             if (is_other(m, k) != other) continue;
-            double x = lattice_odds(fmin((double)m->atom[k].confidence, SUREST)), c = chance_at(&p, x);
+            double x = m->odds[k], c = chance_at(&p, x);
             double off = target[is_right(m, k)] - c, w = c * (1 - c);
             g[0] += off * x, g[1] += off;
             h[0] += w * x * x, h[1] += w * x, h[2] += w;
@@ -280,7 +302,7 @@ static double truth(const group *g) { return lattice_odds((g->right + DOUBT * g-
 
 /* Of atoms told as other, or of those that are not: groups of ENOUGH atoms, or one of all there are; those that are
  * surer and right less often are one with the group before. */
-static void fit_odds(const made *m, bool other, lattice_knots *out) {
+static void fit_odds(made *m, bool other, lattice_knots *out) {
     static const double TO[LATTICE_KNOTS] = {0.5, 0.7, 0.85, 0.95, 0.99, 0.999, 0.99999, 2};
     group all[LATTICE_KNOTS + 1] = {{0}};
     line fitted = fit_line(m, other);
@@ -339,7 +361,9 @@ atn_status lattice_calibrate(atn_lattice *l) {
     if (m) m->count = 0;
     if (status == ATN_OK) status = make(l, &about, ATOMS, m);
     if (status == ATN_OK) status = match(l, m);
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_POWERS);
     if (status == ATN_OK) choose_all(l, m);
+    lattice_spend_back(&l->spent, l->known, before);
     if (status == ATN_OK) status = check_frames(l, &about, m);
     for (int other = 0; other < 2 && status == ATN_OK; ++other) fit_odds(m, other, &l->knots[other]);
     memset(&l->recent, 0, sizeof l->recent);

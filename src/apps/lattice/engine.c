@@ -16,6 +16,9 @@ enum {
     LEAST_BATCH = 1024,
     MOST_BATCH = 1 << 13,
     DEVICE_BATCH = 1 << 16,
+    LEARNING_BATCH = 1 << 12, /* samples and frames to learn from are no larger */
+    ROWS = 1 << 11,           /* of a batch, for which a core is worth waking */
+    VOXELS = 1 << 12,         /* for which a core is worth waking */
     WIDE_STEPS = 2,
     SHARP_STEPS = 4,
     SHARP = LATTICE_REFINES - 1
@@ -34,17 +37,31 @@ static atn_status vector(atn_lattice *l, atn_type type, int64_t length, const vo
 
 /* ---- tables ---- */
 
+/* What parts of a loop over voxels need. */
+typedef struct scoring {
+    const lattice_slot *s;
+    const float *value;
+    uint8_t *bytes;
+} scoring;
+
+static void score_part(void *user, int64_t from, int64_t to) {
+    const scoring *x = user;
+    for (int64_t k = from; k < to; ++k)
+        x->bytes[k] = (uint8_t)lrint((log((double)x->value[k]) - x->s->low) / x->s->unit);
+}
+
 /* Logarithms of the density in 255 steps. */
 static atn_status put_scores(atn_lattice *l, lattice_slot *s, const float *value, uint8_t *bytes) {
     size_t voxels = lattice_box_voxels(&s->coarse);
+    scoring x = {s, value, bytes};
     float low = INFINITY, high = 0;
     for (size_t k = 0; k < voxels; ++k) {
-        low = fminf(low, value[k]);
-        high = fmaxf(high, value[k]);
+        low = value[k] < low ? value[k] : low;
+        high = value[k] > high ? value[k] : high;
     }
     s->low = log((double)low);
     s->unit = fmax((log((double)high) - s->low) / 255, 1e-6);
-    for (size_t k = 0; k < voxels; ++k) bytes[k] = (uint8_t)lrint((log((double)value[k]) - s->low) / s->unit);
+    atn_parallel((int64_t)voxels, VOXELS, score_part, &x);
     return vector(l, ATN_U8, (int64_t)voxels, bytes, &s->table);
 }
 
@@ -219,6 +236,56 @@ static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
     return status;
 }
 
+/* All that depends on how many atoms a batch has. */
+static atn_status make_kernels(atn_lattice *l, lattice_slot *s) {
+    atn_status status = make_score(l, s);
+    if (status == ATN_OK) status = make_pick(l, s);
+    if (status == ATN_OK) status = make_refine(l, s);
+    if (status == ATN_OK && !l->alone) status = make_follow(l, s);
+    return status;
+}
+
+static void free_all(atn_array **const arrays[], size_t count) {
+    for (size_t k = 0; k < count; ++k) {
+        atn_array_free(*arrays[k]);
+        *arrays[k] = NULL;
+    }
+}
+
+static void close_kernels(lattice_slot *s) {
+    atn_array **const arrays[] = {&s->score,     &s->rows,      &s->best,     &s->sum,       &s->q[0],
+                                  &s->q[1],      &s->q[2],      &s->q[3],     &s->q_rows[0], &s->q_rows[1],
+                                  &s->q_rows[2], &s->q_rows[3], &s->fit[0],   &s->fit[1],    &s->fit[2],
+                                  &s->fit[3],    &s->shift[0],  &s->shift[1], &s->shift[2]};
+    atn_kernel **const kernels[] = {&s->score_kernel, &s->pick_kernel, &s->refine_kernel[0], &s->refine_kernel[1],
+                                    &s->refine_kernel[2]};
+    lattice_follow *f = &s->follow;
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; ++k) {
+        atn_kernel_free(*kernels[k]);
+        *kernels[k] = NULL;
+    }
+    for (int k = 0; k < 2; ++k) atn_kernel_free(f->kernel[k]);
+    for (int k = 0; k < 4; ++k) {
+        atn_array_free(f->q[k]);
+        atn_array_free(f->fit[k]);
+        if (k < 3) atn_array_free(f->shift[k]);
+    }
+    atn_array_free(f->end);
+    *f = (lattice_follow){0};
+    free_all(arrays, sizeof arrays / sizeof *arrays);
+}
+
+static void close_near(atn_lattice *l) {
+    atn_array **const arrays[] = {&l->axis[0], &l->axis[1], &l->axis[2], &l->start, &l->last, &l->end};
+    free_all(arrays, sizeof arrays / sizeof *arrays);
+    lattice_near_free(l->ctx, &l->near);
+    lattice_near_free(l->ctx, &l->next);
+    atn_free(l->ctx, l->found);
+    atn_free(l->ctx, l->sure);
+    l->found = NULL;
+    l->sure = NULL;
+}
+
 /* ---- opening and closing ---- */
 
 static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
@@ -240,11 +307,7 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     if (status == ATN_OK && l->alone) status = put_number(l, s);
     if (status == ATN_OK) status = put_tables(l, s);
     if (status == ATN_OK) status = put_turns(l, s);
-    if (status == ATN_OK) status = make_score(l, s);
-    if (status == ATN_OK) status = make_pick(l, s);
-    if (status == ATN_OK) status = make_refine(l, s);
-    if (status == ATN_OK && !l->alone) status = make_follow(l, s);
-    return status;
+    return status == ATN_OK ? make_kernels(l, s) : status;
 }
 
 /* Atoms of a launch: scores of a batch stay near the cores that make them, and every core has some. */
@@ -254,9 +317,14 @@ static int32_t batch_for(const atn_device_info *info) {
     return info->cores * CORE_BATCH > LEAST_BATCH ? info->cores * CORE_BATCH : LEAST_BATCH;
 }
 
+static int32_t batch_now(const atn_lattice *l) {
+    int32_t batch = batch_for(atn_device_get_info(l->device)) / (l->fine > 1 ? 4 : 1);
+    return l->learning && batch > LEARNING_BATCH ? LEARNING_BATCH : batch;
+}
+
 /* Rows for a batch; the largest neighbourhoods make it end early. */
 static atn_status open_near(atn_lattice *l) {
-    l->batch = batch_for(atn_device_get_info(l->device)) / (l->fine > 1 ? 4 : 1);
+    l->batch = batch_now(l);
     l->room = (size_t)l->batch * 64 + ATN_LATTICE_MOST_NEIGHBOURS;
     atn_status status = vector(l, ATN_INT32, l->batch, NULL, &l->start);
     if (status == ATN_OK) status = vector(l, ATN_INT32, l->batch, NULL, &l->last);
@@ -274,46 +342,48 @@ static atn_status open_near(atn_lattice *l) {
 }
 
 atn_status lattice_engine_open(atn_lattice *l) {
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_TABLES);
     lattice_engine_close(l);
     atn_status status = open_near(l);
     l->search = LATTICE_ALL;
     for (int n = 0; n <= ATN_LATTICE_MOST_NEIGHBOURS; ++n) l->rise[n] = lgamma(n + l->shape) - lgamma(l->shape);
     l->info.rotations = 0;
+    double mean = 0;
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
         l->slot[m].constant = l->info.constant[m];
         status = open_slot(l, &l->slot[m]);
         if (status == ATN_OK) l->info.expected[m] = l->slot[m].expected;
+        l->slot[m].count = lattice_count_make(l->slot[m].expected, l->shape);
+        mean += l->slot[m].expected / l->info.models;
         if (status == ATN_OK) l->info.rotations += l->slot[m].turns.count;
     }
+    l->mean = lattice_count_make(mean, l->shape);
     if (status != ATN_OK) lattice_engine_close(l);
     l->ready = status == ATN_OK;
+    lattice_spend_back(&l->spent, l->known, before);
+    return status;
+}
+
+atn_status lattice_engine_widen(atn_lattice *l) {
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_TABLES);
+    atn_status status = ATN_OK;
+    if (l->ready && l->batch != batch_now(l)) {
+        close_near(l);
+        status = open_near(l);
+        for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
+            close_kernels(&l->slot[m]);
+            status = make_kernels(l, &l->slot[m]);
+        }
+        if (status != ATN_OK) lattice_engine_close(l);
+    }
+    lattice_spend_back(&l->spent, l->known, before);
     return status;
 }
 
 static void close_slot(atn_lattice *l, lattice_slot *s) {
-    atn_array **const arrays[] = {&s->turn,     &s->grid,      &s->table,     &s->pull[0],   &s->pull[1],   &s->score,
-                                  &s->rows,     &s->best,      &s->sum,       &s->q[0],      &s->q[1],      &s->q[2],
-                                  &s->q[3],     &s->q_rows[0], &s->q_rows[1], &s->q_rows[2], &s->q_rows[3], &s->fit[0],
-                                  &s->shift[0], &s->shift[1],  &s->shift[2],  &s->fit[1],    &s->fit[2],    &s->fit[3]};
-    atn_kernel **const kernels[] = {&s->score_kernel, &s->pick_kernel, &s->refine_kernel[0], &s->refine_kernel[1],
-                                    &s->refine_kernel[2]};
-    lattice_follow *f = &s->follow;
-    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; ++k) {
-        atn_kernel_free(*kernels[k]);
-        *kernels[k] = NULL;
-    }
-    for (int k = 0; k < 2; ++k) atn_kernel_free(f->kernel[k]);
-    for (int k = 0; k < 4; ++k) {
-        atn_array_free(f->q[k]);
-        atn_array_free(f->fit[k]);
-        if (k < 3) atn_array_free(f->shift[k]);
-    }
-    atn_array_free(f->end);
-    *f = (lattice_follow){0};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) {
-        atn_array_free(*arrays[k]);
-        *arrays[k] = NULL;
-    }
+    atn_array **const arrays[] = {&s->turn, &s->grid, &s->table, &s->pull[0], &s->pull[1]};
+    close_kernels(s);
+    free_all(arrays, sizeof arrays / sizeof *arrays);
     for (int k = 0; k < 2; ++k) {
         atn_free(l->ctx, s->host_pull[k]);
         s->host_pull[k] = NULL;
@@ -325,38 +395,47 @@ static void close_slot(atn_lattice *l, lattice_slot *s) {
 }
 
 void lattice_engine_close(atn_lattice *l) {
-    atn_array **const arrays[] = {&l->axis[0], &l->axis[1], &l->axis[2], &l->start, &l->last, &l->end};
     for (int32_t m = 0; m < ATN_LATTICE_MOST_MODELS; ++m) close_slot(l, &l->slot[m]);
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) {
-        atn_array_free(*arrays[k]);
-        *arrays[k] = NULL;
-    }
-    lattice_near_free(l->ctx, &l->near);
-    lattice_near_free(l->ctx, &l->next);
-    atn_free(l->ctx, l->found);
-    atn_free(l->ctx, l->sure);
-    l->found = NULL;
-    l->sure = NULL;
+    close_near(l);
     l->ready = false;
 }
 
 /* ---- running ---- */
+
+/* What parts of a loop over the rows of a batch need. */
+typedef struct putting {
+    const atn_lattice *l;
+    const lattice_near *near;
+    int32_t *start, *last, *end;
+    float *axis[3];
+} putting;
+
+static void put_part(void *user, int64_t from, int64_t to) {
+    const putting *p = user;
+    const lattice_near *near = p->near;
+    for (int64_t k = from; k < to; ++k) {
+        bool is = (size_t)k < near->atoms;
+        p->start[k] = is ? near->start[k] : 0;
+        p->last[k] = is ? near->inner[k] : 0;
+        p->end[k] = is ? near->start[k + 1] : 0;
+    }
+    size_t low = (size_t)from < near->atoms ? (size_t)from : near->atoms;
+    size_t high = (size_t)to < near->atoms ? (size_t)to : near->atoms;
+    size_t first = (size_t)near->start[low], bytes = (size_t)(near->start[high] - near->start[low]) * sizeof(float);
+    for (int axis = 0; axis < 3; ++axis) memcpy(p->axis[axis] + first, near->axis[axis] + first, bytes);
+}
 
 atn_status lattice_engine_put(atn_lattice *l, const lattice_near *near) {
     void *start, *last = NULL, *end = NULL, *to;
     atn_status status = atn_array_map_write(l->start, &start);
     if (status == ATN_OK) status = atn_array_map_write(l->last, &last);
     if (status == ATN_OK) status = atn_array_map_write(l->end, &end);
-    for (int32_t k = 0; k < l->batch && status == ATN_OK; ++k) {
-        bool is = (size_t)k < near->atoms;
-        ((int32_t *)start)[k] = is ? near->start[k] : 0;
-        ((int32_t *)last)[k] = is ? near->inner[k] : 0;
-        ((int32_t *)end)[k] = is ? near->start[k + 1] : 0;
-    }
+    putting p = {.l = l, .near = near, .start = start, .last = last, .end = end};
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
         status = atn_array_map_write(l->axis[axis], &to);
-        if (status == ATN_OK) memcpy(to, near->axis[axis], (size_t)near->start[near->atoms] * sizeof **near->axis);
+        p.axis[axis] = to;
     }
+    if (status == ATN_OK) atn_parallel(l->batch, ROWS, put_part, &p);
     return status;
 }
 
@@ -463,19 +542,23 @@ static void choose_part(void *user, int64_t from, int64_t to) {
 }
 
 atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near) {
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_STARTED);
     atn_status status = atn_check_cancel(l->ctx);
     if (status == ATN_OK) status = lattice_engine_put(l, near);
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m)
         if (l->search >> m & 1) status = run_slot(&l->slot[m]);
+    lattice_spend_back(&l->spent, l->known, before);
     return status;
 }
 
 atn_status lattice_engine_finish(atn_lattice *l) {
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_KERNELS);
     atn_status status = ATN_OK;
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
         choosing c = {.l = l, .model = m};
         if (l->search >> m & 1) status = show(&l->slot[m], &c.v);
         if (status == ATN_OK) atn_parallel((int64_t)l->near.atoms, LATTICE_PART, choose_part, &c);
     }
+    lattice_spend_back(&l->spent, l->known, before);
     return status;
 }

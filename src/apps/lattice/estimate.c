@@ -9,6 +9,7 @@
 #include "base/compare.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/random.h"
 #include "base/sized.h"
 
@@ -101,11 +102,8 @@ static atn_status measure_near(const atn_lattice *l, const atn_atoms *atoms, dou
                                size_t count, double *number, uint16_t *bins, distances *out) {
     double volume = 1;
     for (int axis = 0; axis < 3; ++axis) {
-        double low = INFINITY, high = -INFINITY;
-        for (size_t k = 0; k < atoms->count; ++k) {
-            low = fmin(low, atoms->position[axis][k]);
-            high = fmax(high, atoms->position[axis][k]);
-        }
+        double low, high;
+        lattice_span(atoms->position[axis], atoms->count, &low, &high);
         volume *= fmax((high - low) * angstrom, 1e-3);
     }
     out->reach = fmin(fmax(cbrt(60 * volume / (double)atoms->count / ball(1)), 0.5), 30);
@@ -253,18 +251,21 @@ typedef struct learning {
     double edge[5][ATN_LATTICE_MOST_MODELS];
     atn_atoms few; /* near the sample */
     double *near;  /* their places; owned */
+    size_t *moved; /* owned; where each of the sample is among them */
     bool two;      /* sizes, which every model may have */
     guess both;
     double size[2];
 } learning;
 
-static atn_status find_phases(const atn_lattice *l, learning *x) {
+static atn_status find_phases(atn_lattice *l, learning *x) {
     const distances *d = &x->distances;
     lattice_sizes sizes[2];
     lattice_pairs pairs = {.atoms = (size_t)d->centres, .reach = d->reach, .bin = x->bins, .number = x->number};
     double density = d->median / ball(d->reach), filled = fmin(density * pow(x->guess[0].edge, 3), 1);
     int32_t more;
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_SIZES);
     atn_status status = lattice_phases(l, &pairs, first_peak(d) / 1.12, filled, sizes, &more, &x->two);
+    lattice_spend_back(&l->spent, l->known, before);
     if (x->two) {
         x->both = x->guess[0];
         x->both.noise = sizes[0].noise, x->both.background = sizes[0].background;
@@ -302,12 +303,8 @@ typedef struct cubes {
 static bool divide(const atn_atoms *atoms, cubes *r) {
     double all = 1;
     for (int axis = 0; axis < 3; ++axis) {
-        double high = -INFINITY;
-        r->low[axis] = INFINITY;
-        for (size_t k = 0; k < atoms->count; ++k) {
-            r->low[axis] = fmin(r->low[axis], atoms->position[axis][k]);
-            high = fmax(high, atoms->position[axis][k]);
-        }
+        double high;
+        lattice_span(atoms->position[axis], atoms->count, &r->low[axis], &high);
         double cells = floor((high - r->low[axis]) / r->edge) + 1;
         all *= cells;
         r->size[axis] = cells < 1e9 ? (size_t)cells : 0;
@@ -334,30 +331,62 @@ static void mark_near(const cubes *r, const learning *x) {
     }
 }
 
+/* Stretches of the atoms: how many of each are near the sample, then where these go. */
+typedef struct narrowing {
+    const cubes *cubes;
+    learning *x;
+    int64_t stretches;
+    size_t kept[ATN_PARALLEL_MOST];
+    bool put;
+} narrowing;
+
+static void narrow_stretch(void *user, int64_t from, int64_t to) {
+    narrowing *n = user;
+    learning *x = n->x;
+    for (int64_t s = from; s < to; ++s) {
+        size_t begin = lattice_stretch_begin(x->atoms->count, n->stretches, s), at[3];
+        size_t end = lattice_stretch_begin(x->atoms->count, n->stretches, s + 1), kept = n->put ? n->kept[s] : 0,
+               next = 0;
+        while (n->put && next < x->count && x->which[next] < begin) ++next;
+        for (size_t k = begin; k < end; ++k) {
+            if (!n->cubes->mark[cube_of(n->cubes, x->atoms, k, at)]) continue;
+            for (size_t axis = 0; axis < 3 && n->put; ++axis)
+                x->near[axis * x->few.count + kept] = x->atoms->position[axis][k];
+            if (n->put && next < x->count && x->which[next] == k) x->moved[next++] = kept;
+            ++kept;
+        }
+        n->kept[s] = kept;
+    }
+}
+
 /* From here on the atoms near the sample alone: cells are made of them again and again. */
 static atn_status narrow(const atn_ctx *ctx, double reach, learning *x) {
-    const atn_atoms *all = x->atoms;
-    size_t kept = 0, next = 0, at[3];
     cubes r = {.edge = 1.001 * reach / x->angstrom};
-    if (!divide(all, &r)) return ATN_OK;
+    narrowing n = {.cubes = &r, .x = x, .stretches = lattice_stretches(x->atoms->count, 1)};
+    size_t kept = 0;
+    if (!divide(x->atoms, &r)) return ATN_OK;
     r.mark = atn_zalloc(ctx, r.size[0] * r.size[1] * r.size[2]);
-    if (!r.mark) return ATN_ERR_MEMORY;
-    mark_near(&r, x);
-    for (size_t k = 0; k < all->count; ++k) kept += r.mark[cube_of(&r, all, k, at)];
-    x->near = atn_alloc(ctx, 3 * kept * sizeof *x->near);
-    x->few = (atn_atoms){.count = kept, .own = kept, .position = {x->near, x->near, x->near}};
-    for (size_t axis = 0; axis < 3 && x->near; ++axis) x->few.position[axis] += axis * kept;
-    kept = 0;
-    for (size_t k = 0; k < all->count && x->near; ++k) {
-        if (!r.mark[cube_of(&r, all, k, at)]) continue;
-        for (int axis = 0; axis < 3; ++axis) x->near[(size_t)axis * x->few.count + kept] = all->position[axis][k];
-        if (next < x->count && x->which[next] == k) x->which[next++] = kept;
-        ++kept;
+    x->moved = atn_alloc(ctx, (x->count + 1) * sizeof *x->moved);
+    if (r.mark && x->moved) {
+        mark_near(&r, x);
+        atn_parallel(n.stretches, 1, narrow_stretch, &n);
+        for (int64_t s = 0; s < n.stretches; ++s) {
+            size_t here = n.kept[s];
+            n.kept[s] = kept;
+            kept += here;
+        }
+        x->near = atn_alloc(ctx, 3 * kept * sizeof *x->near);
+    }
+    if (x->near) {
+        n.put = true;
+        x->few = (atn_atoms){.count = kept, .own = kept};
+        for (size_t axis = 0; axis < 3; ++axis) x->few.position[axis] = x->near + axis * kept;
+        atn_parallel(n.stretches, 1, narrow_stretch, &n);
+        memcpy(x->which, x->moved, x->count * sizeof *x->which);
+        x->atoms = &x->few;
     }
     atn_free(ctx, r.mark);
-    if (!x->near) return ATN_ERR_MEMORY;
-    x->atoms = &x->few;
-    return ATN_OK;
+    return x->near ? ATN_OK : ATN_ERR_MEMORY;
 }
 
 /* What was found of pairs is the first rank's. */
@@ -381,7 +410,7 @@ static atn_status same_sizes(const atn_lattice *l, learning *x, bool *told) {
 }
 
 /* Everything but the shares. told: pairs say something. */
-static atn_status find_sizes(const atn_lattice *l, learning *x, bool *told) {
+static atn_status find_sizes(atn_lattice *l, learning *x, bool *told) {
     distances *d = &x->distances;
     guesses g = {0};
     atn_status status =
@@ -453,8 +482,10 @@ static atn_status learn(atn_lattice *l, learning *x) {
     bool told = false;
     l->info.models = l->settings.models;
     x->count = draw(l, x->atoms, x->which);
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_PAIRS);
     atn_status status = find_sizes(l, x, &told);
     if (status == ATN_OK && told) status = narrow(l->ctx, farthest(l, &x->distances), x);
+    lattice_spend_back(&l->spent, l->known, before);
     const lattice_sample sample = {x->atoms, x->angstrom, x->count, x->which};
     for (int32_t k = 0; k < x->ways && x->ways > 1 && status == ATN_OK; ++k) { /* the sample, matched each way */
         take(l, &x->distances, &x->guess[k], x->edge[k]);
@@ -498,12 +529,16 @@ atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angs
     x->which = atn_alloc(l->ctx, most * sizeof *x->which);
     x->number = atn_alloc(l->ctx, most * sizeof *x->number);
     x->bins = atn_alloc(l->ctx, most * BINS * sizeof *x->bins);
+    l->learning = true;
     status = x->which && x->number && x->bins ? learn(l, x) : ATN_ERR_MEMORY;
+    l->learning = false;
+    if (status == ATN_OK) status = lattice_engine_widen(l);
     l->known = status == ATN_OK;
     atn_free(l->ctx, x->which);
     atn_free(l->ctx, x->number);
     atn_free(l->ctx, x->bins);
     atn_free(l->ctx, x->near);
+    atn_free(l->ctx, x->moved);
     atn_free(l->ctx, x);
     return status;
 }

@@ -11,9 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STEPS = 4, LEAST = 40 };
-static const double LOW = 0.01; /* of the made atoms have a smaller share */
-static const double MANY = 0.3; /* of a made frame must be sure at once, or few would be explained */
+enum { STEPS = 4, LEAST = 40, ROWS = 1 << 11 }; /* ROWS: for which a core is worth waking */
+static const double LOW = 0.01;                 /* of the made atoms have a smaller share */
+static const double MANY = 0.3;                 /* of a made frame must be sure at once, or few would be explained */
 
 /* ---- what other models would reach ---- */
 
@@ -128,24 +128,41 @@ void lattice_hint_make(const atn_lattice *l, const lattice_around *a, size_t ato
 
 /* ---- the steps ---- */
 
+/* What parts of a loop over the rows of a batch need. */
+typedef struct hinting {
+    const lattice_near *near;
+    int32_t model;
+    float *turn[4];
+    int32_t *end;
+} hinting;
+
+static void hint_part(void *user, int64_t from, int64_t to) {
+    const hinting *h = user;
+    const lattice_near *near = h->near;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+        bool is = i < near->atoms && near->hint[i].model == h->model;
+        h->end[i] = is ? near->start[i + 1] : i < near->atoms ? near->start[i] : 0;
+        for (int k = 0; k < 4; ++k) h->turn[k][i] = is ? near->hint[i].turn[k] : (float)(k == 0);
+    }
+}
+
 atn_status lattice_follow_start(atn_lattice *l, const lattice_near *near) {
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_STARTED);
     atn_status status = atn_check_cancel(l->ctx);
     if (status == ATN_OK) status = lattice_engine_put(l, near);
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
         lattice_slot *s = &l->slot[m];
-        void *to[4], *end = NULL;
+        void *to[4] = {NULL}, *end = NULL;
         size_t any = 0;
         for (size_t i = 0; i < near->atoms; ++i) any += near->hint[i].model == m;
         if (!any) continue;
         for (int k = 0; k < 4 && status == ATN_OK; ++k) status = atn_array_map_write(s->follow.q[k], &to[k]);
         if (status == ATN_OK) status = atn_array_map_write(s->follow.end, &end);
-        for (size_t i = 0; i < (size_t)l->batch && status == ATN_OK; ++i) {
-            bool is = i < near->atoms && near->hint[i].model == m;
-            ((int32_t *)end)[i] = is ? near->start[i + 1] : i < near->atoms ? near->start[i] : 0;
-            for (int k = 0; k < 4; ++k) ((float *)to[k])[i] = is ? near->hint[i].turn[k] : (float)(k == 0);
-        }
+        hinting h = {near, m, {to[0], to[1], to[2], to[3]}, end};
+        if (status == ATN_OK) atn_parallel(l->batch, ROWS, hint_part, &h);
         for (int k = 0; k < STEPS && status == ATN_OK; ++k) status = atn_kernel_run(s->follow.kernel[k > 0]);
     }
+    lattice_spend_back(&l->spent, l->known, before);
     return status;
 }
 
@@ -183,6 +200,7 @@ static void take_part(void *user, int64_t from, int64_t to) {
 }
 
 atn_status lattice_follow_finish(atn_lattice *l) {
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_KERNELS);
     atn_status status = ATN_OK;
     taking t = {.l = l};
     bool any[ATN_LATTICE_MOST_MODELS] = {false};
@@ -190,5 +208,6 @@ atn_status lattice_follow_finish(atn_lattice *l) {
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m)
         if (any[m]) status = lattice_engine_see(&l->slot[m].follow, &t.seen[m]);
     if (status == ATN_OK) atn_parallel((int64_t)l->near.atoms, LATTICE_PART, take_part, &t);
+    lattice_spend_back(&l->spent, l->known, before);
     return status;
 }

@@ -12,21 +12,27 @@
 static const double FIRST = 0.3;            /* the power until a part is looked for */
 static const double RARE = 0.01, MUCH = 10; /* of the most frequent model's share; nats */
 
+lattice_count lattice_count_make(double expected, double shape) {
+    return (lattice_count){.expected = expected,
+                           .log = log(expected),
+                           .none = shape * log(shape / (shape + expected)),
+                           .each = log(expected / (shape + expected))};
+}
+
 /* log P(n | expected), less log n!. */
-static double count_term(const atn_lattice *l, double n, double expected) {
-    return l->rise[(int32_t)n] + l->shape * log(l->shape / (l->shape + expected)) +
-           n * log(expected / (l->shape + expected));
+static double count_term(const atn_lattice *l, double n, const lattice_count *c) {
+    return l->rise[(int32_t)n] + c->none + n * c->each;
 }
 
 static double number_term(const atn_lattice *l, int32_t model, double n) {
     const lattice_slot *s = &l->slot[model];
-    return s->number ? s->number[(int32_t)n] : count_term(l, n, s->expected);
+    return s->number ? s->number[(int32_t)n] : count_term(l, n, &s->count);
 }
 
 double lattice_places(const atn_lattice *l, size_t i, double out[]) {
     double n = l->near.start[i + 1] - l->near.start[i], mean = 0;
     for (int32_t m = 0; m < l->info.models; ++m) {
-        out[m] = (double)l->found[i * (size_t)l->info.models + (size_t)m].evidence - n * log(l->slot[m].expected);
+        out[m] = (double)l->found[i * (size_t)l->info.models + (size_t)m].evidence - n * l->slot[m].count.log;
         mean += out[m] / l->info.models;
     }
     for (int32_t m = 0; m < l->info.models; ++m) out[m] -= mean;
@@ -46,19 +52,18 @@ static void weigh_places(const atn_lattice *l, size_t i, double n, double term[]
  * model that is the likeliest. */
 static int32_t likelihoods(const atn_lattice *l, size_t i, double term[], double *off) {
     const lattice_found *found = &l->found[i * (size_t)l->info.models];
-    double mean = 0, n = l->near.start[i + 1] - l->near.start[i];
+    double n = l->near.start[i + 1] - l->near.start[i];
     int32_t best = 1;
     *off = -INFINITY;
     for (int32_t m = 0; m < l->info.models; ++m) {
-        double expected = l->slot[m].expected, count = number_term(l, m, n) - n * log(expected);
-        mean += expected / l->info.models;
+        double count = number_term(l, m, n) - n * l->slot[m].count.log;
         term[m + 1] = (double)found[m].evidence + count;
         *off = fmax(*off, (double)found[m].background + count);
     }
     if (l->alone) weigh_places(l, i, n, term);
     for (int32_t m = 1; m <= l->info.models; ++m)
         if (term[m] > term[best]) best = m;
-    term[0] = (l->slot[0].number ? number_term(l, best - 1, n) : count_term(l, n, mean)) + lattice_null(l, i);
+    term[0] = (l->slot[0].number ? number_term(l, best - 1, n) : count_term(l, n, &l->mean)) + lattice_null(l, i);
     return best;
 }
 

@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-enum { STRETCH = 64 }; /* atoms that one core goes through in their order */
+enum { STRETCH = 64, FEW_ATOMS = 4 }; /* atoms that one core goes through in their order; where that is any */
+enum { AT_ONCE = 1, LONELY = 2 };     /* sure; no atom around is */
 
 typedef struct judging {
     atn_lattice *l;
@@ -65,6 +66,9 @@ static void judge_part(void *user, int64_t from, int64_t to) {
         lattice_judge(j->l, i, atom, NULL);
         j->l->sure[i] = is_sure(atom) && (is_typical(j->l, i, atom->phase - 1) ||
                                           (is_alone(j->l, j->around, i) && is_settled(j->l, i, atom)));
+        if (!j->around || !j->l->sure[i]) continue;
+        int32_t site = j->around->cells->site[j->around->cells->rank[j->which[i]]];
+        j->around->phase[site] = (unsigned char)(atom->phase | (j->around->followed ? LATTICE_NEW : 0));
     }
 }
 
@@ -118,16 +122,29 @@ static void look_again(const judging *j, size_t i, const lattice_recent *recent)
     lattice_judge(j->l, i, atom, NULL);
 }
 
-/* Where no atom around is sure, the turns of those that were of late. */
+/* Those around which some atom is sure; the others are LONELY. */
 static void look_part(void *user, int64_t from, int64_t to) {
+    const judging *j = user;
+    for (size_t i = (size_t)from * FEW_ATOMS; i < (size_t)to * FEW_ATOMS && i < j->l->near.atoms; ++i) {
+        lattice_recent around;
+        if (j->l->sure[i]) continue;
+        if (remember_around(j, j->which[i], &around))
+            look_again(j, i, &around);
+        else
+            j->l->sure[i] = LONELY;
+    }
+}
+
+/* They have the turns of those that were of late, in a stretch. */
+static void look_late(void *user, int64_t from, int64_t to) {
     const judging *j = user;
     for (int64_t s = from; s < to; ++s) {
         size_t begin = (size_t)s * STRETCH, end = begin + STRETCH;
-        lattice_recent late = j->l->recent, around;
+        lattice_recent late = j->l->recent;
         for (size_t i = begin; i < end && i < j->l->near.atoms; ++i) {
             const atn_lattice_atom *atom = &j->out[j->which[i]];
-            if (j->l->sure[i]) continue;
-            look_again(j, i, remember_around(j, j->which[i], &around) ? &around : &late);
+            if (j->l->sure[i] == AT_ONCE) continue;
+            if (j->l->sure[i] == LONELY) look_again(j, i, &late);
             if (is_sure(atom) && is_typical(j->l, i, atom->phase - 1)) remember(j->l, atom, &late);
         }
     }
@@ -136,19 +153,18 @@ static void look_part(void *user, int64_t from, int64_t to) {
 void lattice_judge_first(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out) {
     judging j = {l, around, which, out};
     size_t n = l->near.atoms;
-    int32_t mark = around && around->followed ? LATTICE_NEW : 0;
     atn_parallel((int64_t)n, STRETCH, judge_part, &j);
-    if (!around) return;
-    for (size_t i = 0; i < n; ++i) {
-        int32_t site = around->cells->site[around->cells->rank[which[i]]];
-        if (l->sure[i]) around->phase[site] = (unsigned char)(out[which[i]].phase | mark);
-        if (l->sure[i] && i + STRETCH >= n) remember(l, &out[which[i]], &l->recent);
-    }
+    for (size_t i = n > STRETCH ? n - STRETCH : 0; i < n && around; ++i)
+        if (l->sure[i]) remember(l, &out[which[i]], &l->recent);
 }
 
 void lattice_judge_again(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out) {
     judging j = {l, around, which, out};
-    atn_parallel_pieces((int64_t)((l->near.atoms + STRETCH - 1) / STRETCH), look_part, &j);
+    atn_parallel_pieces((int64_t)((l->near.atoms + FEW_ATOMS - 1) / FEW_ATOMS), look_part, &j);
+    size_t lonely = 0;
+    for (size_t i = 0; i < l->near.atoms; ++i) lonely += l->sure[i] == LONELY;
+    if (lonely) atn_parallel_pieces((int64_t)((l->near.atoms + STRETCH - 1) / STRETCH), look_late, &j);
+    for (size_t i = 0; i < l->near.atoms; ++i) l->sure[i] = l->sure[i] == AT_ONCE;
 }
 
 atn_status lattice_judge_end(const atn_lattice *l, size_t i, atn_lattice_atom *out) {

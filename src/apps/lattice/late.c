@@ -56,6 +56,7 @@ static atn_status look_at(atn_lattice *l, const lattice_around *around, lattice_
 atn_status lattice_late_look(atn_lattice *l, const lattice_around *around, lattice_late *late, const size_t *last,
                              atn_lattice_atom *out) {
     size_t end = late->count, from = 0, models = (size_t)l->info.models;
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_WAITING);
     atn_status status = open(l, late);
     if (last) { /* of the layers before the last two all atoms around are matched */
         int64_t layer = layer_of(around->cells, *last);
@@ -65,6 +66,7 @@ atn_status lattice_late_look(atn_lattice *l, const lattice_around *around, latti
         status = atn_check_cancel(l->ctx);
         if (status == ATN_OK) status = look_at(l, around, late, from, end, &from, out);
     }
+    lattice_spend_back(&l->spent, l->known, before);
     if (end == 0) return status;
     late->count -= end;
     memmove(late->which, late->which + end, late->count * sizeof *late->which);

@@ -3,6 +3,7 @@
 #ifndef ATN_APPS_LATTICE_LATTICE_H
 #define ATN_APPS_LATTICE_LATTICE_H
 
+#include "apps/lattice/spent.h"
 #include "geom/pose.h"
 #include "num/array.h"
 
@@ -115,7 +116,7 @@ typedef struct lattice_packing {
     double unit;              /* of places */
     double log_low, log_step; /* of logarithms */
 } lattice_packing;
-lattice_packing lattice_pull_pack(const lattice_box *box, const float *pull, int32_t *words);
+lattice_packing lattice_pull_pack(const lattice_box *box, float *pull, int32_t *words);
 
 /* ---- neighbours ---- */
 /* A turn into the crystal that an atom may have; model -1: none. */
@@ -151,6 +152,12 @@ typedef struct lattice_cells {
     float *axis[3]; /* positions of sites from low, cell after cell */
 } lattice_cells;
 
+/* Stretches that cores take of a list: one for each, of `least` and of some thousand at least, one in any case; and
+ * where the one of number k begins. */
+int64_t lattice_stretches(size_t count, size_t least);
+size_t lattice_stretch_begin(size_t count, int64_t stretches, int64_t k);
+/* The least and the largest of finite numbers; 0 where there are none. */
+void lattice_span(const double *list, size_t count, double *low, double *high);
 /* ATN_ERR_INPUT where atoms are farther apart than cells can be counted. */
 atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double angstrom, double reach,
                               lattice_cells *out);
@@ -191,6 +198,11 @@ typedef struct lattice_fit {
     double stretch, square; /* the second: mean square */
 } lattice_fit;
 
+/* Of a number of neighbours that is negative binomial around what is expected: logarithms that do not depend on it. */
+typedef struct lattice_count {
+    double expected, log, none, each;
+} lattice_count;
+
 /* EM steps of one turn for each atom of a batch. */
 typedef struct lattice_follow {
     atn_array *q[4], *shift[3], *fit[4], *end;
@@ -209,7 +221,8 @@ typedef struct lattice_slot {
     double symmetry[LATTICE_MOST_SYMMETRIES][4];
     lattice_box coarse, box; /* of scores, which see the nearer neighbours; of steps */
     lattice_turns turns;
-    double expected;  /* inside the cut-off, background too */
+    double expected; /* inside the cut-off, background too */
+    lattice_count count;
     double *number;   /* of sets that come alone: log of the chance of n neighbours times n!; else NULL */
     double misfit;    /* nats a neighbour, of the sample that was learned from */
     lattice_fit seen; /* of that sample */
@@ -274,9 +287,11 @@ struct atn_lattice {
     double background_density,
         shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
     double null[LATTICE_RADIAL_BINS]; /* logarithm of the density of neighbours of `other` at a distance, normalized */
+    lattice_count mean;               /* of all models */
     double rise[ATN_LATTICE_MOST_NEIGHBOURS + 1]; /* log (shape + n - 1)! / (shape - 1)! */
     struct atn_ranks *ranks;                      /* who learn together (shared.h); NULL: it is alone */
     bool ready, known, alone;                     /* alone: neighbourhoods that come one by one */
+    bool learning;                                /* batches are small */
     int32_t fine;                                 /* so many times the usual rotations; 0 is 1 */
     int32_t batch;                                /* atoms of a launch */
     size_t room;                                  /* neighbours of a batch */
@@ -288,11 +303,14 @@ struct atn_lattice {
     unsigned char *sure; /* of the batch, which were so at once */
     lattice_recent recent;
     lattice_order order[ATN_LATTICE_MOST_MODELS];
+    lattice_spent spent;
 };
 
 /* Tables and kernels for the info as it is now. */
 atn_status lattice_engine_open(atn_lattice *l);
 void lattice_engine_close(atn_lattice *l);
+/* Once learning is over: batches of atoms as large as the device likes, where the engine is open. */
+atn_status lattice_engine_widen(atn_lattice *l);
 /* Starts the kernels over a batch. */
 atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near);
 /* What they found for l->near, which was started last; l->found[atom * models + model]. Others may be started then. */
@@ -331,6 +349,7 @@ typedef struct lattice_number {
 void lattice_number_make(const lattice_points *points, const lattice_number *about, double *out);
 
 /* ---- judgement ---- */
+lattice_count lattice_count_make(double expected, double shape);
 /* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. Returns the
  * logarithm of the sum over classes of share times likelihood to a small power. */
 double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);

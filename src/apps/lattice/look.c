@@ -13,6 +13,7 @@
 enum { STEPS = 6, WIDE = 2, STEPS_OFF = 4 };
 static const double PI = 3.14159265358979323846, MOST_TURN = 0.2, MOST_SHIFT = 4.5;
 static const double FAR = 12;
+static const double SAME = 0.9985; /* cosine of half the angle between turns that are one */
 static const double LITTLE = 1e-2; /* curvature of turns, so that there is some */
 static const double TURNS = 0.03,
                     LIKELY = 0.5; /* radians by which turns of a grain differ; chance of a turn that is known */
@@ -328,11 +329,12 @@ static void start_off(const atn_lattice *l, const lattice_slot *s, size_t i, pos
 }
 
 bool lattice_turn_is(const lattice_slot *s, const double a[4], const double b[4]) {
-    for (int32_t k = 0; k < s->symmetries; ++k) {
+    if (fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]) > SAME) return true; /* as atoms of a grain have */
+    for (int32_t k = 1; k < s->symmetries; ++k) {
         double r[4], dot = 0;
         geom_quaternion_multiply(s->symmetry[k], a, r);
         for (int c = 0; c < 4; ++c) dot += r[c] * b[c];
-        if (fabs(dot) > 0.9985) return true;
+        if (fabs(dot) > SAME) return true;
     }
     return false;
 }

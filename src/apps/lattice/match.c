@@ -8,6 +8,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 
+#include <stdatomic.h>
+
 /* What a pass does: who is in it, and which turn is tried; all are searched where none is. */
 typedef struct pass {
     bool seeds, follow;
@@ -24,6 +26,7 @@ static const pass PASSES[] = {{.seeds = true},
                               {.late = true}};
 static const float DOUBT = 0.95F;
 enum { LAST = sizeof PASSES / sizeof *PASSES - 1 };
+enum { SITES = 1 << 14 }; /* for which a core is worth waking */
 
 /* Turns to try, of the next batch. */
 typedef struct hinting {
@@ -48,18 +51,31 @@ typedef struct job {
     lattice_around *around;
     const unsigned char *seed; /* of a site */
     const pass *pass;
-    size_t at; /* atoms that were looked at, in the order of the cells */
+    int32_t *open;     /* places in the order of the cells of atoms that are not told yet, ascending */
+    size_t n_open, at; /* at: those of them that were looked at in this pass */
     size_t *which, *next;
+    size_t *place; /* where each of `next` is among the open ones */
     lattice_late late;
     atn_lattice_atom *out;
 } job;
 
 /* Of several atoms at one site the first of the slab's own. */
-static bool is_wanted(const job *j, size_t at) {
+static void list_open(job *j) {
     const lattice_cells *c = j->around->cells;
-    int32_t site = c->site[at];
-    return j->around->first[site] == c->order[at] && !j->around->phase[site] && !j->around->told[site] &&
-           (!j->pass->seeds || j->seed[site]);
+    j->n_open = 0;
+    for (size_t k = 0; k < c->atoms; ++k)
+        if (j->around->first[c->site[k]] == c->order[k]) j->open[j->n_open++] = (int32_t)k;
+}
+
+/* Those that the passes before told are not in the next ones. */
+static void drop_told(job *j) {
+    size_t kept = 0;
+    for (size_t k = 0; k < j->n_open; ++k) {
+        int32_t site = j->around->cells->site[j->open[k]];
+        j->open[kept] = j->open[k];
+        kept += !(j->around->phase[site] | j->around->told[site]);
+    }
+    j->n_open = kept;
 }
 
 /* Those that have a turn to try come to the front. */
@@ -68,7 +84,8 @@ static size_t hint(const job *j, hinting *f, size_t count) {
     atn_parallel((int64_t)count, LATTICE_PART, hint_part, f);
     for (size_t i = 0; i < count; ++i) {
         if (j->l->next.hint[i].model < 0) continue;
-        j->l->next.hint[kept] = j->l->next.hint[i];
+        if (kept < i) j->l->next.hint[kept] = j->l->next.hint[i];
+        j->place[kept] = j->place[i];
         j->next[kept++] = j->next[i];
     }
     return kept;
@@ -81,46 +98,66 @@ static void find(job *j) {
     const lattice_cells *cells = j->around->cells;
     hinting f = {l, j->next, j->pass, j->around, j->out};
     size_t count = 0;
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_HINTS);
     do {
-        for (count = 0; j->at < cells->atoms && count < (size_t)l->batch; ++j->at)
-            if (is_wanted(j, j->at)) j->next[count++] = (size_t)cells->order[j->at];
+        for (count = 0; j->at < j->n_open && count < (size_t)l->batch; ++j->at) {
+            if (j->pass->seeds && !j->seed[cells->site[j->open[j->at]]]) continue;
+            j->place[count] = j->at;
+            j->next[count++] = (size_t)cells->order[j->open[j->at]];
+        }
         if (j->pass->follow) count = hint(j, &f, count);
-    } while (count == 0 && j->at < cells->atoms);
+    } while (count == 0 && j->at < j->n_open);
+    lattice_spend(&l->spent, l->known, LATTICE_NEARBY);
     size_t n = lattice_near_fill(l, cells, j->next, count, &l->next);
-    if (n < count) j->at = (size_t)cells->rank[j->next[n]];
+    lattice_spend_back(&l->spent, l->known, before);
+    if (n < count) j->at = j->place[n];
 }
 
 /* ---- a pass ---- */
+
+typedef struct ending {
+    const job *j;
+    atomic_int status;
+} ending;
+
+static void end_part(void *user, int64_t from, int64_t to) {
+    ending *e = user;
+    const atn_lattice *l = e->j->l;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+        atn_status status = l->sure[i] ? lattice_judge_end(l, i, &e->j->out[e->j->which[i]]) : ATN_OK;
+        if (status != ATN_OK) atomic_store(&e->status, (int)status);
+    }
+}
 
 /* l->near, which is empty then: sure atoms are told; in the last pass the others wait. */
 static atn_status judge(job *j) {
     atn_lattice *l = j->l;
     bool last = j->pass->late;
-    atn_status status = ATN_OK;
+    ending end = {.j = j};
     size_t n = l->near.atoms;
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_JUDGED);
     lattice_judge_first(l, j->around, j->which, j->out);
-    for (size_t i = 0; i < n && status == ATN_OK; ++i)
-        if (l->sure[i])
-            status = lattice_judge_end(l, i, &j->out[j->which[i]]);
-        else if (last)
-            status = lattice_late_add(l, i, j->which[i], &j->late);
+    atn_parallel((int64_t)n, LATTICE_PART, end_part, &end);
+    atn_status status = (atn_status)atomic_load(&end.status);
+    for (size_t i = 0; i < n && last && status == ATN_OK; ++i)
+        if (!l->sure[i]) status = lattice_late_add(l, i, j->which[i], &j->late);
     l->near.atoms = 0;
+    lattice_spend_back(&l->spent, l->known, before);
     return status == ATN_OK && n && last ? lattice_late_look(l, j->around, &j->late, &j->which[n - 1], j->out) : status;
 }
 
 static atn_status run(job *j, const pass *p) {
     atn_lattice *l = j->l;
-    const lattice_cells *cells = j->around->cells;
     atn_status status = ATN_OK;
     j->pass = p;
     j->around->followed = p->follow;
     j->around->doubt = p->some ? DOUBT : 0;
     j->l->search = p->some ? lattice_frequent(l) : LATTICE_ALL;
     j->at = 0;
+    drop_told(j);
     for (find(j); status == ATN_OK && l->near.atoms + l->next.atoms > 0;) {
         status = atn_tell_progress(l->ctx, l->known ? "matching" : "calibrating",
-                                   (p - PASSES) * (int64_t)cells->atoms + (int64_t)j->at,
-                                   (LAST + 1) * (int64_t)cells->atoms);
+                                   (p - PASSES) * (int64_t)j->n_open + (int64_t)j->at, (LAST + 1) * (int64_t)j->n_open);
         if (status == ATN_OK && l->near.atoms) status = p->follow ? lattice_follow_finish(l) : lattice_engine_finish(l);
         if (status == ATN_OK && l->next.atoms)
             status = p->follow ? lattice_follow_start(l, &l->next) : lattice_engine_start(l, &l->next);
@@ -150,12 +187,15 @@ static atn_status match_own(job *j) {
     const lattice_cells *cells = j->around->cells;
     unsigned char *seed = atn_zalloc(cells->ctx, (size_t)cells->start[cells->cells] + 1);
     bool follow = lattice_can_follow(j->l);
-    atn_status status = seed ? ATN_OK : ATN_ERR_MEMORY;
+    j->open = atn_alloc(cells->ctx, (cells->atoms + 1) * sizeof *j->open);
+    atn_status status = seed && j->open ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) mark_seeds(cells, seed);
+    if (status == ATN_OK) list_open(j);
     j->seed = seed;
     for (int k = follow ? 0 : LAST; k <= LAST && status == ATN_OK; ++k) status = run(j, &PASSES[k]);
     j->l->search = LATTICE_ALL;
     atn_free(cells->ctx, seed);
+    atn_free(cells->ctx, j->open);
     return status;
 }
 
@@ -171,9 +211,13 @@ atn_status lattice_around_make(const lattice_cells *cells, size_t own, lattice_a
     return ATN_OK;
 }
 
+static void settle_part(void *user, int64_t from, int64_t to) {
+    unsigned char *phase = user;
+    for (int64_t k = from; k < to; ++k) phase[k] &= (unsigned char)~LATTICE_NEW;
+}
+
 void lattice_around_settle(const lattice_around *around) {
-    size_t sites = (size_t)around->cells->start[around->cells->cells];
-    for (size_t k = 0; k < sites; ++k) around->phase[k] &= (unsigned char)~LATTICE_NEW;
+    atn_parallel(around->cells->start[around->cells->cells], SITES, settle_part, around->phase);
 }
 
 void lattice_around_free(lattice_around *around) {
@@ -183,18 +227,37 @@ void lattice_around_free(lattice_around *around) {
     atn_free(around->cells->ctx, around->told);
 }
 
+/* Atoms at one place are told the same. */
+typedef struct sharing {
+    const lattice_around *around;
+    size_t own;
+    atn_lattice_atom *out;
+} sharing;
+
+static void share_part(void *user, int64_t from, int64_t to) {
+    const sharing *x = user;
+    const lattice_cells *c = x->around->cells;
+    for (int64_t k = from; k < to; ++k) {
+        int32_t atom = c->order[k], first = x->around->first[c->site[k]];
+        if ((size_t)atom < x->own && atom != first) x->out[atom] = x->out[first];
+    }
+}
+
 atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out) {
     lattice_cells cells = {0};
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_CELLS);
     atn_status status = lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells);
+    lattice_spend_back(&l->spent, l->known, before);
     if (status != ATN_OK) return status;
     l->recent = (lattice_recent){.near = false}; /* what is told of a slab does not depend on those before */
-    size_t *which = atn_alloc(l->ctx, 2 * (size_t)l->batch * sizeof *which);
+    size_t *which = atn_alloc(l->ctx, 3 * (size_t)l->batch * sizeof *which);
     lattice_around around = {0};
     job j = {.l = l, .around = &around, .which = which, .next = which + l->batch, .out = out};
+    j.place = which + 2 * l->batch;
     status = which ? lattice_around_make(&cells, atoms->own, &around) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = match_own(&j);
-    for (size_t k = 0; k < cells.atoms && status == ATN_OK; ++k)
-        if ((size_t)cells.order[k] < atoms->own) out[cells.order[k]] = out[around.first[cells.site[k]]];
+    sharing all = {&around, atoms->own, out};
+    if (status == ATN_OK) atn_parallel((int64_t)cells.atoms, SITES, share_part, &all);
     if (status == ATN_OK && atoms->species && lattice_is_ordered(l)) status = lattice_order_tell(l, &cells, atoms, out);
     l->near.atoms = 0;
     lattice_late_free(l, &j.late);

@@ -3,7 +3,10 @@
  * no cell is crowded by them. Memory: 24 bytes an atom, and 4 a cell, of which there are at most two an atom. */
 #include "apps/lattice/lattice.h"
 
+#include "base/extreme.h"
+#include "base/lanes.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "cloud/points.h"
 #include "cloud/sort.h"
 
@@ -11,6 +14,7 @@
 #include <string.h>
 
 enum { AXIS_BITS = 21, FEW = 24 };
+enum { STRETCH = 1 << 14 };            /* atoms for which a core is worth waking */
 static const double MOST_EXTENT = 1e6; /* Angstrom, a tenth of a millimetre: floats tell places to a twentieth of one */
 static const double ONE_PLACE = 5e-5;  /* Angstrom: the cubes whose atoms are one site, far below what is a neighbour */
 
@@ -27,6 +31,42 @@ static uint64_t key_of(const int64_t at[3]) {
 
 static void place_of(const atn_atoms *atoms, double angstrom, size_t k, double p[3]) {
     for (int axis = 0; axis < 3; ++axis) p[axis] = atoms->position[axis][k] * angstrom;
+}
+
+int64_t lattice_stretches(size_t count, size_t least) {
+    int64_t most = (int64_t)(count / (least > STRETCH ? least : STRETCH)), workers = atn_parallel_workers();
+    return most < 1 ? 1 : most < workers ? most : workers;
+}
+
+size_t lattice_stretch_begin(size_t count, int64_t stretches, int64_t k) {
+    return (size_t)((int64_t)count * k / stretches);
+}
+
+typedef struct spans {
+    const double *list;
+    size_t count;
+    int64_t stretches;
+    double low[ATN_PARALLEL_MOST], high[ATN_PARALLEL_MOST];
+} spans;
+
+static void find_span(void *user, int64_t from, int64_t to) {
+    spans *x = user;
+    for (int64_t s = from; s < to; ++s) {
+        size_t begin = lattice_stretch_begin(x->count, x->stretches, s);
+        size_t end = lattice_stretch_begin(x->count, x->stretches, s + 1);
+        double low = x->list[begin], high = low;
+        for (size_t k = begin; k < end; ++k) low = atn_lesser(low, x->list[k]), high = atn_larger(high, x->list[k]);
+        x->low[s] = low, x->high[s] = high;
+    }
+}
+
+void lattice_span(const double *list, size_t count, double *low, double *high) {
+    spans x = {.list = list, .count = count, .stretches = lattice_stretches(count, 1)};
+    *low = *high = 0;
+    if (count == 0) return;
+    atn_parallel(x.stretches, 1, find_span, &x);
+    *low = x.low[0], *high = x.high[0];
+    for (int64_t s = 1; s < x.stretches; ++s) *low = fmin(*low, x.low[s]), *high = fmax(*high, x.high[s]);
 }
 
 /* Cells of `edge`; *all: few enough to have a number each. */
@@ -47,21 +87,65 @@ static atn_status divide(lattice_cells *c, const double high[3], double edge, bo
 
 /* ---- sorting ---- */
 
-/* start[k]: where the atoms of cell k begin in the order. */
-static atn_status sort_all(lattice_cells *c, const atn_atoms *atoms, double angstrom) {
-    c->start = atn_zalloc(c->ctx, (c->cells + 2) * sizeof *c->start);
-    if (!c->start) return ATN_ERR_MEMORY;
-    for (size_t k = 0; k < c->atoms; ++k) {
-        double p[3];
-        int64_t at[3];
-        place_of(atoms, angstrom, k, p);
-        cell_at(c, p, at);
-        c->rank[k] = (int32_t)((at[2] * c->size[1] + at[1]) * c->size[0] + at[0]);
-        ++c->start[c->rank[k] + 2];
+/* Atoms counted into cells by several cores, each of which has a stretch of the atoms and counts of its own. */
+typedef struct counting {
+    lattice_cells *c;
+    const atn_atoms *atoms;
+    double angstrom;
+    int64_t stretches;
+    int32_t *count; /* of each stretch and cell; then where its atoms go */
+} counting;
+
+static size_t begin_of(const counting *x, int64_t stretch) {
+    return lattice_stretch_begin(x->c->atoms, x->stretches, stretch);
+}
+
+static void count_cells(void *user, int64_t from, int64_t to) {
+    const counting *x = user;
+    lattice_cells *c = x->c;
+    for (int64_t s = from; s < to; ++s) {
+        int32_t *count = x->count + (size_t)s * c->cells;
+        for (size_t k = begin_of(x, s); k < begin_of(x, s + 1); ++k) {
+            double p[3];
+            int64_t at[3];
+            place_of(x->atoms, x->angstrom, k, p);
+            cell_at(c, p, at);
+            c->rank[k] = (int32_t)((at[2] * c->size[1] + at[1]) * c->size[0] + at[0]);
+            ++count[c->rank[k]];
+        }
     }
-    for (size_t k = 0; k < c->cells; ++k) c->start[k + 2] += c->start[k + 1];
-    for (size_t k = 0; k < c->atoms; ++k) c->order[c->start[c->rank[k] + 1]++] = (int32_t)k;
-    return atn_check_cancel(c->ctx);
+}
+
+static void put_atoms(void *user, int64_t from, int64_t to) {
+    const counting *x = user;
+    for (int64_t s = from; s < to; ++s) {
+        int32_t *next = x->count + (size_t)s * x->c->cells;
+        for (size_t k = begin_of(x, s); k < begin_of(x, s + 1); ++k) x->c->order[next[x->c->rank[k]]++] = (int32_t)k;
+    }
+}
+
+/* start[k]: where the atoms of cell k begin in the order. Counts of all stretches are at most two an atom. */
+static atn_status sort_all(lattice_cells *c, const atn_atoms *atoms, double angstrom) {
+    counting x = {c, atoms, angstrom, lattice_stretches(c->atoms, c->cells / 2), NULL};
+    c->start = atn_alloc(c->ctx, (c->cells + 1) * sizeof *c->start);
+    x.count = atn_zalloc(c->ctx, (size_t)x.stretches * (c->cells + 1) * sizeof *x.count);
+    if (c->start && x.count) {
+        int32_t sum = 0;
+        atn_parallel(x.stretches, 1, count_cells, &x);
+        for (size_t k = 0; k < c->cells; ++k) {
+            c->start[k] = sum;
+            for (int64_t s = 0; s < x.stretches; ++s) {
+                int32_t *count = &x.count[(size_t)s * c->cells + k], n = *count;
+                *count = sum;
+                sum += n;
+            }
+        }
+        c->start[c->cells] = sum;
+        atn_parallel(x.stretches, 1, put_atoms, &x);
+    }
+    atn_status status = c->start && x.count ? atn_check_cancel(c->ctx) : ATN_ERR_MEMORY;
+    atn_free(c->ctx, x.count);
+    return status;
 }
 
 static atn_status sort_sparse(lattice_cells *c, const atn_atoms *atoms, double angstrom) {
@@ -131,21 +215,63 @@ static void find_sites(lattice_cells *c, const atn_atoms *atoms, double angstrom
     }
 }
 
-static atn_status merge(lattice_cells *c, const atn_atoms *atoms, double angstrom) {
-    cloud_keyed *items;
-    int32_t most = 0, sites = 0;
-    for (size_t k = 0; k < c->cells; ++k)
-        if (c->start[k + 1] - c->start[k] > most) most = c->start[k + 1] - c->start[k];
-    atn_status status = cloud_keyed_make(c->ctx, (size_t)most, &items);
-    for (size_t k = 0; k < c->cells && status == ATN_OK; ++k) {
-        int32_t from = c->start[k];
-        c->start[k] = sites;
-        find_sites(c, atoms, angstrom, from, c->start[k + 1], items, &sites);
-        if (k % 65536 == 0) status = atn_check_cancel(c->ctx);
+/* Stretches of cells, one for each core: their sites are numbered as if no two atoms before were at one place. */
+typedef struct merging {
+    lattice_cells *c;
+    const atn_atoms *atoms;
+    double angstrom;
+    size_t most; /* atoms of a cell */
+    int64_t stretches;
+    int32_t *end, *sites; /* of each stretch: behind the last of its atoms, and of its sites */
+    cloud_keyed *items;   /* room for `most`, twice, for each */
+} merging;
+
+static size_t cell_of(const merging *x, int64_t stretch) {
+    return lattice_stretch_begin(x->c->cells, x->stretches, stretch);
+}
+
+static void merge_stretch(void *user, int64_t from, int64_t to) {
+    merging *x = user;
+    lattice_cells *c = x->c;
+    for (int64_t s = from; s < to; ++s) {
+        size_t last = cell_of(x, s + 1);
+        int32_t begin = c->start[cell_of(x, s)], sites = begin;
+        for (size_t k = cell_of(x, s); k < last; ++k) {
+            int32_t end = k + 1 < last ? c->start[k + 1] : x->end[s];
+            c->start[k] = sites;
+            find_sites(c, x->atoms, x->angstrom, begin, end, x->items + 2 * x->most * (size_t)s, &sites);
+            begin = end;
+        }
+        x->sites[s] = sites;
     }
-    if (status == ATN_OK) c->start[c->cells] = sites;
-    atn_free(c->ctx, items);
-    return status;
+}
+
+/* Numbers without the gaps that atoms at one place left. */
+static void close_gap(const merging *x, int64_t s, int32_t first, int32_t to) {
+    lattice_cells *c = x->c;
+    for (size_t k = cell_of(x, s); k < cell_of(x, s + 1); ++k) c->start[k] -= first - to;
+    for (int32_t k = first; k < x->end[s]; ++k) c->site[k] -= first - to;
+    for (int axis = 0; axis < 3; ++axis)
+        memmove(c->axis[axis] + to, c->axis[axis] + first, (size_t)(x->sites[s] - first) * sizeof **c->axis);
+}
+
+static atn_status merge(lattice_cells *c, const atn_atoms *atoms, double angstrom) {
+    int32_t end[ATN_PARALLEL_MOST], sites[ATN_PARALLEL_MOST], to = 0, first = 0;
+    merging x = {c, atoms, angstrom, 0, 1, end, sites, NULL};
+    for (size_t k = 0; k < c->cells; ++k)
+        if ((size_t)(c->start[k + 1] - c->start[k]) > x.most) x.most = (size_t)(c->start[k + 1] - c->start[k]);
+    x.stretches = lattice_stretches(c->atoms, x.most);
+    atn_status status = cloud_keyed_make(c->ctx, x.most * (size_t)x.stretches, &x.items);
+    if (status != ATN_OK) return status;
+    for (int64_t s = 0; s < x.stretches; ++s) end[s] = c->start[cell_of(&x, s + 1)];
+    atn_parallel(x.stretches, 1, merge_stretch, &x);
+    atn_free(c->ctx, x.items);
+    for (int64_t s = 0; s < x.stretches; first = end[s++]) {
+        if (first != to) close_gap(&x, s, first, to);
+        to += sites[s] - first;
+    }
+    c->start[c->cells] = to;
+    return atn_check_cancel(c->ctx);
 }
 
 static atn_status fill(lattice_cells *c, const atn_atoms *atoms, double angstrom, const double high[3], double reach) {
@@ -168,12 +294,10 @@ atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double
     *c = (lattice_cells){.ctx = ctx, .atoms = atoms->count};
     if (atoms->count > INT32_MAX / 2)
         return atn_fail(ctx, ATN_ERR_INPUT, "lattice: %zu atoms at once; use slabs of fewer than 2^30", atoms->count);
-    for (int axis = 0; axis < 3; ++axis)
-        for (size_t k = 0; k < atoms->count; ++k) {
-            double x = atoms->position[axis][k] * angstrom;
-            if (k == 0 || x < c->low[axis]) c->low[axis] = x;
-            if (k == 0 || x > high[axis]) high[axis] = x;
-        }
+    for (int axis = 0; axis < 3; ++axis) {
+        lattice_span(atoms->position[axis], atoms->count, &c->low[axis], &high[axis]);
+        c->low[axis] *= angstrom, high[axis] *= angstrom;
+    }
     atn_status status = fill(c, atoms, angstrom, high, reach);
     if (status != ATN_OK) lattice_cells_free(c);
     return status;
@@ -227,19 +351,51 @@ typedef struct collected {
     float p[3], inner2, reach2;
 } collected;
 
+enum { AT_ONCE = 64 };
+static const float ITSELF = 1e-8F; /* the square of a distance: the atom, or one at its place */
+
+ATN_IN_LANES static void find_squares(const lattice_cells *c, const collected *to, int32_t from, int32_t n,
+                                      float *restrict square) {
+    const float *restrict x = c->axis[0] + from, *restrict y = c->axis[1] + from, *restrict z = c->axis[2] + from;
+    const float px = to->p[0], py = to->p[1], pz = to->p[2];
+    ATN_LANES()
+    for (int32_t k = 0; k < n; ++k)
+        square[k] = (x[k] - px) * (x[k] - px) + (y[k] - py) * (y[k] - py) + (z[k] - pz) * (z[k] - pz);
+}
+
+ATN_IN_LANES static int32_t count_inside(const float *restrict square, int32_t n, float reach2) {
+    int32_t sum = 0;
+    ATN_LANES(reduction(+ : sum))
+    for (int32_t k = 0; k < n; ++k) sum += (square[k] < reach2) & (square[k] >= ITSELF);
+    return sum;
+}
+
+static void add_one(collected *to, const lattice_cells *c, int32_t k, float square) {
+    int32_t at = to->count++, first = to->inner;
+    to->inner += square < to->inner2;
+    if (square < to->inner2) { /* the first of the outer ones makes room */
+        to->x[at] = to->x[first], to->y[at] = to->y[first], to->z[at] = to->z[first];
+        at = first;
+    }
+    to->x[at] = c->axis[0][k] - to->p[0], to->y[at] = c->axis[1][k] - to->p[1], to->z[at] = c->axis[2][k] - to->p[2];
+}
+
 static void collect(collected *to, const lattice_cells *c, int32_t from, int32_t end) {
-    for (int32_t k = from; k < end && to->count < ATN_LATTICE_MOST_NEIGHBOURS; ++k) {
-        float x = c->axis[0][k] - to->p[0], y = c->axis[1][k] - to->p[1], z = c->axis[2][k] - to->p[2];
-        float square = x * x + y * y + z * z;
-        if (!(square < to->reach2) || square < 1e-8F) continue;
-        int32_t at = to->count++, first = to->inner;
-        to->inner += square < to->inner2;
-        if (!to->x) continue;
-        if (square < to->inner2) { /* the first of the outer ones makes room */
-            to->x[at] = to->x[first], to->y[at] = to->y[first], to->z[at] = to->z[first];
-            at = first;
+    enum { MOST = ATN_LATTICE_MOST_NEIGHBOURS };
+    for (; from < end && to->count < MOST; from += AT_ONCE) {
+        int32_t n = end - from < AT_ONCE ? end - from : AT_ONCE, inside[AT_ONCE], count = 0;
+        float square[AT_ONCE];
+        find_squares(c, to, from, n, square);
+        if (!to->x) {
+            to->count += count_inside(square, n, to->reach2);
+            if (to->count > MOST) to->count = MOST;
+            continue;
         }
-        to->x[at] = x, to->y[at] = y, to->z[at] = z;
+        for (int32_t k = 0; k < n; ++k) { /* without a branch: which are is as good as random */
+            inside[count] = k;
+            count += (square[k] < to->reach2) & (square[k] >= ITSELF);
+        }
+        for (int32_t k = 0; k < count && to->count < MOST; ++k) add_one(to, c, from + inside[k], square[inside[k]]);
     }
 }
 
@@ -298,21 +454,25 @@ int32_t lattice_cells_rows(const lattice_cells *c, int32_t site, int32_t around,
 int32_t lattice_cells_sites(const lattice_cells *c, size_t atom, double reach, int32_t *out) {
     int32_t site = c->site[c->rank[atom]], from, end, n = 0;
     int64_t low[3], high[3];
+    collected to = {.reach2 = (float)(reach * reach)};
     for (int axis = 0; axis < 3; ++axis) {
         double at = (double)c->axis[axis][site];
+        to.p[axis] = c->axis[axis][site];
         low[axis] = (int64_t)fmax(floor((at - reach) / c->edge), 0);
         high[axis] = (int64_t)fmin(floor((at + reach) / c->edge), (double)(c->size[axis] - 1));
     }
     for (int64_t z = low[2]; z <= high[2]; ++z)
         for (int64_t y = low[1]; y <= high[1]; ++y) {
             row_of(c, low[0], high[0], y, z, &from, &end);
-            for (int32_t k = from; k < end && n < ATN_LATTICE_MOST_NEIGHBOURS; ++k) {
-                double square = 0;
-                for (int axis = 0; axis < 3; ++axis) {
-                    double d = (double)(c->axis[axis][k] - c->axis[axis][site]);
-                    square += d * d;
+            for (; from < end && n < ATN_LATTICE_MOST_NEIGHBOURS; from += AT_ONCE) {
+                int32_t some = end - from < AT_ONCE ? end - from : AT_ONCE, inside[AT_ONCE], count = 0;
+                float square[AT_ONCE];
+                find_squares(c, &to, from, some, square);
+                for (int32_t k = 0; k < some; ++k) {
+                    inside[count] = from + k;
+                    count += (square[k] < to.reach2) & (from + k != site);
                 }
-                if (k != site && square < reach * reach) out[n++] = k;
+                for (int32_t k = 0; k < count && n < ATN_LATTICE_MOST_NEIGHBOURS; ++k) out[n++] = inside[k];
             }
         }
     return n;

@@ -41,27 +41,47 @@ ATN_IN_LANES static void find_places(const near_pose *p, places *to) {
     }
 }
 
-/* The nearest site of the crystal, whose atoms repeat with its cell. */
-ATN_IN_LANES static void find_sites(const lattice_sites *s, int32_t n, places *to) {
-    const float *restrict yx = to->y[0], *restrict yy = to->y[1], *restrict yz = to->y[2];
-    float *restrict dx = to->d[0], *restrict dy = to->d[1], *restrict dz = to->d[2], *restrict least = to->square;
-    const float px = s->per_edge[0], py = s->per_edge[1], pz = s->per_edge[2];
-    const float ex = s->edge[0], ey = s->edge[1], ez = s->edge[2];
-    ATN_LANES()
-    for (int32_t k = 0; k < n; ++k) dx[k] = dy[k] = dz[k] = 0, least[k] = INFINITY;
-    for (int32_t a = 0; a < s->atoms; ++a) {
-        const float sx = s->atom[a][0], sy = s->atom[a][1], sz = s->atom[a][2];
-        ATN_LANES()
-        for (int32_t k = 0; k < n; ++k) {
-            float ux = yx[k] * px - sx, uy = yy[k] * py - sy, uz = yz[k] * pz - sz;
-            ux = (ux - whole(ux)) * ex, uy = (uy - whole(uy)) * ey, uz = (uz - whole(uz)) * ez;
-            float square = ux * ux + uy * uy + uz * uz, before = least[k];
-            dx[k] = square < before ? ux : dx[k];
-            dy[k] = square < before ? uy : dy[k];
-            dz[k] = square < before ? uz : dz[k];
-            least[k] = square < before ? square : before;
-        }
+/* How far a place is off the nearest site of the crystal, whose `atoms` repeat with its cell. */
+typedef struct apart {
+    float x, y, z, square;
+} apart;
+
+static ATN_INLINE apart nearest_of(const lattice_sites *s, int32_t atoms, float x, float y, float z) {
+    apart out = {0, 0, 0, INFINITY};
+    float px = x * s->per_edge[0], py = y * s->per_edge[1], pz = z * s->per_edge[2];
+    ATN_UNROLLED
+    for (int32_t a = 0; a < atoms; ++a) {
+        float ux = px - s->atom[a][0], uy = py - s->atom[a][1], uz = pz - s->atom[a][2];
+        ux = (ux - whole(ux)) * s->edge[0], uy = (uy - whole(uy)) * s->edge[1], uz = (uz - whole(uz)) * s->edge[2];
+        float square = ux * ux + uy * uy + uz * uz;
+        bool nearer = square < out.square;
+        out.x = nearer ? ux : out.x, out.y = nearer ? uy : out.y, out.z = nearer ? uz : out.z;
+        out.square = nearer ? square : out.square;
     }
+    return out;
+}
+
+/* One loop for each number of atoms that cells have, so that it is known in it: 1, 2, 4, 8. */
+static ATN_INLINE void find_sites_of(const lattice_sites *s, int32_t atoms, int32_t n, places *to) {
+    const lattice_sites of = *s;
+    const float *restrict yx = to->y[0], *restrict yy = to->y[1], *restrict yz = to->y[2];
+    float *restrict dx = to->d[0], *restrict dy = to->d[1], *restrict dz = to->d[2], *restrict square = to->square;
+    ATN_LANES()
+    for (int32_t k = 0; k < n; ++k) {
+        apart d = nearest_of(&of, atoms, yx[k], yy[k], yz[k]);
+        dx[k] = d.x, dy[k] = d.y, dz[k] = d.z, square[k] = d.square;
+    }
+}
+
+ATN_IN_LANES static void find_sites(const lattice_sites *s, int32_t n, places *to) {
+    if (s->atoms == 1)
+        find_sites_of(s, 1, n, to);
+    else if (s->atoms == 2)
+        find_sites_of(s, 2, n, to);
+    else if (s->atoms == 4)
+        find_sites_of(s, 4, n, to);
+    else
+        find_sites_of(s, LATTICE_CELL_ATOMS, n, to);
 }
 
 /* Voxels of the places. */
@@ -145,6 +165,22 @@ void near_sums_crystal(const lattice_slot *s, const near_pose *p, double *each, 
     out->likelihood = likelihood(p, &at, each);
 }
 
+/* How far places are off what the table has in d: places of sites, where it is mirrored those of one side. */
+ATN_IN_LANES static void find_offsets(const bool mirror[3], int32_t n, places *to) {
+    float *restrict square = to->square;
+    for (int c = 0; c < 3; ++c) {
+        const float *restrict y = to->y[c];
+        float *restrict d = to->d[c];
+        const bool folded = mirror[c], first = c == 0;
+        ATN_LANES()
+        for (int32_t k = 0; k < n; ++k) {
+            float off = y[k] - (folded ? copysignf(d[k], y[k]) : d[k]);
+            d[k] = off;
+            square[k] = off * off + (first ? 0 : square[k]);
+        }
+    }
+}
+
 void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const near_pose *p, double *each,
                      near_moments *out) {
     places at;
@@ -154,33 +190,40 @@ void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const 
     for (int32_t k = 0; k < p->n; ++k) {
         const float *v = pull + LATTICE_PULL * (size_t)at.at[k];
         at.chance[k] = v[0];
-        at.square[k] = 0;
-        for (int c = 0; c < 3; ++c) {
-            float y = at.y[c][k], d = y - (s->box.mirror[c] ? copysignf(v[1 + c], y) : v[1 + c]);
-            at.d[c][k] = d;
-            at.square[k] += d * d;
-        }
+        at.d[0][k] = v[1], at.d[1][k] = v[2], at.d[2][k] = v[3];
         sum += (double)v[4];
     }
+    find_offsets(s->box.mirror, p->n, &at);
     if (!wide) weigh(p, true, &at);
     count(p, &at);
     add_up(p->n, &at, out);
     out->likelihood = wide ? sum : likelihood(p, &at, each);
 }
 
-ATN_IN_LANES double near_misfit(const lattice_slot *s, const near_pose *p, float far) {
-    places at;
+/* Squares of deviations, `far` at most, that count as `counts` says. */
+static ATN_INLINE float misfit_of(const lattice_sites *s, int32_t atoms, const near_pose *p, float far,
+                                  const float *restrict counts) {
+    const lattice_sites of = *s;
+    const float *restrict x = p->x[0], *restrict y = p->x[1], *restrict z = p->x[2];
+    const near_pose at = *p;
     float sum = 0;
-    find_places(p, &at);
-    find_sites(&s->sites, p->n, &at);
-    const float *restrict square = at.square;
-    const double *restrict left = p->left;
-    if (!left) {
-        ATN_LANES(reduction(+ : sum))
-        for (int32_t k = 0; k < p->n; ++k) sum += square[k] * p->w < far ? square[k] * p->w : far;
-        return (double)sum;
-    }
     ATN_LANES(reduction(+ : sum))
-    for (int32_t k = 0; k < p->n; ++k) sum += (square[k] * p->w < far ? square[k] * p->w : far) * (float)left[k];
-    return (double)sum;
+    for (int32_t k = 0; k < at.n; ++k) {
+        float ax = at.m[0] * x[k] + at.m[1] * y[k] + at.m[2] * z[k] - at.t[0];
+        float ay = at.m[3] * x[k] + at.m[4] * y[k] + at.m[5] * z[k] - at.t[1];
+        float az = at.m[6] * x[k] + at.m[7] * y[k] + at.m[8] * z[k] - at.t[2];
+        float square = nearest_of(&of, atoms, ax, ay, az).square * at.w;
+        sum += (square < far ? square : far) * counts[k];
+    }
+    return sum;
+}
+
+ATN_IN_LANES double near_misfit(const lattice_slot *s, const near_pose *p, float far) {
+    const lattice_sites *of = &s->sites;
+    float counts[MOST];
+    for (int32_t k = 0; k < p->n; ++k) counts[k] = p->left ? (float)p->left[k] : 1;
+    if (of->atoms == 1) return (double)misfit_of(of, 1, p, far, counts);
+    if (of->atoms == 2) return (double)misfit_of(of, 2, p, far, counts);
+    if (of->atoms == 4) return (double)misfit_of(of, 4, p, far, counts);
+    return (double)misfit_of(of, LATTICE_CELL_ATOMS, p, far, counts);
 }

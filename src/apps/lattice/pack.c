@@ -3,19 +3,40 @@
 #include "apps/lattice/lattice.h"
 
 #include "base/extreme.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
 
 static const uint32_t MOST[3] = {2047, 2047, 1023}, MOST_CHANCE = 4095, MOST_LOG = 1048575;
 
-void lattice_pull_make(size_t voxels, double background, const float *value, const float *mean, float *pull) {
-    for (size_t k = 0; k < voxels; ++k) {
-        float *to = pull + LATTICE_PULL * k;
-        to[0] = (value[k] - (float)background) / value[k];
-        memcpy(to + 1, mean + 3 * k, 3 * sizeof *mean);
-        to[4] = logf(value[k]);
+/* What parts of a loop over voxels need. */
+typedef struct pulls {
+    const lattice_box *box;
+    double background;
+    const float *value, *mean;
+    float *pull;
+    int32_t *words;
+    lattice_packing packing;
+    int64_t stretches;
+    double far[ATN_PARALLEL_MOST], low[ATN_PARALLEL_MOST], high[ATN_PARALLEL_MOST]; /* of each stretch */
+} pulls;
+
+enum { PART = 1 << 12 }; /* voxels for which a core is worth waking */
+
+static void make_part(void *user, int64_t from, int64_t to) {
+    const pulls *x = user;
+    for (int64_t k = from; k < to; ++k) {
+        float *pull = x->pull + LATTICE_PULL * k;
+        pull[0] = (x->value[k] - (float)x->background) / x->value[k];
+        memcpy(pull + 1, x->mean + 3 * k, 3 * sizeof *x->mean);
+        pull[4] = logf(x->value[k]);
     }
+}
+
+void lattice_pull_make(size_t voxels, double background, const float *value, const float *mean, float *pull) {
+    pulls x = {.background = background, .value = value, .mean = mean, .pull = pull};
+    atn_parallel((int64_t)voxels, PART, make_part, &x);
 }
 
 static uint32_t steps(double value, double step, uint32_t most) {
@@ -23,32 +44,51 @@ static uint32_t steps(double value, double step, uint32_t most) {
     return n <= 0 ? 0 : n >= most ? most : (uint32_t)n;
 }
 
-/* Units as fine as the largest numbers allow. */
-static lattice_packing units(size_t voxels, const float *pull) {
-    double far = 1e-3, low = INFINITY, high = -INFINITY;
-    for (size_t k = 0; k < voxels; ++k) {
-        const float *from = pull + LATTICE_PULL * k;
-        for (int c = 1; c < 4; ++c) far = atn_larger(far, fabs((double)from[c]));
-        low = atn_lesser(low, (double)from[4]);
-        high = atn_larger(high, (double)from[4]);
+static void span_part(void *user, int64_t from, int64_t to) {
+    pulls *x = user;
+    for (int64_t s = from; s < to; ++s) {
+        size_t voxels = lattice_box_voxels(x->box), end = lattice_stretch_begin(voxels, x->stretches, s + 1);
+        double far = 1e-3, low = INFINITY, high = -INFINITY;
+        for (size_t k = lattice_stretch_begin(voxels, x->stretches, s); k < end; ++k) {
+            const float *pull = x->pull + LATTICE_PULL * k;
+            for (int c = 1; c < 4; ++c) far = atn_larger(far, fabs((double)pull[c]));
+            low = atn_lesser(low, (double)pull[4]);
+            high = atn_larger(high, (double)pull[4]);
+        }
+        x->far[s] = far, x->low[s] = low, x->high[s] = high;
     }
+}
+
+/* Units as fine as the largest numbers allow. */
+static lattice_packing units(pulls *x) {
+    double far = 1e-3, low = INFINITY, high = -INFINITY;
+    atn_parallel(x->stretches, 1, span_part, x);
+    for (int64_t s = 0; s < x->stretches; ++s)
+        far = fmax(far, x->far[s]), low = fmin(low, x->low[s]), high = fmax(high, x->high[s]);
     return (lattice_packing){far / (MOST[0] - 3), low, fmax((high - low) / MOST_LOG, 1e-9)};
 }
 
-lattice_packing lattice_pull_pack(const lattice_box *box, const float *pull, int32_t *words) {
-    size_t voxels = lattice_box_voxels(box);
-    lattice_packing p = units(voxels, pull);
-    for (size_t k = 0; k < voxels; ++k) {
-        const float *from = pull + LATTICE_PULL * k;
+static void pack_part(void *user, int64_t first, int64_t to) {
+    const pulls *x = user;
+    const bool *mirror = x->box->mirror;
+    for (int64_t k = first; k < to; ++k) {
+        const float *from = x->pull + LATTICE_PULL * k;
         uint32_t word[2] = {0};
         for (int c = 2; c >= 0; --c) {
-            double unit = p.unit * (c == 2 ? 2 : 1) * (box->mirror[c] ? 1 : 2);
-            double middle = box->mirror[c] ? 0 : (MOST[c] + 1) / 2;
+            double unit = x->packing.unit * (c == 2 ? 2 : 1) * (mirror[c] ? 1 : 2);
+            double middle = mirror[c] ? 0 : (MOST[c] + 1) / 2;
             word[0] = word[0] << 11 | steps((double)from[1 + c] + middle * unit, unit, MOST[c]);
         }
-        word[1] = steps((double)from[4] - p.log_low, p.log_step, MOST_LOG) << 12;
+        word[1] = steps((double)from[4] - x->packing.log_low, x->packing.log_step, MOST_LOG) << 12;
         word[1] |= steps((double)from[0], 1.0 / MOST_CHANCE, MOST_CHANCE);
-        memcpy(words + 2 * k, word, sizeof word);
+        memcpy(x->words + 2 * k, word, sizeof word);
     }
-    return p;
+}
+
+lattice_packing lattice_pull_pack(const lattice_box *box, float *pull, int32_t *words) {
+    size_t voxels = lattice_box_voxels(box);
+    pulls x = {.box = box, .pull = pull, .words = words, .stretches = lattice_stretches(voxels, 1)};
+    x.packing = units(&x);
+    atn_parallel((int64_t)voxels, PART, pack_part, &x);
+    return x.packing;
 }

@@ -88,7 +88,7 @@ typedef struct lattice_sample {
 atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *sample, int rounds, double *likelihood);
 /* Atoms on no site are as frequent among neighbours: from the shares of the neighbours of sure atoms that take none,
  * some of which are at boundaries, where any share is another grain's. */
-double lattice_background(const double *alone, size_t count, double neighbours);
+atn_status lattice_background(const atn_ctx *ctx, const double *alone, size_t count, double neighbours, double *out);
 /* Holds what was learned against chance: models of which the frame has another lattice, or none, are not told. False:
  * none is. */
 bool lattice_accept(atn_lattice *l);

@@ -7,13 +7,14 @@
 #include "base/compare.h"
 #include "base/lanes.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EDGES = 41, ROUNDS = 60, BINS = LATTICE_PAIR_BINS };
+enum { EDGES = 41, ROUNDS = 60, BINS = LATTICE_PAIR_BINS, TRIALS = 4 };
 static const double PI = 3.14159265358979323846, STEP = 0.015, SMALLEST = 0.75; /* edges, of the first guess */
 static const double SHAPE = 30;     /* of numbers of neighbours: a gamma distribution of efficiencies */
 static const double GAIN = 2;       /* nats by which two sizes are more likely than one, to be tried */
@@ -60,157 +61,224 @@ typedef struct mixture {
     int32_t models, parts; /* part: edge e of model m is e * models + m */
     lattice_shells shells[ATN_LATTICE_MOST_MODELS];
     double edge[EDGES][ATN_LATTICE_MOST_MODELS]; /* 0: none */
-    double *fit;                                 /* atoms x parts: likelihood, the largest of an atom is 1 */
-    double *top;                                 /* its logarithm, for each atom */
-    double *weight, *expected;                   /* of each part; neighbours with all sites filled */
     double *rise;                                /* of an atom: log (SHAPE + n - 1)! / (SHAPE - 1)! */
-    double *none, *each;                         /* of each part: number of neighbours (fill_table) */
-    double *table;                               /* BINS x parts: logarithms of densities of distances */
-    double *ratio;                               /* of an atom: neighbours found over those of filled sites */
 } mixture;
+
+/* The mixture with one noise, background and efficiency; several are tried side by side. */
+typedef struct trial {
+    double noise, background, efficiency;
+    double all, one;           /* likelihood of the free mixture; of the best of one size for all models */
+    double *fit;               /* atoms x parts: likelihood, the largest of an atom is 1 */
+    double *top;               /* its logarithm, for each atom */
+    double *weight, *expected; /* of each part; neighbours with all sites filled */
+    double *none, *each;       /* of each part: number of neighbours (fill_table) */
+    double *table;             /* BINS x parts: logarithms of densities of distances */
+    double *ratio;             /* of an atom: neighbours found over those of filled sites */
+    double alone[EDGES];       /* likelihood of each size for all models */
+} trial;
+
+static size_t trial_room(size_t atoms, size_t parts) { return atoms * (parts + 2) + (4 + BINS) * parts; }
+
+static trial trial_make(const mixture *x, double *block) {
+    size_t atoms = x->pairs->atoms, parts = (size_t)x->parts;
+    trial t = {.fit = block, .top = block + atoms * parts};
+    t.ratio = t.top + atoms, t.weight = t.ratio + atoms;
+    t.expected = t.weight + parts, t.none = t.expected + parts;
+    t.each = t.none + parts, t.table = t.each + parts;
+    return t;
+}
 
 /* Logarithms of the densities of distances of a part, into its column of the table; and of numbers: what none of them
  * says, and each. */
-static void fill_table(mixture *x, int32_t c, double noise, double background, double efficiency) {
-    const lattice_pairs *d = x->pairs;
-    double step = d->reach / BINS, table[BINS];
+static void fill_table(const mixture *x, const trial *t, int32_t c) {
+    double step = x->pairs->reach / BINS, table[BINS];
     double edge = x->edge[c / x->models][c % x->models], sum = 0;
     for (int b = 0; b < BINS && edge > 0; ++b)
-        sum += table[b] = step * lattice_radial(&x->shells[c % x->models], edge, noise, (b + 0.5) * step);
-    x->expected[c] = fmax(sum, 1e-3);
+        sum += table[b] = step * lattice_radial(&x->shells[c % x->models], edge, t->noise, (b + 0.5) * step);
+    t->expected[c] = fmax(sum, 1e-3);
     for (int b = 0; b < BINS; ++b) {
         double r = (b + 0.5) / BINS, gas = 3 * r * r / BINS;
-        x->table[(size_t)b * (size_t)x->parts + (size_t)c] =
-            edge > 0 ? log((1 - background) * table[b] / x->expected[c] + background * gas) : 0;
+        t->table[(size_t)b * (size_t)x->parts + (size_t)c] =
+            edge > 0 ? log((1 - t->background) * table[b] / t->expected[c] + t->background * gas) : 0;
     }
-    double number = efficiency * x->expected[c] / (1 - background);
-    x->none[c] = edge > 0 ? SHAPE * log(SHAPE / (SHAPE + number)) : -INFINITY;
-    x->each[c] = log(number / (SHAPE + number)); /* negative binomial, but for what all parts share */
+}
+
+static void fill_numbers(const mixture *x, const trial *t) {
+    for (int32_t c = 0; c < x->parts; ++c) {
+        double number = t->efficiency * t->expected[c] / (1 - t->background);
+        bool is = x->edge[c / x->models][c % x->models] > 0;
+        t->none[c] = is ? SHAPE * log(SHAPE / (SHAPE + number)) : -INFINITY;
+        t->each[c] = log(number / (SHAPE + number)); /* negative binomial, but for what all parts share */
+    }
 }
 
 /* Logarithms of one atom's distances and number, for each part. */
-ATN_IN_LANES static void fill_atom(const mixture *x, size_t k) {
+ATN_IN_LANES static void fill_atom(const mixture *x, const trial *t, size_t k) {
     const lattice_pairs *d = x->pairs;
     const uint16_t *bin = d->bin + k * BINS;
     const int32_t parts = x->parts;
-    const double *restrict none = x->none, *restrict each = x->each;
+    const double *restrict none = t->none, *restrict each = t->each;
     const double rise = x->rise[k], number = d->number[k];
-    double *restrict fit = x->fit + k * (size_t)parts;
+    double *restrict fit = t->fit + k * (size_t)parts;
     ATN_LANES()
     for (int32_t c = 0; c < parts; ++c) fit[c] = rise + none[c] + number * each[c];
     for (int b = 0; b < BINS; ++b) {
-        const double *restrict table = x->table + (size_t)b * (size_t)parts, times = bin[b];
+        const double *restrict table = t->table + (size_t)b * (size_t)parts, times = bin[b];
         if (!bin[b]) continue;
         ATN_LANES()
         for (int32_t c = 0; c < parts; ++c) fit[c] += times * table[c];
     }
 }
 
-static void fill(mixture *x, double noise, double background, double efficiency) {
-    for (int32_t c = 0; c < x->parts; ++c) fill_table(x, c, noise, background, efficiency);
-    for (size_t k = 0; k < x->pairs->atoms; ++k) {
-        double *fit = x->fit + k * (size_t)x->parts;
-        fill_atom(x, k);
-        x->top[k] = -INFINITY;
-        for (int32_t c = 0; c < x->parts; ++c) x->top[k] = fmax(x->top[k], fit[c]);
-        for (int32_t c = 0; c < x->parts; ++c) fit[c] = exp(fit[c] - x->top[k]);
-    }
-}
-
 /* A round of EM: what the weights of the parts from `from` to `to` - 1 are multiplied with, and, where it is wanted,
  * the logarithm of the sample's likelihood. */
-ATN_IN_LANES static double weigh_once(const mixture *x, int32_t from, int32_t to, bool told, double *restrict next) {
+ATN_IN_LANES static double weigh_once(const mixture *x, const trial *t, int32_t from, int32_t to, bool told,
+                                      const double *restrict weight, double *restrict next) {
     double likelihood = 0, n = (double)x->pairs->atoms;
-    const double *restrict weight = x->weight;
-    memset(next + from, 0, (size_t)(to - from) * sizeof *next);
+    memset(next, 0, (size_t)(to - from) * sizeof *next);
     for (size_t k = 0; k < x->pairs->atoms; ++k) {
-        const double *restrict fit = x->fit + k * (size_t)x->parts;
+        const double *restrict fit = t->fit + k * (size_t)x->parts + from;
         double sum = 1e-30;
         ATN_LANES(reduction(+ : sum))
-        for (int32_t c = from; c < to; ++c) sum += weight[c] * fit[c];
-        if (told) likelihood += log(sum) + x->top[k];
+        for (int32_t c = 0; c < to - from; ++c) sum += weight[c] * fit[c];
+        if (told) likelihood += log(sum) + t->top[k];
         double part = 1 / (sum * n);
         ATN_LANES()
-        for (int32_t c = from; c < to; ++c) next[c] += fit[c] * part;
+        for (int32_t c = 0; c < to - from; ++c) next[c] += fit[c] * part;
     }
     return likelihood;
 }
 
-/* Weights of these parts that make the sample most likely; the logarithm of its likelihood. Those that start at 0 stay
- * there. */
-static double weigh(mixture *x, int32_t from, int32_t to) {
+/* Weights of these parts that make the sample most likely, from even ones; the logarithm of its likelihood. */
+static double weigh(const mixture *x, const trial *t, int32_t from, int32_t to, double *weight) {
     double likelihood = 0, next[EDGES * ATN_LATTICE_MOST_MODELS];
+    for (int32_t c = 0; c < to - from; ++c) weight[c] = 1.0 / (to - from);
     for (int round = 0; round < ROUNDS; ++round) {
-        likelihood = weigh_once(x, from, to, round == ROUNDS - 1, next);
-        for (int32_t c = from; c < to; ++c) x->weight[c] *= next[c];
+        likelihood = weigh_once(x, t, from, to, round == ROUNDS - 1, weight, next);
+        for (int32_t c = 0; c < to - from; ++c) weight[c] *= next[c];
     }
     return likelihood;
 }
 
 /* The median of an atom's neighbours over what filled sites of its likely parts would give: surfaces lower the mean. */
-static double filled(const mixture *x, double background) {
+static double filled(const mixture *x, const trial *t) {
     size_t n = x->pairs->atoms;
     for (size_t k = 0; k < n; ++k) {
-        const double *fit = x->fit + k * (size_t)x->parts;
+        const double *fit = t->fit + k * (size_t)x->parts;
         double sum = 1e-30, expected = 0;
         for (int32_t c = 0; c < x->parts; ++c) {
-            sum += x->weight[c] * fit[c];
-            expected += x->weight[c] * fit[c] * x->expected[c];
+            sum += t->weight[c] * fit[c];
+            expected += t->weight[c] * fit[c] * t->expected[c];
         }
-        x->ratio[k] = expected > 0 ? x->pairs->number[k] * sum / expected : 0;
+        t->ratio[k] = expected > 0 ? x->pairs->number[k] * sum / expected : 0;
     }
-    qsort(x->ratio, n, sizeof *x->ratio, atn_ascending_double);
-    return fmin(fmax(x->ratio[n / 2] * (1 - background), 0.02), 1);
+    qsort(t->ratio, n, sizeof *t->ratio, atn_ascending_double);
+    return fmin(fmax(t->ratio[n / 2] * (1 - t->background), 0.02), 1);
 }
 
 /* ---- what is most likely ---- */
 
-/* The best of one size for all models is left in `one`; the free mixture's likelihood and weights in `all`. */
-typedef struct trial {
-    double noise, background, efficiency, one, all;
-    double weight[EDGES * ATN_LATTICE_MOST_MODELS];
-} trial;
+/* Trials that are made side by side, each step of them on all cores. */
+typedef struct trials {
+    const mixture *x;
+    int32_t count;
+    trial of[TRIALS];
+} trials;
 
-static void even(mixture *x, int32_t from, int32_t to) {
-    for (int32_t c = from; c < to; ++c) x->weight[c] = 1.0 / (to - from);
+static void table_part(void *user, int64_t from, int64_t to) {
+    const trials *all = user;
+    for (int64_t k = from; k < to; ++k) fill_table(all->x, &all->of[k / all->x->parts], (int32_t)(k % all->x->parts));
 }
 
-static void attempt(mixture *x, double noise, double background, double efficiency, trial *best) {
-    trial t = {.noise = noise, .background = background, .efficiency = efficiency, .one = -INFINITY};
+static void atom_part(void *user, int64_t from, int64_t to) {
+    const trials *all = user;
+    int64_t atoms = (int64_t)all->x->pairs->atoms;
+    for (int64_t at = from; at < to; ++at) {
+        const trial *t = &all->of[at / atoms];
+        size_t k = (size_t)(at % atoms);
+        double *fit = t->fit + k * (size_t)all->x->parts;
+        fill_atom(all->x, t, k);
+        t->top[k] = -INFINITY;
+        for (int32_t c = 0; c < all->x->parts; ++c) t->top[k] = fmax(t->top[k], fit[c]);
+        for (int32_t c = 0; c < all->x->parts; ++c) fit[c] = exp(fit[c] - t->top[k]);
+    }
+}
+
+static void mixture_part(void *user, int64_t from, int64_t to) {
+    trials *all = user;
+    for (int64_t k = from; k < to; ++k) {
+        trial *t = &all->of[k];
+        t->all = weigh(all->x, t, 0, all->x->parts, t->weight);
+        t->efficiency = filled(all->x, t);
+    }
+}
+
+static void size_part(void *user, int64_t from, int64_t to) {
+    trials *all = user;
+    int32_t models = all->x->models;
+    double weight[ATN_LATTICE_MOST_MODELS];
+    for (int64_t k = from; k < to; ++k) {
+        trial *t = &all->of[k / EDGES];
+        int32_t e = (int32_t)(k % EDGES);
+        t->alone[e] = weigh(all->x, t, e * models, (e + 1) * models, weight);
+    }
+}
+
+/* What was the likeliest so far. */
+typedef struct likeliest {
+    double noise, background, efficiency, one, all;
+    double weight[EDGES * ATN_LATTICE_MOST_MODELS];
+} likeliest;
+
+static void keep(const trials *all, const trial *t, likeliest *best) {
+    for (int32_t e = 0; e < EDGES; ++e) best->one = fmax(best->one, t->alone[e]);
+    if (t->all <= best->all) return;
+    best->noise = t->noise, best->background = t->background, best->efficiency = t->efficiency;
+    best->all = t->all;
+    memcpy(best->weight, t->weight, (size_t)all->x->parts * sizeof *best->weight);
+}
+
+/* All that were added, and none are left. */
+static void attempt(trials *all, likeliest *best) {
+    int64_t n = all->count, atoms = (int64_t)all->x->pairs->atoms;
+    atn_parallel(n * all->x->parts, 4, table_part, all);
     for (int round = 0; round < 2; ++round) {
-        fill(x, noise, background, t.efficiency);
-        even(x, 0, x->parts);
-        t.all = weigh(x, 0, x->parts);
-        t.efficiency = filled(x, background);
+        for (int32_t k = 0; k < all->count; ++k) fill_numbers(all->x, &all->of[k]);
+        atn_parallel(n * atoms, 16, atom_part, all);
+        atn_parallel_pieces(n, mixture_part, all);
     }
-    memcpy(t.weight, x->weight, (size_t)x->parts * sizeof *t.weight);
-    for (int32_t e = 0; e < EDGES; ++e) {
-        even(x, e * x->models, (e + 1) * x->models);
-        t.one = fmax(t.one, weigh(x, e * x->models, (e + 1) * x->models));
-    }
-    t.one = fmax(t.one, best->one);
-    if (t.all > best->all)
-        *best = t;
-    else
-        best->one = t.one;
+    atn_parallel_pieces(n * EDGES, size_part, all);
+    for (int32_t k = 0; k < all->count; ++k) keep(all, &all->of[k], best);
+    all->count = 0;
+}
+
+static void add(trials *all, double noise, double background, double efficiency) {
+    trial *t = &all->of[all->count++];
+    t->noise = noise, t->background = background, t->efficiency = efficiency;
 }
 
 /* From several efficiencies: half the sites of half the volume are as many, and where EM starts it may stay. */
-static void attempts(mixture *x, double first, double given, trial *best) {
+static void attempts(trials *all, double first, double given, likeliest *best) {
     static const double BACKGROUND[] = {0.01, 0.08}, FINE[] = {0.76, 0.87, 1.15, 1.3}, EFFICIENCY[] = {0.3, 0.55, 0.8};
     for (double noise = 0.04; noise<0.3; noise *= given> 0 ? 10 : 1.6) {
         double here = given > 0 ? given : noise * first, own = best->efficiency;
-        attempt(x, here, 0.03, own, best);
+        add(all, here, 0.03, own);
         for (int k = 0; k < 3; ++k)
-            if (fabs(EFFICIENCY[k] - own) > 0.1) attempt(x, here, 0.03, EFFICIENCY[k], best);
+            if (fabs(EFFICIENCY[k] - own) > 0.1) add(all, here, 0.03, EFFICIENCY[k]);
+        attempt(all, best);
     }
-    for (int k = 0; k < 4 && !(given > 0); ++k)
-        attempt(x, best->noise * FINE[k], best->background, best->efficiency, best);
-    for (int k = 0; k < 2; ++k) attempt(x, best->noise, BACKGROUND[k], best->efficiency, best);
+    for (int k = 0; k < 4 && !(given > 0); ++k) {
+        add(all, best->noise * FINE[k], best->background, best->efficiency);
+        attempt(all, best);
+    }
+    for (int k = 0; k < 2; ++k) {
+        add(all, best->noise, BACKGROUND[k], best->efficiency);
+        attempt(all, best);
+    }
 }
 
 /* The heaviest stretch of neighbouring sizes, of all models, farther than that from `not`: its weight and mean. */
-static double heaviest(const mixture *x, const trial *t, double not, double *edge) {
+static double heaviest(const mixture *x, const likeliest *t, double not, double *edge) {
     double most = 0;
     for (int32_t a = 0; a < x->parts; ++a) {
         double sum = 0, mean = 0, centre = x->edge[a / x->models][a % x->models];
@@ -227,7 +295,7 @@ static double heaviest(const mixture *x, const trial *t, double not, double *edg
 
 /* Which model has which of two sizes: distances hardly say at large noise, so both ways are told: bcc the smaller and
  * what is closely packed the larger, and the other way round. */
-static int32_t sizes(const atn_lattice *l, const mixture *x, const trial *t, lattice_sizes out[2], bool *two) {
+static int32_t sizes(const atn_lattice *l, const mixture *x, const likeliest *t, lattice_sizes out[2], bool *two) {
     double size[2] = {0};
     bool loose = false, close = false;
     heaviest(x, t, 0, &size[0]);
@@ -263,24 +331,22 @@ static atn_status prepare(const atn_lattice *l, mixture *x, double first) {
 
 atn_status lattice_phases(const atn_lattice *l, const lattice_pairs *pairs, double first, double efficiency,
                           lattice_sizes out[2], int32_t *ways, bool *two) {
-    size_t parts = (size_t)(EDGES * l->info.models), atoms = pairs->atoms;
+    size_t parts = (size_t)(EDGES * l->info.models), atoms = pairs->atoms, room = trial_room(atoms, parts);
     mixture *x = atn_zalloc(l->ctx, sizeof *x);
-    double *block = atn_alloc(l->ctx, (atoms * (parts + 3) + (4 + BINS) * parts) * sizeof *block);
+    double *block = atn_alloc(l->ctx, (atoms + TRIALS * room) * sizeof *block);
     atn_status status = x && block ? ATN_OK : ATN_ERR_MEMORY;
     *ways = 0;
     *two = false;
     if (status == ATN_OK) {
-        *x = (mixture){.pairs = pairs, .models = l->info.models, .parts = (int32_t)parts, .fit = block};
-        x->top = block + atoms * parts, x->ratio = x->top + atoms;
-        x->rise = x->ratio + atoms;
+        *x = (mixture){.pairs = pairs, .models = l->info.models, .parts = (int32_t)parts, .rise = block};
         for (size_t k = 0; k < atoms; ++k) x->rise[k] = lgamma(pairs->number[k] + SHAPE) - lgamma(SHAPE);
-        x->weight = x->rise + atoms, x->expected = x->weight + parts;
-        x->none = x->expected + parts, x->each = x->none + parts, x->table = x->each + parts;
         status = prepare(l, x, first);
     }
     if (status == ATN_OK) {
-        trial best = {.all = -INFINITY, .one = -INFINITY, .efficiency = efficiency};
-        attempts(x, first, lattice_given_noise(l), &best);
+        trials all = {.x = x};
+        likeliest best = {.all = -INFINITY, .one = -INFINITY, .efficiency = efficiency};
+        for (size_t k = 0; k < TRIALS; ++k) all.of[k] = trial_make(x, block + atoms + k * room);
+        attempts(&all, first, lattice_given_noise(l), &best);
         *ways = sizes(l, x, &best, out, two);
     }
     atn_free(l->ctx, x);

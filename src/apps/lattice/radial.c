@@ -6,6 +6,8 @@
  * Kullback-Leibler divergence, in nats a neighbour. */
 #include "apps/lattice/parts.h"
 
+#include "base/lanes.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -46,9 +48,27 @@ void lattice_null_make(atn_lattice *l, const double seen[LATTICE_RADIAL_BINS]) {
     for (int b = 0; b < BINS; ++b) l->null[b] = log(l->null[b] / sum / shell(l, b));
 }
 
+/* Bins of some neighbours. */
+enum { AT_ONCE = 64 };
+ATN_IN_LANES static void find_bins(const lattice_near *near, int32_t first, int32_t n, double cutoff,
+                                   int32_t *restrict out) {
+    const float *restrict x = near->axis[0] + first, *restrict y = near->axis[1] + first;
+    const float *restrict z = near->axis[2] + first;
+    ATN_LANES()
+    for (int32_t k = 0; k < n; ++k) {
+        double square = (double)x[k] * (double)x[k] + (double)y[k] * (double)y[k] + (double)z[k] * (double)z[k];
+        int32_t at = (int32_t)(sqrt(square) / cutoff * BINS);
+        out[k] = at < BINS ? at : BINS - 1;
+    }
+}
+
 double lattice_null(const atn_lattice *l, size_t i) {
     double sum = 0;
-    for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) sum += l->null[bin_at(l, k)];
+    for (int32_t from = l->near.start[i], end = l->near.start[i + 1]; from < end; from += AT_ONCE) {
+        int32_t n = end - from < AT_ONCE ? end - from : AT_ONCE, bin[AT_ONCE];
+        find_bins(&l->near, from, n, l->info.cutoff, bin);
+        for (int32_t k = 0; k < n; ++k) sum += l->null[bin[k]];
+    }
     return sum;
 }
 

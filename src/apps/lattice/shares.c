@@ -6,11 +6,13 @@
 #include "apps/lattice/shared.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { ROUNDS = 60, LEAST = 8 };
+enum { BACKGROUNDS = 64, EM = 12 }; /* shares of the background that are tried; rounds for each */
 static const double MOST_OTHER = 0.3;
 static const double ENOUGH = 0.015; /* the cut-off draws constants in by about one per cent: pairs know better */
 static const double GAIN = 1.5, MISFIT = 0.1;
@@ -29,6 +31,8 @@ typedef struct learned {
     taken model[ATN_LATTICE_MOST_MODELS];
     double *term;       /* sample x classes: logarithms of likelihoods */
     double *gain;       /* of each atom */
+    double *times;      /* of each atom: how much likelier it is with models */
+    double *raised;     /* like term: likelihoods to a power, the largest of an atom is 1 */
     double *alone;      /* share of the neighbours on no site, of each that is sure */
     size_t count, sure; /* of these */
     double likelihood;
@@ -40,35 +44,43 @@ typedef struct learned {
  */
 static double other_share(const learned *x, double *gain) {
     double share = 0.5;
+    for (size_t k = 0; k < x->count; ++k) x->times[k] = exp(fmin(x->gain[k], 700));
     for (int round = 0; round < 4 * ROUNDS; ++round) {
         double sum = 0;
         *gain = 0;
         for (size_t k = 0; k < x->count; ++k) {
-            double models = (1 - share) * exp(fmin(x->gain[k], 700)), all = share + models;
+            double all = share + (1 - share) * x->times[k];
             sum += share / all;
-            *gain += log(all) / (double)x->count;
+            if (round == 4 * ROUNDS - 1) *gain += log(all) / (double)x->count;
         }
         share = fmin(fmax(sum / (double)x->count, 1e-9), 1 - 1e-9);
     }
     return share;
 }
 
+/* Likelihoods to a power, over the largest of each atom. */
+static void raise_all(const learned *x, size_t classes) {
+    for (size_t k = 0; k < x->count; ++k) {
+        const double *term = x->term + k * classes;
+        double high = -INFINITY;
+        for (size_t c = 0; c < classes; ++c) high = fmax(high, term[c]);
+        for (size_t c = 0; c < classes; ++c) x->raised[k * classes + c] = exp(POWER * (term[c] - high));
+    }
+}
+
 /* Shares with which the sample is as likely as can be, likelihoods taken to a power, by EM; those that start at 0 stay
  * there. What cannot be told is not for that `other`, which has `most` at most. Returns the logarithm of the
- * likelihood.
- */
+ * likelihood, but for those of the largest. */
 static double share_out(const learned *x, size_t classes, double most, double share[]) {
     double likelihood = 0;
     for (int round = 0; round < ROUNDS; ++round) {
         double sum[ATN_LATTICE_MOST_MODELS + 1] = {0}, there = 0;
-        likelihood = 0;
         for (size_t k = 0; k < x->count; ++k) {
-            const double *term = x->term + k * classes;
-            double high = -INFINITY, part[ATN_LATTICE_MOST_MODELS + 1], all = 0;
-            for (size_t c = 0; c < classes; ++c) high = fmax(high, term[c]);
-            for (size_t c = 0; c < classes; ++c) all += part[c] = share[c] * exp(POWER * (term[c] - high));
+            const double *raised = x->raised + k * classes;
+            double part[ATN_LATTICE_MOST_MODELS + 1], all = 0;
+            for (size_t c = 0; c < classes; ++c) all += part[c] = share[c] * raised[c];
             for (size_t c = 0; c < classes; ++c) sum[c] += part[c] / fmax(all, 1e-300);
-            likelihood += POWER * high + log(fmax(all, 1e-300));
+            if (round == ROUNDS - 1) likelihood += log(fmax(all, 1e-300));
         }
         for (size_t c = 0; c < classes; ++c) share[c] = sum[c] / (double)x->count, there += c > 0 && sum[c] > 0;
         double over = share[0] - most;
@@ -85,6 +97,7 @@ static void take_shares(atn_lattice *l, const learned *x) {
     size_t classes = (size_t)l->info.models + 1;
     double share[ATN_LATTICE_MOST_MODELS + 1], most = fmax(MOST_OTHER, other_share(x, &l->info.gain));
     for (size_t c = 0; c < classes; ++c) share[c] = l->info.share[c];
+    raise_all(x, classes);
     double with = share_out(x, classes, most, share);
     for (size_t c = 1; c < classes; ++c) {
         double without[ATN_LATTICE_MOST_MODELS + 1];
@@ -100,90 +113,158 @@ static void take_shares(atn_lattice *l, const learned *x) {
         l->info.share[c] = (share[c] * (double)x->count + 0.5) / ((double)x->count + 0.5 * (double)classes);
 }
 
-/* Logarithm of the chance of a share of n: binomial, or all shares alike. */
-static double chance_of(double share, double n, double of) {
-    double k = share * n;
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(of) + (n - k) * log1p(-of);
-}
+/* Shares of which some are binomial and the others all alike, and one value that they may be of. */
+typedef struct fitting {
+    const double *alone, *ways; /* of each: the logarithm of the ways to have it */
+    size_t count;
+    double n;
+    double of[BACKGROUNDS], likelihood[BACKGROUNDS];
+    double *own; /* room for `count` for each */
+} fitting;
 
 /* The logarithm of the likelihood of all shares; the part of the atoms that are at no boundary by EM. */
-static double background_fit(const double *alone, size_t count, double n, double of) {
-    double inside = 0.5, likelihood = 0;
-    for (int round = 0; round < 12; ++round) {
+static double background_fit(const fitting *x, double of, double *own) {
+    double inside = 0.5, n = x->n, likelihood = 0;
+    for (size_t k = 0; k < x->count; ++k) {
+        double at = x->alone[k] * n;
+        own[k] = exp(x->ways[k] + at * log(of) + (n - at) * log1p(-of));
+    }
+    for (int round = 0; round < EM; ++round) {
         double sum = 0;
         likelihood = 0;
-        for (size_t k = 0; k < count; ++k) {
-            double own = inside * exp(chance_of(alone[k], n, of)), all = own + (1 - inside) / (n + 1);
-            sum += own / all;
-            likelihood += log(all);
+        for (size_t k = 0; k < x->count; ++k) {
+            double here = inside * own[k], all = here + (1 - inside) / (n + 1);
+            sum += here / all;
+            if (round == EM - 1) likelihood += log(all);
         }
-        inside = fmin(fmax(sum / (double)count, 0.05), 0.99);
+        inside = fmin(fmax(sum / (double)x->count, 0.05), 0.99);
     }
     return likelihood;
 }
 
-double lattice_background(const double *alone, size_t count, double neighbours) {
-    double best = LATTICE_FEWEST, most = -INFINITY;
-    for (double of = LATTICE_FEWEST; of < 0.5; of *= 1.1) {
-        double here = background_fit(alone, count, fmax(neighbours, 1), of);
-        if (here > most) most = here, best = of;
-    }
-    return best;
+static void fit_one(void *user, int64_t from, int64_t to) {
+    fitting *x = user;
+    for (int64_t k = from; k < to; ++k) x->likelihood[k] = background_fit(x, x->of[k], x->own + (size_t)k * x->count);
 }
 
-static void take_background(atn_lattice *l, const learned *x) {
+atn_status lattice_background(const atn_ctx *ctx, const double *alone, size_t count, double neighbours, double *out) {
+    fitting x = {.alone = alone, .count = count, .n = fmax(neighbours, 1)};
+    double *ways = atn_alloc(ctx, (count + 1) * (BACKGROUNDS + 1) * sizeof *ways), most = -INFINITY, n = x.n;
+    *out = LATTICE_FEWEST;
+    if (!ways) return ATN_ERR_MEMORY;
+    x.ways = ways, x.own = ways + count;
+    for (size_t k = 0; k < count; ++k)
+        ways[k] = lgamma(n + 1) - lgamma(alone[k] * n + 1) - lgamma(n - alone[k] * n + 1);
+    int64_t values = 0;
+    for (double of = LATTICE_FEWEST; of < 0.5; of *= 1.1) x.of[values++] = of;
+    atn_parallel(values, 1, fit_one, &x);
+    for (int64_t k = 0; k < values; ++k)
+        if (x.likelihood[k] > most) most = x.likelihood[k], *out = x.of[k];
+    atn_free(ctx, ways);
+    return ATN_OK;
+}
+
+static atn_status take_background(atn_lattice *l, const learned *x) {
     l->info.background = fmax(l->info.background_neighbours, LATTICE_FEWEST);
-    if (lattice_background_given(&l->settings) || x->sure < LEAST) return;
-    l->info.background = lattice_background(x->alone, x->sure, l->info.neighbours);
+    if (lattice_background_given(&l->settings) || x->sure < LEAST) return ATN_OK;
+    return lattice_background(l->ctx, x->alone, x->sure, l->info.neighbours, &l->info.background);
 }
 
 /* ---- the sample ---- */
 
+/* What one atom of the sample says: atoms are weighed on all cores, each into its own, and added up in their order. */
+typedef struct weighed {
+    double gain, likelihood;
+    int32_t model; /* that it takes and is sure of; -1: none */
+    double stretch[2], square, weight, alone;
+    double seen[2 * LATTICE_RADIAL_BINS];
+} weighed;
+
+/* What parts of a loop over the atoms of a batch need. */
+typedef struct weighing {
+    const atn_lattice *l;
+    const lattice_recent *recent;
+    atn_lattice_atom *atom;
+    weighed *out;
+    double *term;
+} weighing;
+
 /* An atom that is sure: what its neighbours do. */
-static void count_sure(const atn_lattice *l, size_t i, int32_t model, learned *x) {
+static void take_sure(const atn_lattice *l, size_t i, int32_t model, weighed *out) {
     const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)model];
     double n = l->near.start[i + 1] - l->near.start[i];
-    taken *t = &x->model[model];
-    ++t->atoms;
-    lattice_stretch(l, model, i, t->stretch);
-    t->square += (double)f->spread, t->weight += (double)f->weight;
-    lattice_sites_add(l, model, i, t->seen);
-    x->alone[x->sure++] = fmax(0, 1 - (double)f->weight / n);
+    out->model = model;
+    lattice_stretch(l, model, i, out->stretch);
+    out->square = (double)f->spread, out->weight = (double)f->weight;
+    lattice_sites_add(l, model, i, out->seen);
+    out->alone = fmax(0, 1 - (double)f->weight / n);
 }
 
 /* Likelihoods of atom i of the batch, with a part of its neighbours elsewhere where it is not sure. */
-static void weigh(const atn_lattice *l, size_t i, learned *x) {
+static void weigh(const atn_lattice *l, size_t i, double *term, weighed *out) {
     atn_lattice_atom a;
-    double *term = x->term + x->count * ((size_t)l->info.models + 1);
-    double here = lattice_judge(l, i, &a, NULL);
-    x->gain[x->count++] = lattice_gain(l, i, term);
-    x->likelihood += here;
+    *out = (weighed){.model = -1, .likelihood = lattice_judge(l, i, &a, NULL)};
+    out->gain = lattice_gain(l, i, term);
     bool sure = a.structure && a.confidence > 0.9F;
-    if (sure) count_sure(l, i, a.phase - 1, x);
+    if (sure) take_sure(l, i, a.phase - 1, out);
     if (a.structure && a.confidence >= LATTICE_SURE) return;
     lattice_halving h;
     lattice_mixed(l, i, NULL, LATTICE_ALL, NULL, &h); /* as it is judged when it is told */
     lattice_gain(l, i, term);
-    if (!sure) x->likelihood += lattice_judge(l, i, &a, NULL) - here;
+    if (!sure) out->likelihood = lattice_judge(l, i, &a, NULL);
+}
+
+static void judge_one(void *user, int64_t from, int64_t to) {
+    const weighing *w = user;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+        if (lattice_is_uneven(w->l)) lattice_look_closer(w->l, i, LATTICE_ALL);
+        lattice_judge(w->l, i, &w->atom[i], NULL);
+    }
+}
+
+static void weigh_one(void *user, int64_t from, int64_t to) {
+    const weighing *w = user;
+    size_t classes = (size_t)w->l->info.models + 1;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+        const atn_lattice_atom *a = &w->atom[i];
+        if (!a->structure || a->confidence < LATTICE_SURE) lattice_look(w->l, i, w->recent, LATTICE_ALL, NULL);
+        weigh(w->l, i, w->term + i * classes, &w->out[i]);
+    }
+}
+
+static void add_up(const weighed *w, learned *x) {
+    x->gain[x->count++] = w->gain;
+    x->likelihood += w->likelihood;
+    if (w->model < 0) return;
+    taken *t = &x->model[w->model];
+    ++t->atoms;
+    for (int k = 0; k < 2; ++k) t->stretch[k] += w->stretch[k];
+    t->square += w->square, t->weight += w->weight;
+    for (int k = 0; k < 2 * LATTICE_RADIAL_BINS; ++k) t->seen[k] += w->seen[k];
+    x->alone[x->sure++] = w->alone;
 }
 
 /* The batch: those that are not sure are looked at again from the turns of those that are, as when they are told. */
-static void weigh_batch(const atn_lattice *l, learned *x) {
+static atn_status weigh_batch(const atn_lattice *l, learned *x) {
+    size_t n = l->near.atoms;
     lattice_recent recent = {.near = false};
-    atn_lattice_atom a;
-    for (size_t i = 0; i < l->near.atoms; ++i) {
-        if (lattice_is_uneven(l)) lattice_look_closer(l, i, LATTICE_ALL);
-        lattice_judge(l, i, &a, NULL);
-        if (!a.structure || a.confidence < LATTICE_SURE) continue;
-        const float *q = a.quaternion;
+    weighing w = {.l = l, .recent = &recent, .term = x->term + x->count * ((size_t)l->info.models + 1)};
+    w.atom = atn_alloc(l->ctx, (n + 1) * sizeof *w.atom);
+    w.out = atn_alloc(l->ctx, (n + 1) * sizeof *w.out);
+    bool good = w.atom && w.out;
+    if (good) atn_parallel((int64_t)n, 1, judge_one, &w);
+    for (size_t i = 0; i < n && good; ++i) {
+        const atn_lattice_atom *a = &w.atom[i];
+        if (!a->structure || a->confidence < LATTICE_SURE) continue;
+        const float *q = a->quaternion;
         const double turn[4] = {(double)q[0], -(double)q[1], -(double)q[2], -(double)q[3]};
-        lattice_remember(l, a.phase - 1, turn, &recent);
+        lattice_remember(l, a->phase - 1, turn, &recent);
     }
-    for (size_t i = 0; i < l->near.atoms; ++i) {
-        lattice_judge(l, i, &a, NULL);
-        if (!a.structure || a.confidence < LATTICE_SURE) lattice_look(l, i, &recent, LATTICE_ALL, NULL);
-        weigh(l, i, x);
-    }
+    if (good) atn_parallel_pieces((int64_t)n, weigh_one, &w);
+    for (size_t i = 0; i < n && good; ++i) add_up(&w.out[i], x);
+    atn_free(l->ctx, w.atom);
+    atn_free(l->ctx, w.out);
+    return good ? ATN_OK : ATN_ERR_MEMORY;
 }
 
 /* The null model of the sample's own distances. */
@@ -206,7 +287,7 @@ static atn_status match_sample(atn_lattice *l, const lattice_sample *s, learned 
         lattice_add_atom(l, &cells, s->which[k]);
         if (!lattice_batch_is_full(l) && k + 1 < s->count) continue;
         status = lattice_engine_run(l);
-        if (status == ATN_OK) weigh_batch(l, x);
+        if (status == ATN_OK) status = weigh_batch(l, x);
         l->near.atoms = 0;
     }
     l->near.atoms = 0;
@@ -245,12 +326,13 @@ static atn_status same_shares(atn_lattice *l, double *likelihood, bool *again) {
 atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *s, int rounds, double *likelihood) {
     size_t classes = (size_t)l->info.models + 1;
     learned *x = atn_alloc(l->ctx, sizeof *x);
-    double *block = atn_alloc(l->ctx, (s->count + 1) * (classes + 2) * sizeof *block);
+    double *block = atn_alloc(l->ctx, (s->count + 1) * (2 * classes + 3) * sizeof *block);
     bool again = true;
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_WEIGHED);
     atn_status status = x && block ? ATN_OK : ATN_ERR_MEMORY;
     for (int round = 0; round < rounds && again && status == ATN_OK; ++round) {
         *x = (learned){.term = block, .gain = block + s->count * classes};
-        x->alone = x->gain + s->count;
+        x->alone = x->gain + s->count, x->times = x->alone + s->count, x->raised = x->times + s->count;
         lattice_even_shares(l, 0.1);
         l->info.background = fmax(l->info.background_neighbours, LATTICE_FEWEST);
         status = atn_tell_progress(l->ctx, "learning from a sample", round, rounds);
@@ -258,7 +340,7 @@ atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *s, int rou
         if (status == ATN_OK) status = match_sample(l, s, x);
         if (status != ATN_OK) break;
         take_shares(l, x);
-        take_background(l, x);
+        status = take_background(l, x);
         *likelihood = x->likelihood;
         for (int32_t m = 0; m < l->info.models; ++m) {
             const taken *t = &x->model[m];
@@ -269,6 +351,7 @@ atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *s, int rou
         again = round + 1 < rounds && take_constants(l, x);
         status = same_shares(l, likelihood, &again);
     }
+    lattice_spend_back(&l->spent, l->known, before);
     atn_free(l->ctx, x);
     atn_free(l->ctx, block);
     return status;

@@ -59,27 +59,25 @@ static void add_point(const lattice_points *points, size_t k, const lattice_box 
             }
 }
 
-/* The integral over the ball, from what the voxels inside say; half tables count twice. */
-static double integral(const lattice_box *box, const float *value) {
-    double sum = 0, times = 1, volume = box->edge * box->edge * box->edge;
-    for (int axis = 0; axis < 3; ++axis) times *= box->mirror[axis] ? 2 : 1;
-    size_t at = 0;
-    for (int32_t z = 0; z < box->size[2]; ++z)
-        for (int32_t y = 0; y < box->size[1]; ++y)
-            for (int32_t x = 0; x < box->size[0]; ++x, ++at) {
-                double p[3] = {middle(box, 0, x), middle(box, 1, y), middle(box, 2, z)};
-                if (p[0] * p[0] + p[1] * p[1] + p[2] * p[2] < box->cutoff * box->cutoff) sum += (double)value[at];
-            }
-    return sum * times * volume;
-}
-
 /* What layers of a table need; cores take layers. */
 typedef struct layers {
     const lattice_points *points;
     const lattice_box *box;
     const lattice_density *density;
     float *value, *mean;
+    double *sum; /* of each layer: the voxels inside the ball */
 } layers;
+
+static double sum_layer(const lattice_box *box, int32_t z, const float *value) {
+    double sum = 0;
+    size_t at = (size_t)z * (size_t)box->size[1] * (size_t)box->size[0];
+    for (int32_t y = 0; y < box->size[1]; ++y)
+        for (int32_t x = 0; x < box->size[0]; ++x, ++at) {
+            double p[3] = {middle(box, 0, x), middle(box, 1, y), middle(box, 2, z)};
+            if (p[0] * p[0] + p[1] * p[1] + p[2] * p[2] < box->cutoff * box->cutoff) sum += (double)value[at];
+        }
+    return sum;
+}
 
 static void fill_layers(void *user, int64_t low, int64_t high) {
     const layers *of = user;
@@ -91,15 +89,25 @@ static void fill_layers(void *user, int64_t low, int64_t high) {
             of->mean[3 * k + axis] = of->value[k] > 1e-30F ? of->mean[3 * k + axis] / of->value[k] : 0;
         of->value[k] += (float)of->density->background;
     }
+    for (int64_t z = low; z < high; ++z) of->sum[z] = sum_layer(of->box, (int32_t)z, of->value);
+}
+
+/* The integral over the ball, from what the voxels inside say; half tables count twice. */
+static double integral(const lattice_box *box, const double *sum) {
+    double all = 0, times = box->edge * box->edge * box->edge;
+    for (int axis = 0; axis < 3; ++axis) times *= box->mirror[axis] ? 2 : 1;
+    for (int32_t z = 0; z < box->size[2]; ++z) all += sum[z];
+    return all * times;
 }
 
 atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
                               const lattice_density *density, float *value, float *mean, double *expected) {
     size_t voxels = lattice_box_voxels(box);
-    layers of = {points, box, density, value, mean};
+    double sum[2 * FINEST + 8];
+    layers of = {points, box, density, value, mean, sum};
     memset(value, 0, voxels * sizeof *value);
     if (mean) memset(mean, 0, 3 * voxels * sizeof *mean);
     atn_parallel(box->size[2], 1, fill_layers, &of);
-    *expected = integral(box, value);
+    *expected = integral(box, sum);
     return atn_check_cancel(ctx);
 }

@@ -86,10 +86,12 @@ KIT_TEST(other_grains_are_no_background) {
             alone[k] = 0;
             for (int n = 0; n < 42; ++n) alone[k] += (atn_random_unit(&random) < elsewhere) / 42.0;
         }
-        double found = lattice_background(alone, SHARES, 42);
+        double found = 0;
+        kit_ok(ctx, lattice_background(ctx, alone, SHARES, 42, &found));
         if (fabs(found - SHARE[c]) > 0.003 + 0.1 * SHARE[c]) fail_msg("%.4f instead of %.4f", found, SHARE[c]);
     }
-    double none = lattice_background(alone, 0, 42); /* nobody is sure */
+    double none = 0; /* nobody is sure */
+    kit_ok(ctx, lattice_background(ctx, alone, 0, 42, &none));
     assert_true(none >= LATTICE_FEWEST && none < 0.5);
 }
 
