@@ -26,8 +26,12 @@ KIT_TEST(a_frame_is_told) {
     size_t length;
     json_t *root =
                cli_object("lattice @/frame.pos --ranges @/ranges.rrng -o @/out.xyz --report @/out.html --device host "
-                          "--json"),
+                          "--profile --json"),
            *counts = json_object_get(root, "counts"), *settings = json_object_get(root, "settings");
+    double spent = 0; /* parts add up to what is told of the whole */
+    for (size_t k = 0; k < json_array_size(json_object_get(root, "profile")); ++k)
+        spent += number(json_array_get(json_object_get(root, "profile"), k), "seconds");
+    assert_true(spent > 0 && spent <= number(root, "seconds"));
     assert_int_equal(number(root, "atoms"), 2500);
     assert_true(number(counts, "bcc") > 2400);
     assert_int_equal(number(counts, "bcc") + number(counts, "fcc") + number(counts, "hcp") + number(counts, "other"),
@@ -45,7 +49,7 @@ KIT_TEST(a_frame_is_told) {
     text = read_text("out.html", &length);
     kit_contains(text, "orientations in a slice");
     atn_free(cli_ctx, text);
-    cli_does("lattice @/frame.pos -o @/out.pos --device host", "bcc");
+    cli_does("lattice @/frame.pos -o @/out.pos --device host --profile", "waiting atoms");
     text = read_text("out.pos", &length);
     assert_int_equal(length, 2500 * 16);
     atn_free(cli_ctx, text);

@@ -388,6 +388,7 @@ static void collect(collected *to, const lattice_cells *c, int32_t from, int32_t
         find_squares(c, to, from, n, square);
         if (!to->x) {
             to->count += count_inside(square, n, to->reach2);
+            to->inner += count_inside(square, n, to->inner2 < to->reach2 ? to->inner2 : to->reach2);
             if (to->count > MOST) to->count = MOST;
             continue;
         }

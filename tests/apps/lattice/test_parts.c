@@ -193,6 +193,38 @@ KIT_TEST(sparse_cells_are_the_same) {
     }
 }
 
+/* So many that cores share them, every third at the place of another: sites are numbered without gaps, whoever found
+ * them. */
+KIT_TEST(cores_find_the_same_sites) {
+    enum { MANY = 70001, APART = MANY - MANY / 3 };
+    double *axis[3];
+    atn_random random;
+    atn_random_seed(&random, 5);
+    for (int c = 0; c < 3; ++c) {
+        axis[c] = malloc(MANY * sizeof **axis);
+        for (size_t k = 0; k < MANY; ++k) axis[c][k] = 60 * atn_random_unit(&random);
+    }
+    for (size_t k = 2; k < MANY; k += 3)
+        for (int c = 0; c < 3; ++c) axis[c][k] = axis[c][k - 2 + k % 2]; /* both of those before are no copies */
+    atn_atoms atoms = {.count = MANY, .own = MANY, .position = {axis[0], axis[1], axis[2]}};
+    lattice_cells cells;
+    kit_ok(ctx, lattice_cells_make(ctx, &atoms, 1, 4, &cells));
+    assert_int_equal(cells.start[cells.cells], APART);
+    for (size_t k = 0; k < cells.cells; ++k) assert_true(cells.start[k] <= cells.start[k + 1]);
+    int32_t last = -1;
+    for (size_t at = 0; at < MANY; ++at) {
+        size_t k = (size_t)cells.order[at];
+        int32_t site = cells.site[at];
+        assert_true(site <= last + 1); /* the next one, or one that is known */
+        last = site > last ? site : last;
+        assert_int_equal(cells.rank[k], at);
+        for (int c = 0; c < 3; ++c) assert_true(fabs((double)cells.axis[c][site] + cells.low[c] - axis[c][k]) < 1e-4);
+        if (k % 3 == 2) assert_int_equal(site, cells.site[cells.rank[k - 2 + k % 2]]);
+    }
+    lattice_cells_free(&cells);
+    for (int c = 0; c < 3; ++c) free(axis[c]);
+}
+
 KIT_TEST(cells_that_cannot_be_counted_are_refused) {
     static const double FAR[] = {1e308, 1e30, 2e6, INFINITY};
     for (size_t k = 0; k < sizeof FAR / sizeof *FAR; ++k) {
@@ -244,6 +276,7 @@ int main(void) {
                                        cmocka_unit_test(tables_hold_densities),
                                        cmocka_unit_test(neighbours_are_all),
                                        cmocka_unit_test(sparse_cells_are_the_same),
+                                       cmocka_unit_test(cores_find_the_same_sites),
                                        cmocka_unit_test(cells_that_cannot_be_counted_are_refused),
                                        cmocka_unit_test(packed_tables_are_true)};
     return cmocka_run_group_tests(tests, setup, teardown);
