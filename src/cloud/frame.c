@@ -78,8 +78,9 @@ static atn_status next_streamed(atn_frame *f, atn_atoms *out) {
     atn_status status = ATN_OK;
     piece->count = 0;
     while (status == ATN_OK && piece->count < ATN_FRAME_PIECE && f->ions.next < f->end) {
-        f->index[piece->count] = f->ions.next;
-        status = ions_next(&f->ions, piece);
+        size_t at = piece->count, room = ATN_FRAME_PIECE - at, left = f->end - f->ions.next, ion = f->ions.next;
+        status = ions_some(&f->ions, left < room ? left : room, piece);
+        for (size_t k = at; k < piece->count; ++k) f->index[k] = ion + (k - at);
     }
     if (status == ATN_OK) show(f, 0, piece->count, out);
     return status;

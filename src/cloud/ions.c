@@ -3,6 +3,8 @@
 
 #include "cloud/binary.h"
 
+#include <string.h>
+
 void ions_seek(ion_stream *i, size_t ion) {
     source_seek(i->s, i->layout.at + ion * i->layout.bytes);
     if (i->layout.mass_at) source_seek(&i->mass, i->layout.mass_at + ion * i->layout.mass_bytes);
@@ -31,4 +33,48 @@ atn_status ions_next(ion_stream *i, atn_cloud *cloud) {
     if (l->masses) value[ROLE_MASS] = number_load(NUMBER_F32, mass ? mass : record + 12, l->big);
     ++i->next;
     return cloud_add(cloud, i->s, value);
+}
+
+enum { AT_ONCE = 1024 };
+
+static inline float load(const char *from, bool big) {
+    uint32_t bits;
+    float value;
+    memcpy(&bits, from, sizeof bits);
+    if (big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)) bits = __builtin_bswap32(bits);
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Into the cloud behind its points, which are not counted. Are all of them finite? */
+static bool load_all(const ion_layout *l, const char *record, size_t count, const atn_cloud *cloud) {
+    double *axis[3];
+    float *mass = cloud->column[ROLE_MASS];
+    double zero = 0; /* what is finite times nothing; NaN for the rest */
+    for (int d = 0; d < 3; ++d) axis[d] = (double *)cloud->column[d] + cloud->count;
+    for (size_t k = 0; k < count; ++k, record += l->bytes) {
+        for (size_t d = 0; d < 3; ++d) axis[d][k] = (double)load(record + 4 * d, l->big);
+        if (l->masses) mass[cloud->count + k] = load(record + 12, l->big);
+        zero += 0 * axis[0][k] + 0 * axis[1][k] + 0 * axis[2][k];
+    }
+    return zero == 0;
+}
+
+atn_status ions_some(ion_stream *i, size_t most, atn_cloud *cloud) {
+    const ion_layout *l = &i->layout;
+    size_t count = l->ions - i->next < AT_ONCE ? l->ions - i->next : AT_ONCE, first = i->next;
+    const char *record;
+    if (count > most) count = most;
+    if (count * l->bytes > i->s->room) count = i->s->room / l->bytes;
+    if (l->mass_at || count < 2 || i->next < i->alone) return ions_next(i, cloud);
+    atn_status status = source_take(i->s, count * l->bytes, &record);
+    if (status != ATN_OK) return status;
+    i->next += count;
+    if (load_all(l, record, count, cloud)) {
+        cloud->count += count;
+        return ATN_OK;
+    }
+    i->alone = i->next;
+    ions_seek(i, first);
+    return ions_next(i, cloud);
 }

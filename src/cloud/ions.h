@@ -20,6 +20,7 @@ typedef struct ion_stream {
     source mass; /* the same file at its masses, where they lie elsewhere */
     ion_layout layout;
     size_t next;
+    size_t alone; /* those before it come one by one: some of them are invalid */
 } ion_stream;
 
 /* How a format's layout is found; the source is at its start. */
@@ -35,5 +36,8 @@ unsigned ions_roles(const ion_stream *i);
 
 /* The next one goes to the cloud, or is dropped or refused there. Not past the last. */
 atn_status ions_next(ion_stream *i, atn_cloud *cloud);
+/* The same for the next ones, `most` at most and at least one; several only where none of them is invalid, so that
+ * those of the cloud follow each other in the file. The cloud has room for them. */
+atn_status ions_some(ion_stream *i, size_t most, atn_cloud *cloud);
 
 #endif
