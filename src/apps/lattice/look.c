@@ -159,19 +159,25 @@ static void sums_even(const atn_lattice *l, const lattice_slot *s, const float *
     take_moments(&m, 1 / (l->info.noise * l->info.noise), p);
 }
 
-/* Cholesky of the lower half of h, in place, with so much more curvature of turns; the logarithm of its determinant. */
-static double factor(double h[36], double more) {
-    double det = 0;
+/* Cholesky of the lower half of h, in place, with so much more curvature of turns. */
+static void factor(double h[36], double more) {
     for (int a = 0; a < 6; ++a) {
         h[7 * a] += a < 3 ? more : 0;
         for (int b = 0; b <= a; ++b) {
             for (int c = 0; c < b; ++c) h[6 * a + b] -= h[6 * a + c] * h[6 * b + c];
             if (a == b)
-                h[7 * a] = sqrt(fmax(h[7 * a], 1e-9)), det += 2 * log(h[7 * a]);
+                h[7 * a] = sqrt(fmax(h[7 * a], 1e-9));
             else
                 h[6 * a + b] /= h[7 * b];
         }
     }
+}
+
+/* The same, and the logarithm of the determinant. */
+static double factor_told(double h[36], double more) {
+    double det = 0;
+    factor(h, more);
+    for (int a = 0; a < 6; ++a) det += 2 * log(h[7 * a]);
     return det;
 }
 
@@ -180,9 +186,10 @@ static double factor(double h[36], double more) {
 static double turns_term(const lattice_slot *s, double h[36], int32_t known) {
     double again[36];
     memcpy(again, h, sizeof again);
-    double any = log(s->symmetries / (8 * PI * PI)) - 0.5 * factor(h, LITTLE);
+    double any = log(s->symmetries / (8 * PI * PI)) - 0.5 * factor_told(h, LITTLE);
     if (!known) return any;
-    double one = log(LIKELY / known) - 3 * log(TURNS) - 1.5 * log(2 * PI) - 0.5 * factor(again, 1 / (TURNS * TURNS));
+    double one =
+        log(LIKELY / known) - 3 * log(TURNS) - 1.5 * log(2 * PI) - 0.5 * factor_told(again, 1 / (TURNS * TURNS));
     any += log(1 - LIKELY);
     return fmax(any, one) + log1p(exp(-fabs(any - one)));
 }
@@ -328,13 +335,15 @@ static void start_off(const atn_lattice *l, const lattice_slot *s, size_t i, pos
     memcpy(p->t, t, sizeof t);
 }
 
+/* s a . b = s . (b a*): one product of quaternions for all symmetries. */
 bool lattice_turn_is(const lattice_slot *s, const double a[4], const double b[4]) {
-    if (fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]) > SAME) return true; /* as atoms of a grain have */
+    const double back[4] = {a[0], -a[1], -a[2], -a[3]};
+    double d[4];
+    geom_quaternion_multiply(b, back, d);
+    if (fabs(d[0]) > SAME) return true; /* as atoms of a grain have it: the identity comes first */
     for (int32_t k = 1; k < s->symmetries; ++k) {
-        double r[4], dot = 0;
-        geom_quaternion_multiply(s->symmetry[k], a, r);
-        for (int c = 0; c < 4; ++c) dot += r[c] * b[c];
-        if (fabs(dot) > SAME) return true;
+        const double *by = s->symmetry[k];
+        if (fabs(by[0] * d[0] + by[1] * d[1] + by[2] * d[2] + by[3] * d[3]) > SAME) return true;
     }
     return false;
 }
