@@ -136,10 +136,11 @@ static bool set_cloud(json_t *root, const char *name, const char *path, const at
                       const atn_ctx *ctx) {
     atn_cloud_info info = atn_cloud_info_of(cloud);
     json_t *object = json_object();
-    bool good = json_object_set_new(object, "file", atn_cli_json_text(ctx, path)) == 0 &&
-                json_object_set_new(object, "points", json_integer((json_int_t)info.points)) == 0 &&
-                json_object_set_new(object, "dropped", json_integer((json_int_t)info.nan + (json_int_t)info.inf)) == 0 &&
-                (!used || json_object_set_new(object, "used", json_integer((json_int_t)used)) == 0);
+    bool good =
+        json_object_set_new(object, "file", atn_cli_json_text(ctx, path)) == 0 &&
+        json_object_set_new(object, "points", json_integer((json_int_t)info.points)) == 0 &&
+        json_object_set_new(object, "dropped", json_integer((json_int_t)info.nan + (json_int_t)info.inf)) == 0 &&
+        (!used || json_object_set_new(object, "used", json_integer((json_int_t)used)) == 0);
     return json_object_set_new(root, name, object) == 0 && good;
 }
 

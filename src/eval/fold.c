@@ -89,7 +89,7 @@ void fold_step(interp *in, int32_t block) {
     for (int32_t k = 0; k < b->n_accs; ++k)
         terms[k] = interp_value(in, is_updated(&b->acc[k]) ? b->acc[k].update : b->acc[k].term);
     for (int32_t k = 0; k < b->n_accs && in->products && in->products->form.block == block; ++k)
-        terms[k].error += products_term_error(in, k, terms[k]);
+        terms[k].error += in->products->term_error(in, k, terms[k]);
     for (int32_t k = 0; k < b->n_accs; ++k) {
         const atn_acc *acc = &b->acc[k];
         ++folds[k].count;

@@ -21,7 +21,7 @@ atn_status interp_begin(interp *in, const atn_ctx *ctx, const atn_graph *graph, 
     if (!in->running || !in->scans) return ATN_ERR_MEMORY;
     for (int32_t k = 0; k < graph->n_blocks; ++k) in->scans[k] = atn_block_is_scan(graph, k);
     bool there = in->values && in->stack && in->stamps && in->results_at && in->folds;
-    return there ? products_begin(in, options) : ATN_ERR_MEMORY;
+    return there ? ATN_OK : ATN_ERR_MEMORY;
 }
 
 void interp_end(interp *in) {
@@ -201,7 +201,7 @@ num interp_value(interp *in, atn_value value) {
             continue;
         }
         num made = make(in, node);
-        if (in->products && top == in->products->form.form) made.error += products_error(in);
+        if (in->products && top == in->products->form.form) made.error += in->products->error(in);
         in->values[top] = made;
         in->stamps[top] = ++in->clock;
         --in->depth;

@@ -16,21 +16,6 @@ static double spread_of(interp *in, atn_value value, double most) {
     return from < to ? fmin(high - low, most) : 0;
 }
 
-atn_status products_begin(interp *in, const atn_eval_options *options) {
-    if (!options || options->products.unit == 0) return ATN_OK;
-    struct interp_products *p = atn_zalloc(in->ctx, sizeof *p);
-    if (!p) return ATN_ERR_MEMORY;
-    p->how = options->products;
-    if (!atn_bilinear_find(in->graph, &p->form, NULL)) {
-        atn_free(in->ctx, p);
-        return ATN_OK;
-    }
-    for (int32_t a = 0; a < p->form.n_atoms; ++a)
-        if (p->form.atom[a].centre >= 0) p->spread[a] = spread_of(in, p->form.atom[a].centre, p->how.spread);
-    in->products = p;
-    return in->status;
-}
-
 static double spread_from(const struct interp_products *p, atn_value centre) {
     for (int32_t a = 0; a < p->form.n_atoms; ++a)
         if (p->form.atom[a].centre == centre) return p->spread[a];
@@ -54,12 +39,29 @@ static double size_of(interp *in, atn_value value) {
     return n->op == ATN_OP_MUL ? a * b : a + b;
 }
 
-double products_error(interp *in) { return in->products->how.unit * (1 + size_of(in, in->products->form.form)); }
+static double form_error(interp *in) { return in->products->how.unit * (1 + size_of(in, in->products->form.form)); }
 
-double products_term_error(interp *in, int32_t acc, num term) {
+static double term_error(interp *in, int32_t acc, num term) {
     const struct interp_products *p = in->products;
     double weight = fabs(interp_value(in, p->form.weight[p->form.weight_of[acc]]).re);
     double factor = p->form.factor[acc] >= 0 ? fabs(interp_value(in, p->form.factor[acc]).re) : 1;
     if (weight > p->how.largest || factor > p->how.largest) return INFINITY;
     return p->how.weight_unit * fabs(term.re) + p->how.weight_tiny * (weight + factor);
+}
+
+atn_status products_begin(interp *in, const atn_eval_options *options) {
+    if (!options || options->products.unit == 0) return ATN_OK;
+    struct interp_products *p = atn_zalloc(in->ctx, sizeof *p);
+    if (!p) return ATN_ERR_MEMORY;
+    p->how = options->products;
+    p->error = form_error;
+    p->term_error = term_error;
+    if (!atn_bilinear_find(in->graph, &p->form, NULL)) {
+        atn_free(in->ctx, p);
+        return ATN_OK;
+    }
+    for (int32_t a = 0; a < p->form.n_atoms; ++a)
+        if (p->form.atom[a].centre >= 0) p->spread[a] = spread_of(in, p->form.atom[a].centre, p->how.spread);
+    in->products = p;
+    return in->status;
 }

@@ -10,13 +10,13 @@ struct interp_products {
     atn_bilinear form;
     atn_eval_products how;
     double spread[ATN_FORM_ATOMS]; /* per atom that is counted from a centre: how far points lie from it at most */
+    /* What the form at hand may be off by more than a plain evaluation, */
+    double (*error)(interp *in);
+    double (*term_error)(interp *in, int32_t acc, num term); /* and the term of an accumulator */
 };
 
-/* Where options ask for it and the graph has such a form; NULL else. Owned by the interpreter. */
+/* Of an interpreter that was begun: where options ask for it and the graph has such a form; NULL else. Owned by the
+ * interpreter. */
 atn_status products_begin(interp *in, const atn_eval_options *options);
-/* What the form at hand may be off by more than a plain evaluation. */
-double products_error(interp *in);
-/* The same of the term of an accumulator. */
-double products_term_error(interp *in, int32_t acc, num term);
 
 #endif

@@ -1,5 +1,5 @@
 /* Running a graph: every point of P in order, the writes of each, then what comes after the whole space. */
-#include "eval/interp.h"
+#include "eval/products.h"
 
 #include "base/memory.h"
 
@@ -165,6 +165,7 @@ atn_status atn_eval_run(const atn_ctx *ctx, const atn_graph *graph, const atn_bi
     interp in;
     *out = NULL;
     atn_status status = interp_begin(&in, ctx, graph, frame, options);
+    if (status == ATN_OK) status = products_begin(&in, options);
     in.result = status == ATN_OK ? cells_make(ctx, graph) : NULL;
     if (in.result) {
         if (options && options->points)

@@ -55,12 +55,6 @@ static void gather(void *user, int64_t from, int64_t to) {
     }
 }
 
-size_t reg_near_room(size_t count) {
-    size_t capacity = 4096;
-    while (capacity < count) capacity *= 2;
-    return capacity;
-}
-
 /* From how many are near each block to where its list begins. */
 static atn_status add_up(reg_near *near, const atn_ctx *ctx) {
     size_t blocks = near->rows->blocks;

@@ -41,7 +41,12 @@ void reg_near_free(reg_near *near, const atn_ctx *ctx);
 
 #define REG_WIDE 2.0 /* times the usual radius: points of such a block are looked at run by run, or one by one */
 
-size_t reg_near_room(size_t count); /* elements that so many are given */
+/* Elements that so many are given. */
+static inline size_t reg_near_room(size_t count) {
+    size_t capacity = 4096;
+    while (capacity < count) capacity *= 2;
+    return capacity;
+}
 
 /* For near.c: lists made by kernels; `near` says what for. */
 atn_status reg_near_fill(struct reg_engine *engine, reg_near *near, reg_side *rows, reg_side *columns);

@@ -142,7 +142,7 @@ static atn_status take(reg_engine *e, atn_array *from, const reg_side *to, size_
     return reg_engine_run_given(e, REG_SIDE_TAKE, NULL, given, COUNT(given), bound, COUNT(bound));
 }
 
-atn_status reg_side_take(reg_engine *e, const reg_side *from, size_t every, reg_side *to) {
+static atn_status take_there(reg_engine *e, const reg_side *from, size_t every, reg_side *to) {
     atn_array *taken[4] = {0};
     double *weight = atn_alloc(e->ctx, to->padded * sizeof *weight);
     atn_status status = weight ? ATN_OK : ATN_ERR_MEMORY;
@@ -160,5 +160,36 @@ atn_status reg_side_take(reg_engine *e, const reg_side *from, size_t every, reg_
     }
     for (int k = 0; k < 4; ++k) atn_array_free(taken[k]);
     atn_free(e->ctx, weight);
+    return status;
+}
+
+/* Blocks of a side whose points the host has. */
+static void take_blocks(const reg_side *from, size_t every, reg_side *s) {
+    size_t block = from->block, bytes = block * sizeof(double);
+    for (size_t b = 0; b < s->blocks; ++b) {
+        size_t at = b * block, of = b * every * block;
+        for (int axis = 0; axis < 3; ++axis) memcpy(s->position[axis] + at, from->position[axis] + of, bytes);
+        memcpy(s->weight + at, from->weight + of, block * sizeof *s->weight);
+        memcpy(s->origin + at, from->origin + of, block * sizeof *s->origin);
+        if (s->species) s->species[b] = from->species[b * every];
+    }
+}
+
+atn_status reg_side_sample(reg_engine *e, const reg_side *from, size_t every, reg_side *out) {
+    reg_side s = {.device = from->device, .type = from->type, .block = from->block};
+    s.blocks = (from->blocks + every - 1) / every;
+    s.padded = s.blocks * s.block;
+    atn_status status = reg_side_room(&s, from->species != NULL);
+    if (status == ATN_OK && from->position[0])
+        take_blocks(from, every, &s);
+    else if (status == ATN_OK)
+        status = take_there(e, from, every, &s);
+    if (status == ATN_OK) status = reg_side_add_weights(&s, e->ctx);
+    if (status == ATN_OK) {
+        reg_side_enclose(&s);
+        for (size_t k = 0; k < s.padded; ++k) s.count += s.weight[k] > 0;
+    }
+    *out = s;
+    if (status != ATN_OK) reg_side_free(out);
     return status;
 }

@@ -18,7 +18,4 @@ atn_status reg_ordered_spacing(reg_engine *engine, const reg_ordered *points, co
 /* As reg_curve_guess, of points on the device that need not be in order. */
 atn_status reg_ordered_guess(reg_engine *engine, const reg_ordered *points, double *spacing);
 
-/* position, weight and origin of one block in `every` of `from`, for which there is room. */
-atn_status reg_side_take(reg_engine *engine, const reg_side *from, size_t every, reg_side *to);
-
 #endif

@@ -127,7 +127,7 @@ static void free_points(reg_side *s) {
     s->origin = NULL;
 }
 
-static atn_status allocate(reg_side *s, bool species) {
+atn_status reg_side_room(reg_side *s, bool species) {
     atn_status status = allocate_points(s, species);
     return status == ATN_OK ? reg_side_allocate(s) : status;
 }
@@ -190,7 +190,7 @@ static void add_some(void *user, int64_t from, int64_t to) {
     }
 }
 
-static atn_status add_weights(reg_side *s, const atn_ctx *ctx) {
+atn_status reg_side_add_weights(reg_side *s, const atn_ctx *ctx) {
     size_t stretches = (s->padded + STRETCH - 1) / STRETCH;
     adding t = {s, atn_alloc(ctx, stretches * sizeof *t.sum)};
     if (!t.sum) return ATN_ERR_MEMORY;
@@ -269,7 +269,7 @@ void reg_side_join(reg_side *s) {
     s->usual_radius = usual_radius(s);
 }
 
-static void enclose(reg_side *s) {
+void reg_side_enclose(reg_side *s) {
     atn_parallel((int64_t)s->blocks, 64, enclose_some, s);
     reg_side_join(s);
 }
@@ -364,42 +364,11 @@ atn_status reg_side_make(atn_device *device, const cloud_points *points, const d
     reg_side s = {.device = device, .type = type, .count = points->count, .block = block};
     s.blocks = count_blocks(points, block);
     s.padded = s.blocks * block;
-    atn_status status = allocate(&s, points->species != NULL);
+    atn_status status = reg_side_room(&s, points->species != NULL);
     if (status == ATN_OK) {
         cut(&s, points, origin, unit);
-        enclose(&s);
-        status = add_weights(&s, ctx);
-    }
-    *out = s;
-    if (status != ATN_OK) reg_side_free(out);
-    return status;
-}
-
-/* Blocks of a side whose points the host has. */
-static void take_blocks(const reg_side *from, size_t every, reg_side *s) {
-    size_t block = from->block, bytes = block * sizeof(double);
-    for (size_t b = 0; b < s->blocks; ++b) {
-        size_t at = b * block, of = b * every * block;
-        for (int axis = 0; axis < 3; ++axis) memcpy(s->position[axis] + at, from->position[axis] + of, bytes);
-        memcpy(s->weight + at, from->weight + of, block * sizeof *s->weight);
-        memcpy(s->origin + at, from->origin + of, block * sizeof *s->origin);
-        if (s->species) s->species[b] = from->species[b * every];
-    }
-}
-
-atn_status reg_side_sample(reg_engine *e, const reg_side *from, size_t every, reg_side *out) {
-    reg_side s = {.device = from->device, .type = from->type, .block = from->block};
-    s.blocks = (from->blocks + every - 1) / every;
-    s.padded = s.blocks * s.block;
-    atn_status status = allocate(&s, from->species != NULL);
-    if (status == ATN_OK && from->position[0])
-        take_blocks(from, every, &s);
-    else if (status == ATN_OK)
-        status = reg_side_take(e, from, every, &s);
-    if (status == ATN_OK) status = add_weights(&s, e->ctx);
-    if (status == ATN_OK) {
-        enclose(&s);
-        for (size_t k = 0; k < s.padded; ++k) s.count += s.weight[k] > 0;
+        reg_side_enclose(&s);
+        status = reg_side_add_weights(&s, ctx);
     }
     *out = s;
     if (status != ATN_OK) reg_side_free(out);

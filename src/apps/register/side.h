@@ -116,6 +116,9 @@ double reg_side_spacing(const reg_side *side);
 /* Parts of making a side: what describes its blocks, for the host; all arrays, nothing being in them; the tree above
  * its leaves, with all that follows from the blocks' boxes. */
 atn_status reg_side_allocate(reg_side *side);
+atn_status reg_side_room(reg_side *side, bool species);              /* and for points and their weights */
+atn_status reg_side_add_weights(reg_side *side, const atn_ctx *ctx); /* in a fixed order */
+void reg_side_enclose(reg_side *side);                               /* boxes around its blocks */
 atn_status reg_side_create(reg_side *side);
 void reg_side_join(reg_side *side);
 /* The median of distances from points to the nearest ones, as squares; those that are not finite are none. */
