@@ -117,6 +117,8 @@ atn_status atn_cli_read_whole(atn_cli_call *call, const char *name, double least
 /* A length of an option in metres: a number, or one with pm, nm, um, µm, mm, cm or m behind it; in [least, most]. */
 atn_status atn_cli_read_length(atn_cli_call *call, const char *name, double least, double most, double fallback,
                                double *out);
+/* Bytes of an option, 500M, 4G or 2e9; *out stays where it is not given. */
+atn_status atn_cli_read_bytes(atn_cli_call *call, const char *name, size_t *out);
 /* "60", "60s", "1.5m", "2h": above 0, or false. */
 bool atn_cli_read_duration(const char *text, double *seconds);
 /* "512x1024" or "128x512x1024": how many numbers, each above 0. 0: it is no shape. */

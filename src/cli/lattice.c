@@ -247,7 +247,7 @@ static atn_status match(atn_cli_call *call, atn_device *const *devices, int32_t 
 }
 
 static atn_status check_together(atn_cli_call *call) {
-    static const char *const NOT[] = {"output", "ranges", "resume"};
+    static const char *const NOT[] = {"output", "ranges", "resume", "memory"};
     for (size_t k = 0; k < sizeof NOT / sizeof *NOT; ++k)
         if (atn_cli_has(call, "frames") && atn_cli_value(call, NOT[k]))
             return atn_cli_misuse(call, "--%s does not go with --frames, whose frames are neighbourhoods", NOT[k]);
@@ -331,6 +331,7 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             ATN_OPTION("slabs", "N",
                        "cut the frame into N slabs; default: one for each rank, four for each of several devices, and "
                        "2^20 atoms each at most"),
+            ATN_OPTION("memory", "BYTES", "memory limit, e.g. 500M: smaller slabs, more in temporary files"),
             ATN_OPTION("resume", "FOLDER",
                        "keep finished slabs there until all is written; a run that was ended goes on"),
             ATN_FLAG("profile", "show where the time goes (of the first device)"),

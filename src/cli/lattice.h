@@ -68,10 +68,15 @@ typedef struct lattice_job {
     atn_hash key;       /* of what is kept there */
     bool learned;       /* a run before has learned */
     size_t slabs;       /* of the whole frame */
+    bool output;        /* atoms are written */
+    size_t held;        /* bytes of the frame, and of its results, that are held in memory */
 } lattice_job;
 
 /* Memory that the run will take, in bytes; most: atoms of the largest slab with its halo. */
 size_t lattice_foresee(const lattice_job *j, size_t most);
+/* With --memory: what is held of the frame, and atoms of a slab (stays as it is without) that has atoms within `reach`
+ * around it. */
+atn_status lattice_plan_memory(lattice_job *j, double reach, size_t *atoms);
 
 /* ---- lattice_devices.c ---- */
 /* The slabs from the next one on, by all devices; `keep` gets what came out of each, never two at a time. */

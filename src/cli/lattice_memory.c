@@ -1,5 +1,6 @@
 /* How much memory a run over a frame takes, before it begins: what docs/lattice.md says of it, with the largest slab
- * that there is. It does not grow with the frame beyond what is held of it before temporary files begin. */
+ * that there is. It does not grow with the frame beyond what is held of it before temporary files begin, and the atoms
+ * around a slab; --memory makes slabs smaller. */
 #include "cli/lattice.h"
 
 #include <math.h>
@@ -16,16 +17,38 @@ static double batch_of(const atn_device_info *device) {
 }
 
 /* More goes to a temporary file, whose buffers are among BUFFERS and WRITTEN. */
-static double held(double bytes) { return bytes > HELD ? 0 : bytes; }
+static double held(const lattice_job *j, double bytes) { return bytes > (double)j->held ? 0 : bytes; }
+
+/* What does not depend on slabs. */
+static double fixed(const lattice_job *j) {
+    const atn_device_info *device = j->o->device_info;
+    double atoms = (double)j->about.atoms, device_part = device->cpu ? 1 : 0.1; /* scores stay there */
+    atn_lattice_info info = atn_lattice_info_of(j->lattice);
+    double models = info.models > 0 ? info.models : 3;
+    double sum = BUFFERS + held(j, ATOM * atoms) + batch_of(device) * (NEAR + device_part * SCORES * models);
+    return j->output ? sum + held(j, ROW * atoms) + WRITTEN + 1e-3 * ROW * atoms : sum;
+}
 
 size_t lattice_foresee(const lattice_job *j, size_t most) {
-    const atn_device_info *device = j->o->device_info;
-    double atoms = (double)j->about.atoms, slab = (double)most, models = 3;
-    double device_part = device->cpu ? 1 : 0.1; /* scores stay there */
-    double sum = BUFFERS + held(ATOM * atoms) + SLAB * slab;
-    atn_lattice_info info = atn_lattice_info_of(j->lattice);
-    if (info.models > 0) models = info.models;
-    sum += batch_of(device) * (NEAR + device_part * SCORES * models);
-    if (j->column) sum += RESULT * slab + held(ROW * atoms) + WRITTEN + 1e-3 * ROW * atoms;
-    return (size_t)sum;
+    return (size_t)(fixed(j) + (SLAB + (j->output ? RESULT : 0)) * (double)most);
+}
+
+atn_status lattice_plan_memory(lattice_job *j, double reach, size_t *atoms) {
+    enum { LEAST = 4096, MOST = 1 << 20 };
+    size_t bytes = 0;
+    double length = 0;
+    j->held = HELD;
+    atn_status status = atn_cli_read_bytes(j->call, "memory", &bytes);
+    if (status || !bytes) return status;
+    if (bytes / 4 < HELD) j->held = bytes / 4;
+    for (int axis = 0; axis < 3; ++axis) /* slabs lie along the longest */
+        length = fmax(length, (j->about.high[axis] - j->about.low[axis]) * j->about.angstrom);
+    double all = (double)j->about.atoms, around = length > 2 * reach ? 2 * reach / length * all : all;
+    double each = SLAB + (j->output ? RESULT : 0), room = ((double)bytes - fixed(j)) / (1.2 * each) - around;
+    double least = fmin(LEAST, all);
+    if (room < least)
+        return atn_fail(j->call->ctx, ATN_ERR_INPUT, "--memory: this frame needs %.3g MB or more, %.3g MB may be used",
+                        1e-6 * (fixed(j) + 1.2 * each * (around + least)), 1e-6 * (double)bytes);
+    *atoms = (size_t)fmin(room, MOST);
+    return ATN_OK;
 }

@@ -166,32 +166,53 @@ static atn_status match_one_by_one(const job *j, atn_slabs *slabs) {
     return status;
 }
 
+enum { FARTHEST = 40 }; /* Angstrom: no cut-off is larger */
+
+/* How far from a slab settings are found from: about twice as far as 60 neighbours are, at the mean density. */
+static double guess_reach(const job *j) {
+    double volume = 1;
+    for (int axis = 0; axis < 3; ++axis)
+        volume *= fmax((j->about.high[axis] - j->about.low[axis]) * j->about.angstrom, 1e-3);
+    return fmin(fmax(2 * cbrt(60 * volume / (double)j->about.atoms / 4.19), 1), FARTHEST);
+}
+
+/* Slabs of a halo that wide, and what is learned from one of them. */
+static atn_status open_slabs(job *j, double reach, double wanted, atn_slabs **slabs) {
+    atn_slabs_settings settings = {.halo = reach / j->about.angstrom};
+    double from = atn_clock_seconds();
+    atn_status status = lattice_plan_memory(j, reach, &settings.atoms);
+    settings.memory = j->held;
+    if (!status) status = slabs_open(j->frame, &settings, (size_t)wanted, slabs);
+    j->o->read_seconds += atn_clock_seconds() - from;
+    if (status) return status;
+    j->slabs = atn_slabs_info_of(*slabs).slabs;
+    j->o->estimated_bytes = lattice_foresee(j, atn_slabs_info_of(*slabs).most);
+    atn_cli_progress(j->call, "%zu atoms, %.3g MB of memory ...", j->about.atoms, 1e-6 * (double)j->o->estimated_bytes);
+    from = atn_clock_seconds();
+    if (!j->learned) status = learn(j, *slabs);
+    j->o->learn_seconds += atn_clock_seconds() - from;
+    return status;
+}
+
 static atn_status match_all(job *j) {
     enum { FOR_A_DEVICE = 4 };
     atn_slabs *slabs = NULL;
     int32_t ranks = j->ranks ? j->ranks->count : 1, shares = j->devices > 1 ? FOR_A_DEVICE * j->devices : 1;
-    double reach = 40; /* of slabs that settings are found from: until then nobody knows */
-    double wanted = 0; /* slabs */
-    double from = atn_clock_seconds();
+    double reach = guess_reach(j), wanted = 0; /* slabs */
     atn_status status = atn_cli_read_whole(j->call, "slabs", 1, ranks * shares > 1 ? ranks * shares : 0, &wanted);
     if (!status && j->resume) status = lattice_resume_begin(j, &wanted);
-    if (!status)
-        status = slabs_open(j->frame, &(atn_slabs_settings){.halo = reach / j->about.angstrom}, (size_t)wanted, &slabs);
-    j->o->read_seconds += atn_clock_seconds() - from;
-    if (!status) {
-        j->slabs = atn_slabs_info_of(slabs).slabs;
-        j->o->estimated_bytes = lattice_foresee(j, atn_slabs_info_of(slabs).most);
-        atn_cli_progress(j->call, "%zu atoms, %.3g MB of memory ...", j->about.atoms,
-                         1e-6 * (double)j->o->estimated_bytes);
+    if (!status) status = open_slabs(j, reach, wanted, &slabs);
+    if (!status && atn_lattice_reach(j->lattice) > reach && reach < FARTHEST) { /* farther than was guessed */
+        atn_slabs_close(slabs);
+        slabs = NULL;
+        reach = FARTHEST;
+        status = open_slabs(j, reach, wanted, &slabs);
     }
-    from = atn_clock_seconds();
-    if (!status && !j->learned) status = learn(j, slabs);
     if (!status) status = lattice_resume_learned(j, wanted);
-    j->o->learn_seconds = atn_clock_seconds() - from;
     if (!status && atn_lattice_reach(j->lattice) > reach)
         status =
             atn_fail(j->call->ctx, ATN_ERR_INPUT, "the cut-off is above %g Angstrom; a smaller one would do", reach);
-    from = atn_clock_seconds();
+    double from = atn_clock_seconds();
     if (!status) status = slabs_share(slabs, 1.001 * atn_lattice_reach(j->lattice) / j->about.angstrom);
     j->o->read_seconds += atn_clock_seconds() - from;
     from = atn_clock_seconds();
@@ -323,6 +344,7 @@ static atn_status list_ions(const job *j) {
 atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, int32_t devices, lattice_outcome *o) {
     job j = {.call = call, .lattice = lattices[0], .lattices = lattices, .devices = devices, .o = o};
     j.resume = atn_cli_value(call, "resume");
+    j.output = atn_cli_value(call, "output") != NULL;
     if (call->ranks->count > 1) j.ranks = call->ranks;
     const char *out = atn_cli_value(call, "output"), *ranges = atn_cli_value(call, "ranges");
     atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
@@ -342,7 +364,8 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, i
     o->read_seconds = atn_clock_seconds() - from;
     if (!status && j.ranges) status = count_ranged(&j);
     if (!status && j.ranges) status = list_ions(&j);
-    if (!status && out) status = atn_atom_column_create(call->ctx, j.end - j.first, sizeof(kept), 0, &j.column);
+    if (!status) status = lattice_plan_memory(&j, guess_reach(&j), &(size_t){0});
+    if (!status && out) status = atn_atom_column_create(call->ctx, j.end - j.first, sizeof(kept), j.held, &j.column);
     if (!status && j.ranks) {
         j.parcel = atn_zalloc(call->ctx, (size_t)j.ranks->count * sizeof *j.parcel);
         if (!j.parcel) status = ATN_ERR_MEMORY;

@@ -256,6 +256,23 @@ atn_status atn_cli_read_length(atn_cli_call *call, const char *name, double leas
                           text, least, most);
 }
 
+atn_status atn_cli_read_bytes(atn_cli_call *call, const char *name, size_t *out) {
+    static const char UNITS[] = "kMGT";
+    const char *text = atn_cli_value(call, name), *unit;
+    char *end;
+    if (!text) return ATN_OK;
+    double bytes = atn_number_read(text, &end);
+    bool good = end != text;
+    if (good && *end && (unit = strchr(UNITS, *end))) {
+        bytes *= pow(1000, (double)(unit - UNITS + 1));
+        ++end;
+    }
+    if (!good || *end || !(bytes >= 1 && bytes < 0x1p62))
+        return atn_cli_misuse(call, "--%s cannot be '%s'; it takes bytes, such as 500M or 4G", name, text);
+    *out = (size_t)bytes;
+    return ATN_OK;
+}
+
 bool atn_cli_read_duration(const char *text, double *seconds) {
     char *end;
     *seconds = atn_number_read(text, &end);

@@ -109,24 +109,6 @@ static atn_status read_numbers(atn_cli_register *r) {
     return ATN_OK;
 }
 
-/* 500M, 4G, 2e9 */
-static atn_status read_memory(atn_cli_register *r) {
-    static const char UNITS[] = "kMGT";
-    const char *text = atn_cli_value(r->call, "memory"), *unit;
-    char *end;
-    if (!text) return ATN_OK;
-    double bytes = atn_number_read(text, &end);
-    bool good = end != text;
-    if (good && *end && (unit = strchr(UNITS, *end))) {
-        bytes *= pow(1000, (double)(unit - UNITS + 1));
-        ++end;
-    }
-    if (!good || *end || !(bytes >= 1 && bytes < 0x1p62))
-        return atn_cli_misuse(r->call, "--memory cannot be '%s'; it takes bytes, such as 500M or 4G", text);
-    r->settings.most_bytes = (size_t)bytes;
-    return ATN_OK;
-}
-
 static atn_status read_start(atn_cli_register *r) {
     const char *init = atn_cli_value(r->call, "init");
     bool identity = init ? strcmp(init, "identity") == 0 : r->settings.compat;
@@ -192,7 +174,7 @@ atn_status atn_cli_register_read(atn_cli_register *r) {
         memcpy((char *)&r->settings + FLAGS[k].offset, &given, sizeof given);
     }
     atn_status status = read_numbers(r);
-    if (!status) status = read_memory(r);
+    if (!status) status = atn_cli_read_bytes(r->call, "memory", &r->settings.most_bytes);
     if (!status) status = atn_cli_voxel_read(call, &r->voxel);
     if (!status) status = atn_cli_read_whole(call, "iterations", 1, 0, &iterations);
     if (!status && iterations > INT32_MAX)

@@ -112,6 +112,8 @@ KIT_TEST(refusals) {
         {"lattice @/frame.pos --constant bcc=9 --device host", 1, "cannot be right"},
         {"lattice @/frame.pos --ranges @/none.rrng --device host", 1, "no mass of the frame"},
         {"lattice @/empty.xyz --device host", 1, "no atoms"},
+        {"lattice @/frame.pos --memory 1M --device host", 1, "needs"},
+        {"lattice @/frame.pos --memory much", 2, "it takes bytes"},
         {"lattice @/nan.xyz --device host", 1, "nan.xyz"},
         {"lattice @/two.xyz --device host", 1, "has 2 frames"},
         {"lattice @/nowhere.pos --device host", 1, "nowhere.pos"},
