@@ -74,14 +74,14 @@ static atn_status write_phase(const atn_cli_sample *sample, const char *name, co
     return told(sample, status, path, "radians");
 }
 
-static atn_status write_mask(const atn_cli_sample *sample, const wanted *w, uint8_t *mask) {
+static atn_status write_mask(const atn_cli_sample *sample, const wanted *w, const uint8_t *mask) {
     char *path = atn_cli_sample_path(sample, "mask.npy");
     if (!path) return ATN_ERR_MEMORY;
     atn_view view = {.type = ATN_U8,
                      .rank = 2,
                      .size = {w->settings.width, w->settings.height},
                      .pitch = w->settings.width,
-                     .data = mask};
+                     .data = (void *)(uintptr_t)mask};
     return told(sample, atn_npy_write(sample->call->ctx, path, &view), path, "1 where valid");
 }
 

@@ -176,7 +176,9 @@ static bool allowed(const atn_serve *s, struct MHD_Connection *connection) {
 }
 
 static enum MHD_Result answer(void *given, struct MHD_Connection *connection, const char *url, const char *method,
-                              const char *version, const char *upload, size_t *upload_size, void **state) {
+                              const char *version, const char *upload,
+                              size_t *upload_size, /* NOLINT(readability-non-const-parameter): as the library has it */
+                              void **state) {
     atn_serve *s = given;
     (void)version, (void)upload, (void)upload_size;
     if (!*state) { /* the header alone: answered now, the connection would have to be closed */

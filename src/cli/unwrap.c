@@ -20,8 +20,11 @@ static atn_status read_scale(atn_cli_call *call, double *scale) {
     const char *text = atn_cli_value(call, "scale");
     char *end;
     if (!text) return ATN_OK;
-    *scale = strcmp(text, "pi") == 0 ? PI : atn_number_read(text, &end);
-    if (*scale == PI) return ATN_OK;
+    if (strcmp(text, "pi") == 0) {
+        *scale = PI;
+        return ATN_OK;
+    }
+    *scale = atn_number_read(text, &end);
     if (end == text || *end || !isfinite(*scale) || *scale == 0)
         return atn_cli_misuse(call, "--scale cannot be '%s'; it takes pi, or the radians per unit of the values", text);
     return ATN_OK;

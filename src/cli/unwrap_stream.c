@@ -455,7 +455,7 @@ static void *solve_some(void *given) {
 static atn_status solve_all(run *r) {
     int32_t count = r->job->n_devices, begun = 1;
     crew c = {.r = r, .working = count};
-    solver of[ATN_MOST_DEVICES] = {{0}};
+    solver of[ATN_MOST_DEVICES] = {{.c = &c}};
     r->job->settings.warm = !atn_cli_has(r->job->call, "cold");
     pthread_mutex_init(&c.lock, NULL);
     pthread_cond_init(&c.changed, NULL);
