@@ -173,8 +173,8 @@ typedef struct atn_register_pair {
  * calling thread. Fails only if no pair can be processed. */
 ATN_API atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
                                       const atn_register_settings *settings);
-/* The same on several devices at once: pairs go in pieces to whoever is free, more of them to the faster ones. A device
- * that is lost, or cannot do it, leaves its pairs to the others. `watch` is called by one thread at a time, of
+/* The same on several devices at once: pairs go in pieces to the device that is free, more of them to the faster ones.
+ * A device that is lost, or cannot do it, leaves its pairs to the others. `watch` is called by one thread at a time, of
  * whichever pair; `done` in order. No device twice. */
 ATN_API atn_status atn_register_batch_several(atn_device *const *devices, int32_t n_devices, size_t count,
                                               atn_register_pair *pairs, const atn_register_settings *settings);

@@ -63,9 +63,9 @@ def host(value: Any, name: str) -> np.ndarray[Any, Any]:
     try:
         array = np.asarray(value)
     except Exception as error:
-        raise TypeError(f"{name} is no array: {error}") from None
+        raise TypeError(f"{name} is not an array: {error}") from None
     if array.dtype == object:
-        raise TypeError(f"{name} is no array of numbers")
+        raise TypeError(f"{name} is not an array of numbers")
     return array  # type: ignore[no-any-return]
 
 

@@ -116,7 +116,7 @@ def space(source: str | os.PathLike[str], *, given: Mapping[str, Any] | None = N
             with open(name, "rb") as file:
                 raw = file.read()
         except OSError as error:
-            raise _attune.Error(f"{name}: {error.strerror}; it is no space that is shipped either") from None
+            raise _attune.Error(f"{name}: {error.strerror}; it is not a space that is shipped either") from None
     else:
         raw = text.encode()
     pairs = []

@@ -75,7 +75,7 @@ bool py_view_read(PyObject *object, const char *name, const char *types, int axe
         PyErr_Format(PyExc_ValueError, "%s: %d axes, not %d", name, out->axes, axes);
         good = false;
     }
-    if (!good && !PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s: it is no array", name);
+    if (!good && !PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s: it is not an array", name);
     return good;
 }
 

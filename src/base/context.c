@@ -103,7 +103,7 @@ atn_status atn_ctx_attach(const atn_ctx *ctx, const void *tag, void *object, voi
     pthread_mutex_unlock(ctx->lock);
     return k < ATN_CTX_ATTACHMENTS
                ? ATN_OK
-               : atn_fail(ctx, ATN_ERR_INTERNAL, "more than %d things attached to a context", ATN_CTX_ATTACHMENTS);
+               : atn_fail(ctx, ATN_ERR_INTERNAL, "more than %d objects attached to a context", ATN_CTX_ATTACHMENTS);
 }
 
 const char *atn_ctx_cache_dir(const atn_ctx *ctx) { return ctx->cache_dir; }

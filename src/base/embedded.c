@@ -1,3 +1,4 @@
+/* Texts that the build embedded, by name. */
 #include "base/embedded.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* How often structures are told right, over noise and missing atoms, and how many atoms a second. */
+/* How often structures are classified correctly, over noise and missing atoms, and how many atoms a second. */
 #ifndef ATN_BENCH_LATTICE_H
 #define ATN_BENCH_LATTICE_H
 

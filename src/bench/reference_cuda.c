@@ -183,7 +183,7 @@ static atn_status open_sparse(bench_work *work, bench_reference *out, const char
 
 atn_status bench_cuda_reference(bench_work *work, bench_reference *out, const char **why) {
     *out = (bench_reference){0};
-    *why = "nobody to compare with";
+    *why = "no reference";
     if (work->against == BENCH_BLAS) return open_blas(work, out, why);
     if (work->against == BENCH_CSR) return open_sparse(work, out, why);
     return ATN_OK;

@@ -122,7 +122,7 @@ static atn_status open_rows(bench_work *work, bench_reference *out) {
 
 atn_status bench_host_reference(bench_work *work, bench_reference *out, const char **why) {
     *out = (bench_reference){0};
-    *why = "nobody to compare with";
+    *why = "no reference";
     if (work->against == BENCH_BLAS) return open_blas(work, out, why);
     if (work->against == BENCH_CSR) return open_rows(work, out);
     return ATN_OK;

@@ -1,4 +1,4 @@
-/* attune bench lattice: how often structures are told right. */
+/* attune bench lattice: how often structures are classified correctly. */
 #include "bench/lattice.h"
 #include "cli/bench.h"
 

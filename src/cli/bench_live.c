@@ -136,14 +136,14 @@ static atn_status measure(atn_cli_bench *bench, work *w, page *p, int side, cons
     for (int k = 0; k < 2; ++k) qsort(rate[k], ROUNDS, sizeof **rate, by_size);
     qsort(ratio, ROUNDS, sizeof *ratio, by_size);
     char note[96];
-    snprintf(note, sizeof note, "%.1f frames a second shown; %.1f %% slower while somebody looks", looked,
+    snprintf(note, sizeof note, "%.1f frames a second shown; %.1f %% slower while a page is open", looked,
              100 * (1 - ratio[ROUNDS / 2]));
     atn_cli_bench_row row = {.name = side ? "live view" : "live view, all pixels",
                              .device = device,
                              .shape = "1024x1024",
                              .ours = rate[1][ROUNDS / 2],
                              .reference = rate[0][ROUNDS / 2],
-                             .reference_name = "nobody looks",
+                             .reference_name = "no page open",
                              .unit = "frames/s",
                              .ratio = ratio[ROUNDS / 2],
                              .note = note,

@@ -38,7 +38,7 @@ static const char HEAD[] =
     "    elif [[ $prev == '=' ]] && ((COMP_CWORD >= 2)); then prev=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
     "    for ((k = 1; k < COMP_CWORD; ++k)); do\n"
     "        case ${COMP_WORDS[k]} in\n"
-    "        --device) # its value is no verb\n"
+    "        --device) # its value is not a verb\n"
     "            if [[ ${COMP_WORDS[k + 1]} == '=' ]]; then ((k += 2)); else ((k += 1)); fi ;;\n"
     "        -*) ;;\n"
     "        *) verb=${COMP_WORDS[k]}; break ;;\n"
@@ -138,7 +138,7 @@ static atn_status run(atn_cli_call *call) {
     else if (strcmp(what, "kernels") == 0)
         for (const atn_embedded *k = ATN_SHIPPED; k->name; ++k) atn_text_printf(&text, "%s\n", k->name);
     else
-        status = atn_cli_misuse(call, "'%s' is no shell that is known: bash, zsh or fish", what);
+        status = atn_cli_misuse(call, "'%s' is not a known shell: bash, zsh or fish", what);
     if (!status) status = atn_cli_print_text(call, "completion", &text);
     atn_text_free(&text);
     return status;

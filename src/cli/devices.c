@@ -1,6 +1,6 @@
 /* attune devices: what is here, and how fast it was measured to be. A device that cannot be measured says why
  * in its row and does not spoil the others. */
-#include "cli/cli.h"
+#include "cli/kernel.h"
 
 #include "base/memory.h"
 #include "device/peaks.h"
@@ -165,14 +165,8 @@ static atn_status show(atn_cli_call *call, const atn_devices *devices, int32_t f
 
 static atn_status run(atn_cli_call *call) {
     atn_devices *devices;
-    atn_status status = atn_devices_find(call->ctx, &devices);
-    if (status) return status;
-    int32_t first = 0, count = atn_devices_count(devices);
-    const char *wanted = atn_cli_value(call, "device");
-    if (wanted) {
-        status = atn_devices_pick(devices, wanted, &first);
-        count = 1;
-    }
+    int32_t first, count;
+    atn_status status = atn_cli_find_devices(call, &devices, &first, &count);
     row *rows = status ? NULL : atn_zalloc(call->ctx, (size_t)count * sizeof *rows);
     if (!status) status = rows ? show(call, devices, first, (size_t)count, rows) : ATN_ERR_MEMORY;
     atn_free(call->ctx, rows);

@@ -148,7 +148,7 @@ atn_status atn_cli_kernel_param(atn_cli_kernel *k, const char *given, const char
     atn_status status = atn_cli_kernel_split(k, "param", given, name, &text);
     if (!text) return status;
     if (read_number(text, value)) return ATN_OK;
-    return atn_cli_misuse(k->call, "--param %s: '%s' is no number", *name, text);
+    return atn_cli_misuse(k->call, "--param %s: '%s' is not a number", *name, text);
 }
 
 static atn_status give_params(atn_cli_kernel *k) {
@@ -217,6 +217,15 @@ atn_status atn_cli_kernel_plan(atn_cli_kernel *k) {
 }
 
 /* ---- small things ---- */
+
+atn_status atn_cli_find_devices(atn_cli_call *call, atn_devices **devices, int32_t *first, int32_t *count) {
+    const char *wanted = atn_cli_value(call, "device");
+    *first = *count = 0;
+    atn_status status = atn_devices_find(call->ctx, devices);
+    if (status) return status;
+    *count = wanted ? 1 : atn_devices_count(*devices);
+    return wanted ? atn_devices_pick(*devices, wanted, first) : ATN_OK;
+}
 
 atn_status atn_cli_pick_device(atn_cli_call *call, atn_devices **devices, int32_t *index) {
     atn_status status = atn_devices_find(call->ctx, devices);

@@ -61,6 +61,9 @@ atn_status atn_cli_kernel_split(atn_cli_kernel *kernel, const char *option, cons
                                 const char **value);
 
 /* The device that --device names, or the best. *devices is owned by the caller. */
+/* All devices, or the one of --device: `count` of them from `first` on. The list is the caller's, where it fails too.
+ */
+atn_status atn_cli_find_devices(atn_cli_call *call, atn_devices **devices, int32_t *first, int32_t *count);
 atn_status atn_cli_pick_device(atn_cli_call *call, atn_devices **devices, int32_t *index);
 /* All that --device lists, open; those before a failure are open, too: the caller closes *count of them. */
 atn_status atn_cli_open_devices(atn_cli_call *call, atn_device *out[ATN_MOST_DEVICES], int32_t *count);

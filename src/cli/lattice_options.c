@@ -67,14 +67,14 @@ static atn_status read_models(atn_cli_call *call, atn_lattice_settings *s, atn_c
         if (equals && !strpbrk(word, "/")) {
             constant = atn_number_read(equals + 1, &end);
             if (end == equals + 1 || *end || !(constant > 0) || !isfinite(constant))
-                return atn_cli_misuse(call, "--models: '%s' is no model; a constant is given as bcc=2.87", word);
+                return atn_cli_misuse(call, "--models: '%s' is not a model; a constant is given as bcc=2.87", word);
             *equals = 0;
         }
         for (int32_t m = 0; m < s->models; ++m)
             if (strcmp(s->model[m].name, word) == 0 &&
                 (constant == 0 || s->model[m].constant == 0 || s->model[m].constant == constant))
-                return atn_cli_misuse(
-                    call, "--models: '%s' stands there twice; phases have constants: bcc=2.87,bcc=3.3", word);
+                return atn_cli_misuse(call, "--models: '%s' is given twice; phases have constants: bcc=2.87,bcc=3.3",
+                                      word);
         atn_status status = ATN_OK;
         if (is_known(word)) {
             s->model[s->models].constant = constant;

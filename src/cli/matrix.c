@@ -52,7 +52,7 @@ static atn_status read_text(const atn_ctx *ctx, const char *path, const char *te
         } else {
             double value = atn_number_read(at, &end);
             if (end == at || !strchr(" \t\r\n,;", *end)) /* the end of the text too */
-                return atn_fail(ctx, ATN_ERR_INPUT, "%s:%d: '%.*s' is no number; a transform is 4 rows of 4 numbers",
+                return atn_fail(ctx, ATN_ERR_INPUT, "%s:%d: '%.*s' is not a number; a transform is 4 rows of 4 numbers",
                                 path, line, (int)strcspn(at, " \t\r\n,;"), at);
             if (*n < 16) out[*n] = value;
             ++*n;

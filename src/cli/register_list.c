@@ -157,7 +157,7 @@ static atn_status read_line(atn_cli_call *call, const char *path, int number, ch
     if (!*at || *at == '#') return ATN_OK;
     for (; !last; ++n)
         if (!take_field(&at, n < FIELDS ? &field[n] : &extra, &last))
-            return atn_fail(call->ctx, ATN_ERR_INPUT, "%s:%d: a quote is not closed, or more stands behind it", path,
+            return atn_fail(call->ctx, ATN_ERR_INPUT, "%s:%d: a quote is not closed, or is followed by more text", path,
                             number);
     if (list->n_rows == 0 && strcasecmp(field[0], "source") == 0 && strcasecmp(field[1], "target") == 0) return ATN_OK;
     if (n < 2 || n > FIELDS || !*field[0] || !*field[1])

@@ -1,4 +1,4 @@
-/* Rows of a list that ranks work on in pieces, a queue of them on the first rank, which tells what came out in the
+/* Rows of a list that ranks work on in pieces, a queue of them on the first rank, which prints the results in the
  * order of rows; and a journal of what is done, from which a later run goes on. */
 #ifndef ATN_CLI_ROWS_H
 #define ATN_CLI_ROWS_H

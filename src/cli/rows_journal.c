@@ -80,8 +80,8 @@ static atn_status read_back(const rows_journal *j, const char *head, const char 
     atn_status status = ATN_OK;
     if (length < at) return strncmp(data, head, length) == 0 ? ATN_OK : ATN_ERR_INPUT; /* not even that */
     if (memcmp(data, head, at) != 0)
-        return atn_fail(j->ctx, ATN_ERR_INPUT, "%s: is no journal of this list with these options; name another file",
-                        j->path);
+        return atn_fail(j->ctx, ATN_ERR_INPUT,
+                        "%s: is not a journal of this list with these options; name another file", j->path);
     while (!status && length - at >= sizeof(mark)) {
         mark m;
         memcpy(&m, data + at, sizeof m);

@@ -43,11 +43,18 @@ static atn_status find(const job *j, const char *name, datum **out) {
     return ATN_OK;
 }
 
+/* NAME=FILE of an option. */
+static atn_status find_given(job *j, const char *option, const char *given, const char **name, const char **file,
+                             datum **out) {
+    *out = NULL;
+    atn_status status = atn_cli_kernel_split(&j->kernel, option, given, name, file);
+    return status ? status : find(j, *name, out);
+}
+
 static atn_status bind_file(job *j, const char *given) {
     const char *name, *file;
-    datum *d = NULL;
-    atn_status status = atn_cli_kernel_split(&j->kernel, "bind", given, &name, &file);
-    if (!status) status = find(j, name, &d);
+    datum *d;
+    atn_status status = find_given(j, "bind", given, &name, &file, &d);
     if (status) return status;
     const atn_ctx *ctx = j->kernel.call->ctx;
     if (d->array) return atn_fail(ctx, ATN_ERR_INPUT, "'%s' is bound twice", name);
@@ -71,9 +78,8 @@ static atn_status bind_file(job *j, const char *given) {
 
 static atn_status name_output(job *j, const char *given) {
     const char *name, *file;
-    datum *d = NULL;
-    atn_status status = atn_cli_kernel_split(&j->kernel, "out", given, &name, &file);
-    if (!status) status = find(j, name, &d);
+    datum *d;
+    atn_status status = find_given(j, "out", given, &name, &file, &d);
     if (status) return status;
     if (d->output) return atn_fail(j->kernel.call->ctx, ATN_ERR_INPUT, "'%s' is written to two files", name);
     if (!d->written)
@@ -354,7 +360,7 @@ const atn_cli_verb ATN_VERB_RUN = {
             "the compiler fails on the estimate; compiled in, where there is no compiler that works; given, with "
             "--variant; none for the oracle; of several steps the least), assumed (USED_FLOAT=SP, where the "
             "description needs it and --define does not say), of a program note (null, or that a loop took all the "
-            "rounds it may, or met a value that is no number; on standard error as well), and with --explain "
+            "rounds it may, or met a value that is not a number; on standard error as well), and with --explain "
             "explanation.",
             NULL},
     .options =

@@ -1,5 +1,5 @@
 /* attune selftest: builds and launches a small kernel on each device and checks what it computed. */
-#include "cli/cli.h"
+#include "cli/kernel.h"
 
 #include "device/selftest.h"
 
@@ -90,14 +90,8 @@ static atn_status test_all(atn_cli_call *call, const atn_devices *devices, int32
 
 static atn_status run(atn_cli_call *call) {
     atn_devices *devices;
-    atn_status status = atn_devices_find(call->ctx, &devices);
-    if (status) return status;
-    int32_t first = 0, count = atn_devices_count(devices);
-    const char *wanted = atn_cli_value(call, "device");
-    if (wanted) {
-        status = atn_devices_pick(devices, wanted, &first);
-        count = 1;
-    }
+    int32_t first, count;
+    atn_status status = atn_cli_find_devices(call, &devices, &first, &count);
     if (!status) status = test_all(call, devices, first, count);
     atn_devices_free(devices);
     return status;

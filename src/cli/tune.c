@@ -352,7 +352,7 @@ const atn_cli_verb ATN_VERB_TUNE = {
             "tuning continues where it was, and nothing is measured twice unless --again is given.",
             "A shipped kernel is tuned at a set of shapes unless --size is given; all tunes all shipped kernels and "
             "divides the budget among them. USED_FLOAT is SP unless --define sets it.",
-            "PROGRAM: a file whose program is no single kernel. First the fusion of its steps, by runs of the whole "
+            "PROGRAM: a file whose program is not a single kernel. First the fusion of its steps, by runs of the whole "
             "program on synthetic data (integers are 0), for three tenths of the time; then its steps. attune run and "
             "show use both for sizes close to --size on the same device.",
             "unwrap: the tuning parameters of the phase unwrapper (spaces/unwrap.lanai), on whole frames of a known "

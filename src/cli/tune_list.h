@@ -1,4 +1,4 @@
-/* What attune tune works on, and how it tells what came of it. */
+/* What attune tune works on, and how it prints results. */
 #ifndef ATN_CLI_TUNE_LIST_H
 #define ATN_CLI_TUNE_LIST_H
 

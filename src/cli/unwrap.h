@@ -62,7 +62,7 @@ typedef struct unwrap_phase {
 /* ---- unwrap_phase.c ---- */
 /* Does it span more than a turn, so that it is no wrapped phase? */
 bool unwrap_is_surface(const unwrap_job *job, const unwrap_phase *phase);
-void unwrap_phase_see(unwrap_phase *phase, double value); /* into low and high */
+void unwrap_phase_put(const unwrap_job *job, unwrap_phase *phase, size_t k, double value); /* also into low and high */
 void unwrap_phase_free(const unwrap_job *job, unwrap_phase *phase);
 size_t unwrap_value_bytes(const unwrap_job *job);
 double unwrap_full_scale(const atn_image_info *info); /* the largest of whole numbers; 0: they are not whole */

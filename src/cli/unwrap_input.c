@@ -56,11 +56,7 @@ static atn_status take_pixels(const unwrap_job *job, const atn_image *image, dou
                             "sets radians per unit",
                             value, (long long)k / (long long)out->width, (long long)k % (long long)out->width,
                             job->options.bits == 64 ? 64 : 32, most);
-        unwrap_phase_see(out, value);
-        if (job->options.bits == 64)
-            ((double *)out->value)[k] = value;
-        else
-            ((float *)out->value)[k] = (float)value;
+        unwrap_phase_put(job, out, k, value);
     }
     return ATN_OK;
 }

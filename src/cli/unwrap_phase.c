@@ -19,7 +19,11 @@ void unwrap_phase_free(const unwrap_job *job, unwrap_phase *phase) {
 
 double unwrap_full_scale(const atn_image_info *info) { return info->whole ? ldexp(1, info->bits) - 1 : 0; }
 
-void unwrap_phase_see(unwrap_phase *phase, double value) {
+void unwrap_phase_put(const unwrap_job *job, unwrap_phase *phase, size_t k, double value) {
+    if (job->options.bits == 64)
+        ((double *)phase->value)[k] = value;
+    else
+        ((float *)phase->value)[k] = (float)value;
     if (!isfinite(value)) return;
     if (value < phase->low) phase->low = value;
     if (value > phase->high) phase->high = value;

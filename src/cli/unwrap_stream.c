@@ -79,11 +79,7 @@ static atn_status take_bytes(const run *r, const void *bytes, unwrap_phase *out)
     out->high = -INFINITY;
     for (size_t k = 0; k < count; ++k) {
         double value = scale * value_of(r, bytes, k);
-        unwrap_phase_see(out, value);
-        if (job->options.bits == 64)
-            ((double *)out->value)[k] = value;
-        else
-            ((float *)out->value)[k] = (float)value;
+        unwrap_phase_put(job, out, k, value);
     }
     return ATN_OK;
 }

@@ -105,7 +105,7 @@ static atn_status forget(atn_cli_wisdom *self) {
     atn_cli_call *call = self->call;
     bool some = self->filter.kernel || self->filter.device || self->filter.stale, all = atn_cli_has(call, "all");
     if (some == all)
-        return atn_cli_misuse(call, all ? "--all forgets everything; it stands alone"
+        return atn_cli_misuse(call, all ? "--all forgets everything; it takes no other option"
                                         : "what to forget is missing: --kernel, --device, --stale or --all");
     atn_wisdom_counts counts = {0};
     atn_status status = atn_wisdom_open(call->ctx, NULL, true, &self->wisdom);

@@ -1,4 +1,4 @@
-/* Points told apart by the cube of a raster that they lie in: cube (floor(x / e), floor(y / e), floor(z / e)), kept as
+/* Points grouped by the cube of a raster that they lie in: cube (floor(x / e), floor(y / e), floor(z / e)), kept as
  * doubles because coordinates may be larger than any integer. */
 #include "base/memory.h"
 #include "base/parallel.h"

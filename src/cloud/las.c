@@ -133,10 +133,4 @@ static atn_status read(source *s, atn_cloud *cloud) {
     return status;
 }
 
-const cloud_format CLOUD_LAS = {.name = "LAS",
-                                .endings = "las",
-                                .begins = begins,
-                                .read = read,
-                                .write = cloud_las_write,
-                                .roles = ROLE_POSITION,
-                                .holds = cloud_las_holds};
+const cloud_format CLOUD_LAS = {"LAS", "las", begins, read, cloud_las_write, ROLE_POSITION, cloud_las_holds, false};

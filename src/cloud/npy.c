@@ -84,18 +84,20 @@ static atn_status read_plain(source *s, atn_cloud *cloud, cloud_records *r) {
     return status == ATN_OK ? cloud_records_read(s, cloud, r) : status;
 }
 
-/* All of it at once, by src/num. */
-static atn_status read_whole(source *s, atn_cloud *cloud) {
+atn_status source_npy(source *s, atn_npy *out) {
     size_t length = s->size;
     char *bytes = atn_alloc(s->ctx, length);
     if (!bytes) return ATN_ERR_MEMORY;
     atn_status status = source_copy(s, bytes, length);
-    if (status != ATN_OK) {
-        atn_free(s->ctx, bytes);
-        return status;
-    }
+    if (status == ATN_OK) return atn_npy_take(s->ctx, s->name, bytes, length, out);
+    atn_free(s->ctx, bytes);
+    return status;
+}
+
+/* All of it at once, by src/num. */
+static atn_status read_whole(source *s, atn_cloud *cloud) {
     atn_npy npy;
-    status = atn_npy_take(s->ctx, s->name, bytes, length, &npy);
+    atn_status status = source_npy(s, &npy);
     if (status != ATN_OK) return status;
     s->text = true;
     status = read_rows(s, cloud, &npy);
@@ -156,10 +158,4 @@ static atn_status write(const atn_cloud *cloud, char separator, atn_text *out) {
     return ATN_OK;
 }
 
-const cloud_format CLOUD_NPY = {.name = "NPY",
-                                .endings = "npy",
-                                .begins = begins,
-                                .read = read,
-                                .write = write,
-                                .roles = ROLE_POSITION,
-                                .holds = holds};
+const cloud_format CLOUD_NPY = {"NPY", "npy", begins, read, write, ROLE_POSITION, holds, false};

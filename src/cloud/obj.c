@@ -11,7 +11,7 @@ static atn_status read_vertex(source *s, atn_cloud *cloud, char *rest, bool *ext
     for (int d = 0; d < 3; ++d) {
         char *field = fields_next(&rest);
         if (!field) return source_wrong(s, "a vertex of %d numbers; three are needed", d);
-        if (!field_number(field, &value[d])) return source_wrong(s, "'%.40s' is no number", field);
+        if (!field_number(field, &value[d])) return source_wrong(s, "'%.40s' is not a number", field);
     }
     *extra |= fields_next(&rest) != NULL;
     return cloud_add(cloud, s, value);

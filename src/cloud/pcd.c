@@ -30,7 +30,7 @@ static atn_status text_point(source *s, const pcd_header *h, atn_cloud *cloud, d
             const char *field = fields_next(&line);
             double number;
             if (!field) return source_wrong(s, "a value is missing; a point has %zu", h->values);
-            if (!field_number(field, &number)) return source_wrong(s, "'%.40s' is no number", field);
+            if (!field_number(field, &number)) return source_wrong(s, "'%.40s' is not a number", field);
             if (v == 0) value[h->field[k].role] = number;
             if (h->field[k].extra != SIZE_MAX) cloud_extras_put(&cloud->extra, h->field[k].extra, v, number);
         }
@@ -137,10 +137,4 @@ static atn_status read(source *s, atn_cloud *cloud) {
     return status;
 }
 
-const cloud_format CLOUD_PCD = {.name = "PCD",
-                                .endings = "pcd",
-                                .begins = begins,
-                                .read = read,
-                                .write = cloud_pcd_write,
-                                .roles = CLOUD_ALL_ROLES,
-                                .holds = cloud_holds_all};
+const cloud_format CLOUD_PCD = {"PCD", "pcd", begins, read, cloud_pcd_write, CLOUD_ALL_ROLES, cloud_holds_all, false};

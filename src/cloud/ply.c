@@ -28,7 +28,7 @@ static atn_status check_rows(const source *s, const ply_header *h, const ply_ele
 static atn_status text_value(source *s, char **rest, double *value) {
     const char *field = fields_next(rest);
     if (!field) return source_wrong(s, "a value is missing");
-    return field_number(field, value) ? ATN_OK : source_wrong(s, "'%.40s' is no number", field);
+    return field_number(field, value) ? ATN_OK : source_wrong(s, "'%.40s' is not a number", field);
 }
 
 /* A value of a vertex; of other elements nothing is kept. */
@@ -145,11 +145,4 @@ static atn_status read(source *s, atn_cloud *cloud) {
     return status;
 }
 
-const cloud_format CLOUD_PLY = {.name = "PLY",
-                                .endings = "ply",
-                                .begins = begins,
-                                .read = read,
-                                .write = cloud_ply_write,
-                                .roles = CLOUD_ALL_ROLES,
-                                .holds = cloud_holds_all,
-                                .faces = true};
+const cloud_format CLOUD_PLY = {"PLY", "ply", begins, read, cloud_ply_write, CLOUD_ALL_ROLES, cloud_holds_all, true};

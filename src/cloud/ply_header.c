@@ -63,7 +63,7 @@ static atn_status read_element(reader *r, char *rest) {
     ply_element *e = &h->element[h->n_elements++];
     *e = (ply_element){.first = h->n_properties, .vertex = strcmp(name, "vertex") == 0};
     snprintf(e->name, sizeof e->name, "%s", name);
-    if (!field_count(rows, &e->rows)) return source_wrong(r->s, "'%.40s' is no count of elements", rows);
+    if (!field_count(rows, &e->rows)) return source_wrong(r->s, "'%.40s' is not a count of elements", rows);
     for (ply_element *other = h->element; e->vertex && other < e; ++other)
         if (other->vertex) return source_wrong(r->s, "a second element vertex");
     return ATN_OK;
@@ -95,12 +95,12 @@ static atn_status read_property(reader *r, char *rest) {
         const char *count = fields_next(&rest);
         p->count = type_of(count);
         if (p->count == NUMBER_NONE || !number_is_whole(p->count))
-            return source_wrong(r->s, "'%.40s' is no type to count a list with", count ? count : "");
+            return source_wrong(r->s, "'%.40s' is not a type to count a list with", count ? count : "");
         type = fields_next(&rest);
         e->lists = true;
     }
     p->type = type_of(type);
-    if (p->type == NUMBER_NONE) return source_wrong(r->s, "'%.40s' is no type of PLY", type ? type : "");
+    if (p->type == NUMBER_NONE) return source_wrong(r->s, "'%.40s' is not a type of PLY", type ? type : "");
     const char *name = fields_next(&rest);
     if (!name) return source_wrong(r->s, "a property without a name");
     e->bytes += number_bytes(p->count == NUMBER_NONE ? p->type : p->count);

@@ -67,7 +67,7 @@ static atn_status read_range(source *s, const rng_ion *ion, size_t ions, atn_mas
         return source_wrong(s, "a range is a point, two masses and a count for each of the %zu ions", ions);
     for (size_t k = 0; k < ions; ++k) {
         size_t count;
-        if (!field_count(field[k + 3], &count)) return source_wrong(s, "'%.40s' is no count of atoms", field[k + 3]);
+        if (!field_count(field[k + 3], &count)) return source_wrong(s, "'%.40s' is not a count of atoms", field[k + 3]);
         if (count == 0) continue;
         if (!range_line_add(&out, ion[k].name, count))
             return source_wrong(s, "an ion with a name of more than %d letters", RANGES_NAME - 1);

@@ -191,8 +191,8 @@ static atn_status open_part(atn_atom_rows *r, const atn_atom_rows_column *column
     if (p->ranks->rank == 0) status = atn_writer_open(r->ctx, r->path, &r->writer);
     const char *where = r->writer ? atn_writer_aside(r->writer) : NULL;
     if (status == ATN_OK && r->writer && !where)
-        status =
-            atn_fail(r->ctx, ATN_ERR_INPUT, "%s: is no file, so that several ranks cannot write parts of it", r->path);
+        status = atn_fail(r->ctx, ATN_ERR_INPUT, "%s: is not a file, so that several ranks cannot write parts of it",
+                          r->path);
     if (status == ATN_OK && where && strlen(where) >= sizeof aside)
         status = atn_fail(r->ctx, ATN_ERR_INPUT, "%s: the name is too long", r->path);
     if (status == ATN_OK && where) strcpy(aside, where);

@@ -27,12 +27,12 @@ static bool read_colour(const char *text, uint32_t *out) {
 static atn_status read_word(const source *s, char *word, range_line *line) {
     char *value = strchr(word, ':');
     size_t count;
-    if (!value) return source_wrong(s, "'%.40s' is no KEY:VALUE, as Al:1 is", word);
+    if (!value) return source_wrong(s, "'%.40s' is not KEY:VALUE, as Al:1 is", word);
     *value++ = '\0';
     if (strcasecmp(word, "vol") == 0)
         return ranges_number(value, &line->volume) && line->volume >= 0
                    ? ATN_OK
-                   : source_wrong(s, "the volume '%.40s' is no number from 0", value);
+                   : source_wrong(s, "the volume '%.40s' is not a number from 0", value);
     if (strcasecmp(word, "color") == 0) {
         line->coloured = read_colour(value, &line->colour);
         return line->coloured ? ATN_OK : source_wrong(s, "the colour '%.40s' is not RRGGBB", value);
@@ -68,7 +68,7 @@ atn_status ranges_rrng_read(source *s, atn_mass_ranges *r) {
             continue;
         }
         char *value = strchr(line, '=');
-        if (!value) return source_wrong(s, "'%.40s' is no NAME=VALUE", line);
+        if (!value) return source_wrong(s, "'%.40s' is not NAME=VALUE", line);
         /* how many there are said to be is not asked: files that were edited by hand have it wrong */
         if (!inside || strncasecmp(line, "range", 5) != 0) continue;
         status = read_range(s, value + 1, r);

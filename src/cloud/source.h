@@ -4,6 +4,7 @@
 #define ATN_CLOUD_SOURCE_H
 
 #include "base/context.h"
+#include "num/npy.h"
 
 enum { CLOUD_PIECE = 1 << 20 }; /* bytes of the buffer; no line and no record may be longer */
 
@@ -50,6 +51,9 @@ atn_status source_skip_mark(source *s);
 
 /* ATN_ERR_INPUT: "FILE:LINE: ..." or "FILE: byte N: ..." */
 atn_status source_wrong(const source *s, const char *format, ...) ATN_PRINTF(2, 3);
+
+/* All of it as an array (NPY). */
+atn_status source_npy(source *s, atn_npy *out);
 
 /* Does the name end with .ENDING for one of the words, in any case? */
 bool source_has_ending(const char *name, const char *endings);

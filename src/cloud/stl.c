@@ -109,7 +109,7 @@ static atn_status read_vertex(welder *w, char *rest, size_t place) {
     for (int d = 0; d < 3; ++d) {
         const char *field = fields_next(&rest);
         if (!field) return source_wrong(w->s, "a vertex of %d numbers; three are needed", d);
-        if (!field_number(field, &value[d])) return source_wrong(w->s, "'%.40s' is no number", field);
+        if (!field_number(field, &value[d])) return source_wrong(w->s, "'%.40s' is not a number", field);
     }
     return add_corner(w, value, place);
 }

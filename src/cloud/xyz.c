@@ -61,7 +61,7 @@ static atn_status read_first(xyz_table *t, char **field, size_t columns) {
     if (take_names(t, field, columns)) return begin_names(t, field);
     if (columns < 3) return source_wrong(t->s, "%zu columns; a point has three, x y z", columns);
     if (!field_number(field[0], &number))
-        return source_wrong(t->s, "'%.40s' is no number%s, and the line does not name x, y and z", field[0],
+        return source_wrong(t->s, "'%.40s' is not a number%s, and the line does not name x, y and z", field[0],
                             strchr(field[0], ',') ? " (those are written with a point: 0.5)" : "");
     xyz_set_plain(t, 0);
     size_t known = columns < XYZ_MOST_COLUMNS ? columns : XYZ_MOST_COLUMNS, first;
@@ -96,9 +96,5 @@ static atn_status read(source *s, atn_cloud *cloud) {
     return status == ATN_OK ? cloud_extras_settle(s->ctx, &cloud->extra, cloud->count) : status;
 }
 
-const cloud_format CLOUD_XYZ = {.name = "XYZ",
-                                .endings = "xyz txt csv asc",
-                                .read = read,
-                                .write = cloud_xyz_write,
-                                .roles = CLOUD_ALL_ROLES,
-                                .holds = cloud_holds_all};
+const cloud_format CLOUD_XYZ = {"XYZ",           "xyz txt csv asc", NULL, read, cloud_xyz_write,
+                                CLOUD_ALL_ROLES, cloud_holds_all,   false};

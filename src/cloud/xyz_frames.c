@@ -66,7 +66,7 @@ static atn_status read_properties(xyz_table *t, char *text) {
         size_t columns;
         const char *name = strsep(&rest, ":"), *type = strsep(&rest, ":"), *count = strsep(&rest, ":");
         if (!count || strlen(type) != 1 || !field_count(count, &columns))
-            return source_wrong(t->s, "Properties is no list of name:type:columns");
+            return source_wrong(t->s, "Properties is not a list of name:type:columns");
         atn_status status = read_property(t, name, *type, columns);
         if (status != ATN_OK) return status;
     }

@@ -34,7 +34,7 @@ atn_status xyz_row(xyz_table *t, char **field, size_t columns) {
         if (role == ROLE_NONE) keep_value(t, k, field[k]);
         if (role == ROLE_NONE || field_number(field[k], &value[role])) continue;
         if (role != ROLE_SPECIES)
-            return source_wrong(t->s, "'%.40s' is no number%s", field[k],
+            return source_wrong(t->s, "'%.40s' is not a number%s", field[k],
                                 strchr(field[k], ',') ? "; numbers are written with a point: 0.5" : "");
         value[role] = element_number(field[k]);
     }

@@ -145,7 +145,7 @@ atn_status atn_module_build(atn_device *device, const atn_build *build, atn_modu
     if (!(full.timeout_s > 0)) full.timeout_s = 120;
     if (!*full.name || strlen(full.name) > MAX_NAME || strchr(full.name, '/'))
         return atn_fail(device->ctx, ATN_ERR_INPUT,
-                        "'%.40s%s' is no name for a kernel; 1 to %d bytes without '/' are right", full.name,
+                        "'%.40s%s' is not a name for a kernel; 1 to %d bytes without '/' are right", full.name,
                         strlen(full.name) > 40 ? "..." : "", MAX_NAME);
     if (!full.source) return atn_fail(device->ctx, ATN_ERR_INPUT, "%s: has no source text to build", full.name);
     status = device->backend->build(device, &full, out);

@@ -1,4 +1,4 @@
-/* Blocks of neighbours, of a given number of points, where no raster tells points apart. */
+/* Blocks of neighbours, of a given number of points, where no raster separates points. */
 #ifndef ATN_GEOM_HALVE_H
 #define ATN_GEOM_HALVE_H
 

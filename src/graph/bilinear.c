@@ -220,7 +220,7 @@ bool atn_bilinear_find(const atn_graph *g, atn_bilinear *out, const char **why_n
         atn_value weight, form;
         REFUSE(acc->join != ATN_JOIN_SUM || acc->type != ATN_SP, "matrix units add up in single precision only");
         REFUSE(!split_term(&f, acc->term, &weight, &out->factor[k]),
-               "a term is no product of a weight, of point and step, and a factor of the step");
+               "a term is not a product of a weight, of point and step, and a factor of the step");
         f.functions = 0;
         form = form_under(&f, weight);
         REFUSE(form < 0 || form == weight || (out->form >= 0 && form != out->form),

@@ -390,7 +390,7 @@ static void build_data(atn_sketch *sketch) {
             wrong |= parameter->default_value[1] != 0 && !atn_type_is_complex(item->type);
             if (given && wrong)
                 atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, given, 0), item->name,
-                                    "the default '%s' is no %s", given->value, atn_type_name(item->type));
+                                    "the default '%s' is not of type %s", given->value, atn_type_name(item->type));
             item->out[0] = atn_value_leaf(sketch, ATN_OP_PARAM, item->type, item->index, 0, 0, (atn_trait){0});
             atn_value_label(sketch, item->out[0], item->name);
         }

@@ -303,7 +303,7 @@ static void require_ranges(atn_sketch *sketch, atn_item *item) {
         const atn_link *range = atn_item_link(sketch, item, ATN_PORT_RANGE, d);
         if (range && (begin || end)) {
             atn_reader_complain(sketch->reader, range->at, range->destination.text,
-                                "Range stands beside Begin or End; use Range, or Begin and End");
+                                "Range is given together with Begin or End; use Range, or Begin and End");
             item->failed = true;
         } else if (begin || end) {
             require(sketch, item, begin ? ATN_PORT_END : ATN_PORT_BEGIN, begin ? "End" : "Begin", d,

@@ -38,7 +38,8 @@ atn_value atn_flat_literal(atn_flat *flat, atn_term term, atn_type type, size_t 
     const atn_type_info *info = atn_type_get_info(type);
     if (!atn_type_is_integer(type)) return atn_value_number(flat->sketch, type, term.number, 0);
     if (!term.whole)
-        atn_flat_complain(flat, offset, "%g is no %s; write %s(%g)", term.number, info->name, info->name, term.number);
+        atn_flat_complain(flat, offset, "%g is not of type %s; write %s(%g)", term.number, info->name, info->name,
+                          term.number);
     else if (term.integer < info->lowest || term.integer > info->highest)
         atn_flat_complain(flat, offset, "%lld does not fit %s", (long long)term.integer, info->name);
     return atn_value_integer(flat->sketch, type, term.integer);

@@ -48,8 +48,8 @@ static void replace_token(atn_parser *parser) {
         size_t offset = 0, where = parser->token.offset;
         atn_token token = atn_token_next(define->value, &offset);
         if (token.kind == ATN_TOKEN_END || atn_token_next(define->value, &offset).kind != ATN_TOKEN_END) {
-            atn_parser_complain(parser, where, "the define '%s' is '%s', where one word or number should stand",
-                                define->name, define->value);
+            atn_parser_complain(parser, where, "the define '%s' is '%s'; expected one word or number", define->name,
+                                define->value);
             return;
         }
         token.offset = where;
@@ -83,9 +83,9 @@ void atn_parser_expect(atn_parser *parser, const char *text) {
     if (atn_parser_take(parser, text) || parser->failed) return;
     const atn_token *token = &parser->token;
     if (token->kind == ATN_TOKEN_END)
-        atn_parser_complain(parser, token->offset, "the text ends where '%s' should stand", text);
+        atn_parser_complain(parser, token->offset, "the text ends; expected '%s'", text);
     else
-        atn_parser_complain(parser, token->offset, "'%.*s' stands where '%s' should", (int)token->length, token->text,
+        atn_parser_complain(parser, token->offset, "unexpected '%.*s'; expected '%s'", (int)token->length, token->text,
                             text);
 }
 
@@ -213,10 +213,10 @@ static atn_syntax *primary(atn_parser *parser) {
         return tree;
     }
     case ATN_TOKEN_END:
-        atn_parser_complain(parser, token.offset, "the text ends where a value should stand");
+        atn_parser_complain(parser, token.offset, "the text ends; expected a value");
         return NULL;
     default:
-        atn_parser_complain(parser, token.offset, "'%.*s' stands where a value should", (int)token.length, token.text);
+        atn_parser_complain(parser, token.offset, "unexpected '%.*s'; expected a value", (int)token.length, token.text);
         return NULL;
     }
 }

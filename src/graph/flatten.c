@@ -169,7 +169,7 @@ atn_term atn_flat_expression(atn_flat *flat, const atn_syntax *tree) {
         return flat->failed ? nothing : atn_flat_choose(flat, condition, a, b, tree->offset);
     }
     default:
-        atn_flat_complain(flat, tree->offset, "a value should stand here");
+        atn_flat_complain(flat, tree->offset, "expected a value here");
         return nothing;
     }
 }

@@ -69,7 +69,7 @@ atn_syntax *atn_parser_reduction(atn_parser *parser, atn_token name) {
     tree->name = atn_parser_word(parser, name);
     do {
         if (parser->token.kind != ATN_TOKEN_WORD) {
-            atn_parser_complain(parser, parser->token.offset, "an index should stand here: %s(j) ...", tree->name);
+            atn_parser_complain(parser, parser->token.offset, "expected an index here: %s(j) ...", tree->name);
             return NULL;
         }
         *last = atn_parser_make(parser, ATN_SYNTAX_NAME, parser->token.offset);

@@ -46,9 +46,9 @@ static bool size(cursor *c) {
     const atn_datum *datum = c->kernel->data;
     while (datum && (strlen(datum->name) != length || strncmp(datum->name, c->text + begin, length) != 0))
         datum = datum->next;
-    if (!datum || !datum->rank) return wrong(c, "an array of the kernel should stand here: NAME=ROWSxCOLUMNS");
+    if (!datum || !datum->rank) return wrong(c, "expected an array of the kernel here: NAME=ROWSxCOLUMNS");
     c->at += length;
-    if (!take(c, "=") || !digits(c)) return wrong(c, "a size should stand here: NAME=ROWSxCOLUMNS, or NAME=LENGTH");
+    if (!take(c, "=") || !digits(c)) return wrong(c, "expected a size here: NAME=ROWSxCOLUMNS, or NAME=LENGTH");
     static const char *const shapes[] = {
         [1] = "a vector has a LENGTH", [2] = "a matrix has ROWSxCOLUMNS", [3] = "a volume has PLANESxROWSxCOLUMNS"};
     int32_t rank = 1;
@@ -57,15 +57,15 @@ static bool size(cursor *c) {
 }
 
 static bool tuned(cursor *c) {
-    if (take(c, "on") && !take(c, "cpu") && !take(c, "gpu")) return wrong(c, "cpu or gpu should stand here");
+    if (take(c, "on") && !take(c, "cpu") && !take(c, "gpu")) return wrong(c, "expected cpu or gpu here");
     if (take(c, "as") && !take(c, "HP") && !take(c, "SP") && !take(c, "DP"))
-        return wrong(c, "HP, SP or DP should stand here");
-    if (!take(c, "at")) return wrong(c, "'at' should stand here: tuned at A=1024x1024");
+        return wrong(c, "expected HP, SP or DP here");
+    if (!take(c, "at")) return wrong(c, "expected 'at' here: tuned at A=1024x1024");
     for (int count = 0;; ++count) {
         if (take(c, "ranges")) {
-            if (!take(c, "of")) return wrong(c, "'of' should stand here: ranges of 32");
+            if (!take(c, "of")) return wrong(c, "expected 'of' here: ranges of 32");
             skip(c);
-            return digits(c) || wrong(c, "a number should stand here: ranges of 32");
+            return digits(c) || wrong(c, "expected a number here: ranges of 32");
         }
         if (count == 11) return wrong(c, "at most 11 sizes are given");
         if (!size(c)) return false;
@@ -77,15 +77,15 @@ static bool tuned(cursor *c) {
 static bool begins(cursor *c) {
     static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
     if (!take(c, "on") || (!take(c, "host") && !take(c, "cuda") && !take(c, "opencl")))
-        return wrong(c, "host, cuda or opencl should stand here: begin on host with vec_p0=16");
+        return wrong(c, "expected host, cuda or opencl here: begin on host with vec_p0=16");
     if (take(c, "as") && !take(c, "HP") && !take(c, "SP") && !take(c, "DP"))
-        return wrong(c, "HP, SP or DP should stand here");
-    if (!take(c, "with")) return wrong(c, "'with' should stand here: begin on host with vec_p0=16");
+        return wrong(c, "expected HP, SP or DP here");
+    if (!take(c, "with")) return wrong(c, "expected 'with' here: begin on host with vec_p0=16");
     do {
         skip(c);
         size_t knob = strspn(c->text + c->at, LETTERS), value;
         value = c->text[c->at + knob] == '=' ? strspn(c->text + c->at + knob + 1, LETTERS) : 0;
-        if (!knob || !value) return wrong(c, "a knob with its value should stand here: vec_p0=16");
+        if (!knob || !value) return wrong(c, "expected a knob with its value here: vec_p0=16");
         c->at += knob + 1 + value;
     } while (take(c, ","));
     return true;
@@ -93,21 +93,21 @@ static bool begins(cursor *c) {
 
 /* with PARAMETER=NUMBER, ... */
 static bool tries(cursor *c) {
-    if (!take(c, "with")) return wrong(c, "'with' should stand here: try with s=2.5");
+    if (!take(c, "with")) return wrong(c, "expected 'with' here: try with s=2.5");
     do {
         skip(c);
         size_t length = strspn(c->text + c->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
         const atn_datum *datum = c->kernel->data;
         while (datum && (strlen(datum->name) != length || strncmp(datum->name, c->text + c->at, length) != 0))
             datum = datum->next;
-        if (!datum || datum->rank) return wrong(c, "a parameter of the kernel should stand here: NAME=NUMBER");
+        if (!datum || datum->rank) return wrong(c, "expected a parameter of the kernel here: NAME=NUMBER");
         c->at += length;
-        if (!take(c, "=")) return wrong(c, "a number should stand here: NAME=NUMBER");
+        if (!take(c, "=")) return wrong(c, "expected a number here: NAME=NUMBER");
         skip(c);
         length = strspn(c->text + c->at, "+-.0123456789e");
         double number[2];
         if (!length || !atn_number_parse(c->text + c->at, length, number))
-            return wrong(c, "a number should stand here: NAME=NUMBER");
+            return wrong(c, "expected a number here: NAME=NUMBER");
         c->at += length;
     } while (take(c, ","));
     return true;
@@ -147,7 +147,7 @@ bool atn_notation_fact(atn_parser *parser, atn_kernel_text *kernel) {
     } else if (word && atn_parser_at(parser, "measured")) {
         c.at += 8;
         if (!take(&c, "against") || (!take(&c, "blas") && !take(&c, "csr") && !take(&c, "pairs"))) {
-            wrong(&c, "blas, csr or pairs should stand here: measured against blas");
+            wrong(&c, "expected blas, csr or pairs here: measured against blas");
             return true;
         }
     } else if (next.kind == ATN_TOKEN_END && atn_parser_at(parser, "real")) {

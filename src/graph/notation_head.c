@@ -9,9 +9,9 @@ const char *atn_notation_word(atn_parser *parser, const char *what, size_t *offs
     *offset = parser->token.offset;
     if (parser->token.kind != ATN_TOKEN_WORD) {
         if (parser->token.kind == ATN_TOKEN_END)
-            atn_parser_complain(parser, *offset, "the line ends where %s should stand", what);
+            atn_parser_complain(parser, *offset, "the line ends; expected %s", what);
         else
-            atn_parser_complain(parser, *offset, "'%.*s' stands where %s should", (int)parser->token.length,
+            atn_parser_complain(parser, *offset, "unexpected '%.*s'; expected %s", (int)parser->token.length,
                                 parser->token.text, what);
         return NULL;
     }
@@ -36,7 +36,7 @@ atn_type atn_notation_type(atn_parser *parser, const char *what, bool element, c
         sum = true;
     }
     if (parser->token.kind != ATN_TOKEN_WORD) {
-        if (!parser->failed) atn_parser_complain(parser, parser->token.offset, "a type should stand here");
+        if (!parser->failed) atn_parser_complain(parser, parser->token.offset, "expected a type here");
         return ATN_TYPE_NONE;
     }
     const char *name = atn_parser_word(parser, parser->token),
@@ -80,7 +80,7 @@ static atn_attribute *given_values(atn_parser *parser, bool table, const char *w
     const char *text = parser->text->value;
     size_t begin = parser->token.offset + (table ? 1 : 0), end = begin;
     if (table && !atn_parser_at(parser, "[")) {
-        atn_parser_complain(parser, parser->token.offset, "a table's elements stand in brackets: = [1, 2, 3]");
+        atn_parser_complain(parser, parser->token.offset, "write a table's elements in brackets: = [1, 2, 3]");
         return NULL;
     }
     int32_t open = 0;

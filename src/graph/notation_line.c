@@ -61,7 +61,8 @@ static void with(atn_parser *parser, atn_line *line) {
     } while (atn_parser_take(parser, ","));
     size_t offset = parser->token.offset;
     if (parser->token.kind != ATN_TOKEN_WORD) {
-        atn_parser_complain(parser, offset, "what lies outside should stand here: clamped, zero, wrapped or mirrored");
+        atn_parser_complain(parser, offset,
+                            "expected how to read outside the array: clamped, zero, wrapped or mirrored");
         return;
     }
     const char *word = atn_parser_word(parser, parser->token);
@@ -73,7 +74,7 @@ static void with(atn_parser *parser, atn_line *line) {
         atn_parser_advance(parser);
         return;
     }
-    atn_parser_complain(parser, offset, "'%s' is no boundary; there are clamped, zero, wrapped and mirrored%s", word,
+    atn_parser_complain(parser, offset, "'%s' is not a boundary; there are clamped, zero, wrapped and mirrored%s", word,
                         atn_suggestion_text(parser->reader, &suggestion));
 }
 
@@ -211,7 +212,7 @@ void atn_notation_line(atn_parser *parser, atn_line *line) {
         for (atn_syntax *last = line->target; last && atn_parser_take(parser, ","); last = last->next) {
             name = parser->token;
             if (name.kind != ATN_TOKEN_WORD || (atn_parser_advance(parser), !atn_parser_at(parser, "[")))
-                atn_parser_complain(parser, name.offset, "an element should stand here: A[...], B[...] = ...");
+                atn_parser_complain(parser, name.offset, "expected an element here: A[...], B[...] = ...");
             last->next = parser->failed ? NULL : atn_parser_element(parser, name);
             if (!last->next) return;
         }
@@ -219,8 +220,7 @@ void atn_notation_line(atn_parser *parser, atn_line *line) {
         line->names = atn_notation_names(parser);
     }
     if (!parser->failed && !take_assign(parser, &line->assign))
-        atn_parser_complain(parser, parser->token.offset,
-                            "an assignment should stand here: name = value, name += value");
+        atn_parser_complain(parser, parser->token.offset, "expected an assignment here: name = value, name += value");
     if (parser->failed) return;
     if (line->kind != ATN_LINE_WRITE) line->kind = line->assign ? ATN_LINE_ACCUMULATE : ATN_LINE_DEFINE;
     if (atn_parser_at(parser, "{"))
@@ -233,5 +233,5 @@ void atn_notation_line(atn_parser *parser, atn_line *line) {
         !(line->kind == ATN_LINE_WRITE && line->assign))
         atn_parser_complain(parser, line->offset, "'from' gives what += begins with; there is none here");
     if (!parser->failed && line->where && line->kind != ATN_LINE_WRITE)
-        atn_parser_complain(parser, line->where->offset, "'where' stands behind what is written; use ?: here");
+        atn_parser_complain(parser, line->where->offset, "'where' follows what is written; use ?: here");
 }

@@ -157,7 +157,7 @@ static void write_line(atn_lowering *l, const atn_line *line) {
         atn_lowering_complain(l, line->offset, datum->name,
                               "comes in and is not written; put it behind ->, or say inout %s", datum->name);
     } else if (!line->values || line->values->next) {
-        atn_lowering_complain(l, line->offset, datum->name, "one value should stand behind =");
+        atn_lowering_complain(l, line->offset, datum->name, "expected one value after =");
     } else if (datum->scatter && (!line->assign || (!scatters[line->assign] && scatter))) {
         atn_lowering_complain(l, line->offset, datum->name, "many points meet in it: write +=, min=, max= or or=");
     } else if (!line->assign || scatter) {
@@ -318,7 +318,7 @@ static void check_after(atn_lowering *l, size_t from) {
         sketch->items[k].failed = true;
         if (!l->reader->n_complaints)
             atn_reader_complain(l->reader, sketch->items[k].at, sketch->items[k].name,
-                                "stands behind the loop and uses none of its results; put it inside");
+                                "comes after the loop and uses none of its results; put it inside");
     }
 }
 

@@ -93,7 +93,7 @@ static atn_line *read_lines(walk *w, int32_t outer, int32_t depth) {
                 below = read_lines(w, indent, depth + 1);
                 if (!loop && !line->failed)
                     atn_reader_complain(w->reader, atn_attribute_place(w->reader, &w->file->text, here),
-                                        w->kernel->name, "the line is indented, but stands in no loop");
+                                        w->kernel->name, "the line is indented, but is in no loop");
             }
             if (line->child)
                 line->child->child = below;
@@ -149,7 +149,7 @@ static atn_action *read_actions(walk *w, atn_program_text *program, int32_t oute
             action->child = read_actions(w, program, indent, depth + 1);
             if (action->kind < ATN_ACTION_REPEAT && !action->failed)
                 atn_reader_complain(w->reader, atn_attribute_place(w->reader, &w->file->text, here), program->name,
-                                    "the line is indented, but stands in no repeat, while or if");
+                                    "the line is indented, but is in no repeat, while or if");
         }
         *last = action;
         last = &action->next;
@@ -204,7 +204,7 @@ bool atn_notation_parse(atn_reader *reader, atn_file_text *file) {
             atn_suggestion_try(reader, &suggestion, "function");
             atn_suggestion_try(reader, &suggestion, "program");
             atn_suggestion_try(reader, &suggestion, "sequence");
-            atn_parser_complain(&parser, parser.token.offset, "a kernel, a function or a program should stand here%s",
+            atn_parser_complain(&parser, parser.token.offset, "expected a kernel, a function or a program here%s",
                                 atn_suggestion_text(reader, &suggestion));
             int32_t indent = indent_of(&w); /* what belongs to it is not looked at */
             for (++w.at; w.at < file->n_lines && indent_of(&w) > indent;) ++w.at;

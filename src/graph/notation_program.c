@@ -73,7 +73,7 @@ static void assign(atn_parser *parser, atn_action *action) {
     }
     if (!parser->failed && !atn_parser_at(parser, "="))
         atn_parser_complain(parser, parser->token.offset,
-                            "a step should stand here: a = kernel(b, c), kernel(a), repeat, while or if");
+                            "expected a step here: a = kernel(b, c), kernel(a), repeat, while or if");
     atn_parser_expect(parser, "=");
     action->value = parser->failed ? NULL : atn_parser_expression(parser);
 }

@@ -46,7 +46,7 @@ static bool begins_anew(const char *text) {
 static bool blank_comments(atn_reader *reader, char *text, size_t length) {
     for (size_t k = 0; k < length; ++k) {
         if (text[k] == '\0') {
-            atn_reader_complain(reader, atn_reader_place(reader, k), NULL, "a zero byte stands here; this is no text");
+            atn_reader_complain(reader, atn_reader_place(reader, k), NULL, "a zero byte; this is not text");
             return false;
         }
         if (text[k] == '#')

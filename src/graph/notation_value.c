@@ -26,7 +26,7 @@ static bool same_element(const atn_syntax *a, const atn_syntax *b) {
 /* The leaf that stands for input `end` of a text. */
 static atn_syntax *input(atn_lowering *l, atn_inputs *inputs, atn_end end, const atn_syntax *tree) {
     if (!inputs) {
-        atn_lowering_complain(l, tree->offset, NULL, "a constant should stand here");
+        atn_lowering_complain(l, tree->offset, NULL, "expected a constant here");
         return NULL;
     }
     int32_t k = 0;
@@ -79,7 +79,7 @@ static const atn_symbol *find_object(atn_lowering *l, const atn_syntax *tree) {
     if (symbol && (symbol->kind == ATN_SYMBOL_OBJECT || symbol->kind == ATN_SYMBOL_POISON))
         return symbol->kind == ATN_SYMBOL_OBJECT ? symbol : NULL;
     if (symbol) {
-        atn_lowering_complain(l, tree->offset, tree->name, "is no array; it has no elements");
+        atn_lowering_complain(l, tree->offset, tree->name, "is not an array; it has no elements");
         return NULL;
     }
     atn_suggestion suggestion = {.wrong = tree->name};
@@ -360,7 +360,7 @@ atn_syntax *atn_lower_text(atn_lowering *l, const atn_syntax *tree, atn_inputs *
         atn_lowering_complain(l, tree->offset, NULL, "there are no numbered inputs in the notation; use names");
         return NULL;
     case ATN_SYNTAX_RANGE:
-        atn_lowering_complain(l, tree->offset, NULL, "a range stands behind 'in' only");
+        atn_lowering_complain(l, tree->offset, NULL, "a range is allowed after 'in' only");
         return NULL;
     default:
         break;

@@ -282,13 +282,13 @@ static bool array_operand(work *w, const head *h, int32_t k, const atn_syntax *t
     } else if (datum->use == ATN_USE_IN && datum->rank == 1 && is_made(w, tree)) {
         at = compute(w, tree, NULL, datum->type, false);
     } else {
-        complain(w, tree->offset, h->name, "'%s' is a %s; the name of one should stand here", datum->name,
+        complain(w, tree->offset, h->name, "'%s' is a %s; expected the name of one here", datum->name,
                  kind_of(datum->rank));
     }
     if (at < 0) return false;
     const atn_datum_use *use = &w->routine->names[at];
     if (use->rank != datum->rank || use->type != datum->type) {
-        complain(w, tree->offset, h->name, "'%s' is a %s of %s, where a %s of %s should stand for '%s'", use->name,
+        complain(w, tree->offset, h->name, "'%s' is a %s of %s; expected a %s of %s for '%s'", use->name,
                  kind_of(use->rank), atn_type_name(use->type), kind_of(datum->rank), atn_type_name(datum->type),
                  datum->name);
         return false;
@@ -313,9 +313,8 @@ static bool scalar_operand(work *w, const head *h, int32_t k, const atn_syntax *
         at = source(w, tree);
         const atn_datum_use *use = at >= 0 ? &w->routine->names[at] : NULL;
         if (use && (use->rank != 1 || use->type != h->data[k].type)) {
-            complain(w, tree->offset, h->name, "'%s' is a %s of %s, where one value of %s should stand for '%s'",
-                     use->name, kind_of(use->rank), atn_type_name(use->type), atn_type_name(h->data[k].type),
-                     h->data[k].name);
+            complain(w, tree->offset, h->name, "'%s' is a %s of %s; expected one value of %s for '%s'", use->name,
+                     kind_of(use->rank), atn_type_name(use->type), atn_type_name(h->data[k].type), h->data[k].name);
             return false;
         }
     } else {
@@ -434,7 +433,7 @@ static void assign(work *w, const atn_action *action) {
     }
     if (!action->names || action->names->next) {
         lose(w, action->names);
-        complain(w, action->offset, NULL, "one name should stand in front of = here, or a call behind it");
+        complain(w, action->offset, NULL, "expected one name before =, or a call after it");
         return;
     }
     const atn_named *named = action->names;
@@ -562,7 +561,7 @@ static void steps(work *w, const atn_action *actions, atn_step **last) {
             action = branch(w, action);
             break;
         case ATN_ACTION_ELSE:
-            complain(w, action->offset, NULL, "'else' stands behind no 'if'");
+            complain(w, action->offset, NULL, "'else' without 'if'");
             break;
         }
     }

@@ -41,7 +41,7 @@ void atn_routine_head(atn_builder *b, atn_unit *unit, const atn_program_text *te
             const char *given = datum->values->value;
             use.has_default = true;
             if (!atn_number_parse(given, strlen(given), use.default_value))
-                atn_reader_complain(unit->reader, at, datum->name, "the default '%s' is no %s", given,
+                atn_reader_complain(unit->reader, at, datum->name, "the default '%s' is not of type %s", given,
                                     atn_type_name(datum->type));
         }
         if (atn_routine_add(b, routine, use) < 0) return;

@@ -77,13 +77,13 @@ static atn_syntax *declaration(atn_parser *parser) {
     bool automatic = atn_parser_take(parser, "auto");
     atn_type type = automatic ? ATN_TYPE_NONE : atn_parser_type(parser);
     if (!automatic && type == ATN_TYPE_NONE)
-        atn_parser_complain(parser, parser->token.offset, "a type should stand behind const");
+        atn_parser_complain(parser, parser->token.offset, "expected a type after const");
     const char *written = automatic ? NULL : atn_parser_written(parser, parser->token.offset);
     if (!automatic) atn_parser_advance(parser);
     atn_syntax *first = NULL, **last = &first;
     do {
         if (parser->token.kind != ATN_TOKEN_WORD && !parser->failed)
-            atn_parser_complain(parser, parser->token.offset, "a variable's name should stand behind its type");
+            atn_parser_complain(parser, parser->token.offset, "expected a variable's name after its type");
         atn_syntax *tree = parser->failed ? NULL : atn_parser_make(parser, ATN_SYNTAX_DECLARE, parser->token.offset);
         if (!tree) return NULL;
         tree->type = type;

@@ -97,7 +97,7 @@ bool atn_describe_table(atn_sketch *sketch, const atn_item *item, const atn_attr
         if (rows && !text[k] && begin == k && text[k - 1] != '|') break; /* a semicolon ended the last row */
         if (!atn_number_parse(text + begin, k - begin, number) || !store(item->type, number, table + count * bytes)) {
             atn_reader_complain(sketch->reader, atn_attribute_place(sketch->reader, values, begin), item->name,
-                                "element %zu of the table is no %s", count, atn_type_name(item->type));
+                                "element %zu of the table is not of type %s", count, atn_type_name(item->type));
             return false;
         }
         ++count;

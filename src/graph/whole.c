@@ -84,7 +84,7 @@ static bool add_step(folding *f, const atn_step *step) {
             const atn_operand *operand = &step->operand[k];
             if (!datum->rank) {
                 if (operand->name >= 0 || !operand->tree || operand->tree->kind != ATN_SYNTAX_NAME)
-                    return refuse(f, step->at, "a scalar that is no parameter of the program");
+                    return refuse(f, step->at, "a scalar that is not a parameter of the program");
                 parameters[datum->index] = operand->tree->name;
                 continue;
             }

@@ -42,16 +42,8 @@ static atn_status convert(const source *s, const atn_npy *npy, bool exact, raste
 
 /* All of it at once: NPY is read by src/num. */
 atn_status image_npy_read(source *s, const atn_image_settings *options, raster *out) {
-    size_t length = s->size;
-    char *bytes = atn_alloc(s->ctx, length);
-    if (!bytes) return ATN_ERR_MEMORY;
-    atn_status status = source_copy(s, bytes, length);
-    if (status != ATN_OK) {
-        atn_free(s->ctx, bytes);
-        return status;
-    }
     atn_npy npy;
-    status = atn_npy_take(s->ctx, s->name, bytes, length, &npy);
+    atn_status status = source_npy(s, &npy);
     if (status != ATN_OK) return status;
     status = convert(s, &npy, options->exact, out);
     atn_npy_free(&npy);

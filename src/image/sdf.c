@@ -102,7 +102,7 @@ static atn_status read_entry(const source *s, char *line, sdf *d, bool seen[N_FI
         if (strcasecmp(name, FIELDS[k].name) != 0) continue;
         char *end;
         *field(d, k) = atn_number_read(value, &end);
-        if (end == value || *end) return source_wrong(s, "%s is no number", FIELDS[k].name);
+        if (end == value || *end) return source_wrong(s, "%s is not a number", FIELDS[k].name);
         if (seen[k]) return source_wrong(s, "%s stands here twice", FIELDS[k].name);
         seen[k] = true;
     }
@@ -140,7 +140,7 @@ static atn_status read_text(source *s, sdf *d, size_t *type, raster *out) {
         for (; word; word = strtok_r(NULL, " \t,;", &rest)) {
             char *end = word + strlen(word);
             double value = strcasecmp(word, "BAD") == 0 ? NAN : atn_number_read(word, &end);
-            if (end == word || *end) return source_wrong(s, "'%.20s' is no number", word);
+            if (end == word || *end) return source_wrong(s, "'%.20s' is not a number", word);
             if (count == wanted) return source_wrong(s, "more than %zu x %zu values", out->width, out->height);
             to[count++] = height_of(d, *type, value);
         }

@@ -61,7 +61,7 @@ static atn_status refuse_others(const atn_ctx *ctx, const char *folder, int64_t 
         snprintf(ours, sizeof ours, "%04lld.png", number);
         if (number < 0 || number >= frames || strcmp(name, ours) != 0)
             status = atn_fail(ctx, ATN_ERR_INPUT,
-                              "%s: is no scan of this volume and would be read with it; take "
+                              "%s: is not a scan of this volume and would be read with it; take "
                               "another folder, or remove it",
                               names[k]);
     }

@@ -1,4 +1,4 @@
-/* Kernel handles over arrays: a runner of the described steps, planned and built anew when what is bound changes its
+/* Kernel handles over arrays: a runner of the described steps, planned and built again when what is bound changes its
  * shape; other parameters, and arrays of the same shape, change nothing that is built. The last plans are kept: who
  * goes from shape to shape comes back to them. */
 #include "kernel/kernel.h"

@@ -59,7 +59,7 @@ static int32_t singles_of_row(int32_t singles, bool left) {
 static int32_t doubles_of_row(int32_t doubles) { return doubles / 16 * 16 + (doubles % 16 > 4 ? 20 : 4); }
 
 bool lower_find_contraction(const atn_graph *g, const atn_variant *v, lower_contraction *c, const char **why_not) {
-    REFUSE(!find_reads(g, c), "it is no product of two matrices as they lie");
+    REFUSE(!find_reads(g, c), "it is not a product of two matrices as they lie");
     static const int32_t OF_TYPE[] = {
         [ATN_HP] = ATN_MATRIX_HALF, [ATN_SP] = ATN_MATRIX_PAIR, [ATN_DP] = ATN_MATRIX_DOUBLE};
     bool halves = c->type == ATN_HP;

@@ -120,13 +120,13 @@ atn_status atn_variant_parse(const atn_ctx *ctx, atn_variant *variant, const cha
     char pair[128];
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, ", ");
-        if (length >= sizeof pair) return atn_fail(ctx, ATN_ERR_INPUT, "variant: '%.40s...' is no knob=value", at);
+        if (length >= sizeof pair) return atn_fail(ctx, ATN_ERR_INPUT, "variant: '%.40s...' is not a knob=value", at);
         memcpy(pair, at, length);
         pair[length] = '\0';
         at += length + (at[length] != '\0');
         if (length == 0) continue;
         char *equals = strchr(pair, '=');
-        if (!equals) return atn_fail(ctx, ATN_ERR_INPUT, "variant: '%s' is no knob=value", pair);
+        if (!equals) return atn_fail(ctx, ATN_ERR_INPUT, "variant: '%s' is not a knob=value", pair);
         *equals = '\0';
         atn_status status = atn_variant_set(ctx, variant, pair, equals + 1);
         if (status != ATN_OK) return status;

@@ -32,7 +32,7 @@ static atn_status create(atn_device *device, const atn_array *shape, atn_array *
     const atn_ctx *ctx = atn_device_ctx(device);
     *out = NULL;
     if (!is_element(shape->type))
-        return atn_fail(ctx, ATN_ERR_INPUT, "array: %s is no type of elements", atn_type_name(shape->type));
+        return atn_fail(ctx, ATN_ERR_INPUT, "array: %s is not a type of elements", atn_type_name(shape->type));
     char planes[48] = "";
     if (shape->rank > 2) snprintf(planes, sizeof planes, "%lld planes, ", (long long)shape->size[2]);
     if (shape->size[0] < 0 || shape->size[1] < 0 || shape->size[2] < 0 || shape->pitch < shape->size[0])

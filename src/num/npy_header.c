@@ -90,7 +90,7 @@ static atn_status read_shape(reader *r) {
 static atn_status read_entry(reader *r) {
     char key[24];
     if (!take_string(r, key, sizeof key) || !take(r, ':'))
-        return wrong(r, "the header is no dictionary of names and values");
+        return wrong(r, "the header is not a dictionary of names and values");
     bool *seen = strcmp(key, "descr") == 0           ? &r->has_descr
                  : strcmp(key, "fortran_order") == 0 ? &r->has_order
                  : strcmp(key, "shape") == 0         ? &r->has_shape
@@ -103,7 +103,7 @@ static atn_status read_entry(reader *r) {
     if (seen == &r->has_shape) return read_shape(r);
     if (seen == &r->has_descr) {
         if (take_string(r, r->out->dtype, sizeof r->out->dtype)) return ATN_OK;
-        return wrong(r, "descr is no simple type such as '<f4'; structured arrays are not read");
+        return wrong(r, "descr is not a simple type such as '<f4'; structured arrays are not read");
     }
     r->out->fortran = take_word(r, "True");
     return r->out->fortran || take_word(r, "False") ? ATN_OK : wrong(r, "fortran_order is True or False");
@@ -121,7 +121,7 @@ static void read_comment(reader *r) {
 }
 
 static atn_status read_dictionary(reader *r) {
-    if (!take(r, '{')) return wrong(r, "the header is no dictionary");
+    if (!take(r, '{')) return wrong(r, "the header is not a dictionary");
     while (!take(r, '}')) {
         atn_status status = read_entry(r);
         if (status != ATN_OK) return status;
@@ -131,7 +131,7 @@ static atn_status read_dictionary(reader *r) {
     }
     read_comment(r);
     skip_blanks(r);
-    if (r->at < r->end) return wrong(r, "something stands behind the header's dictionary");
+    if (r->at < r->end) return wrong(r, "unexpected text after the header's dictionary");
     if (r->has_descr && r->has_order && r->has_shape) return ATN_OK;
     return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: the header lacks '%s'", r->name,
                     !r->has_descr   ? "descr"

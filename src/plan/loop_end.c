@@ -9,7 +9,7 @@ void atn_planned_note_end(atn_planned *p, const atn_plan_node *loop, bool open, 
         snprintf(p->note, sizeof p->note, "the loop was left after %lld rounds, as many as it may take",
                  (long long)loop->most);
     else if (open && condition == 2)
-        snprintf(p->note, sizeof p->note, "the loop ended after %lld rounds at a value that is no number",
+        snprintf(p->note, sizeof p->note, "the loop ended after %lld rounds at a value that is not a number",
                  (long long)rounds);
 }
 

@@ -1,4 +1,4 @@
-/* The passes in their order, for whoever runs a program or looks at its plan. */
+/* The passes in their order, for running a program and for showing its plan. */
 #include "device/facts.h"
 #include "plan/remember.h"
 

@@ -1,4 +1,4 @@
-/* Handles of programs over arrays: planned anew when what is bound changes its shape, or a scalar that decides. */
+/* Handles of programs over arrays: planned again when what is bound changes its shape, or a scalar that decides. */
 #include "plan/program.h"
 
 #include "base/memory.h"

@@ -58,15 +58,4 @@ static int receive(int32_t from, void *data, size_t bytes, char *words) {
 
 static void stop(int code) { (void)code; }
 
-const atn_ranks_way ATN_RANKS_ALONE = {.size = sizeof(atn_ranks_way),
-                                       .version = ATN_VERSION,
-                                       .name = "alone",
-                                       .begin = begin,
-                                       .end = end,
-                                       .broadcast = broadcast,
-                                       .allgather = allgather,
-                                       .swap = swap,
-                                       .send = send,
-                                       .probe = probe,
-                                       .receive = receive,
-                                       .abort = stop};
+const atn_ranks_way ATN_RANKS_ALONE = ATN_RANKS_WAY("alone");

@@ -125,15 +125,4 @@ static int receive(int32_t from, void *data, size_t bytes, char *words) {
 static void stop(int code) { MPI_Abort(all == MPI_COMM_NULL ? MPI_COMM_WORLD : all, code); }
 
 __attribute__((visibility("default"))) extern const atn_ranks_way ATN_RANKS_MPI;
-const atn_ranks_way ATN_RANKS_MPI = {.size = sizeof(atn_ranks_way),
-                                     .version = ATN_VERSION,
-                                     .name = "mpi",
-                                     .begin = begin,
-                                     .end = end,
-                                     .broadcast = broadcast,
-                                     .allgather = allgather,
-                                     .swap = swap,
-                                     .send = send,
-                                     .probe = probe,
-                                     .receive = receive,
-                                     .abort = stop};
+const atn_ranks_way ATN_RANKS_MPI = ATN_RANKS_WAY("mpi");

@@ -26,6 +26,10 @@ typedef struct atn_ranks_way {
     void (*abort)(int code); /* ends all ranks, as far as it can */
 } atn_ranks_way;
 
+/* The table of a file whose functions have the names of its fields, and stop for abort. */
+#define ATN_RANKS_WAY(named)                                                                                           \
+    { sizeof(atn_ranks_way), ATN_VERSION, named, begin, end, broadcast, allgather, swap, send, probe, receive, stop }
+
 extern const atn_ranks_way ATN_RANKS_ALONE;
 
 typedef struct atn_ranks {

@@ -32,8 +32,8 @@ atn_status atn_lan_set_domain(atn_space *space, atn_lan_parameter *parameter, co
     for (int64_t k = 0; k < list->count; ++k) {
         atn_lan_value value = atn_lan_item(list, k);
         if (list->kind == ATN_LAN_LIST && stands_before(parameter->settings, parameter->levels, &value)) {
-            atn_log(space->ctx, ATN_LOG_INFO, "%s: a value of '%s' stands there more than once; it counts once",
-                    space->name, parameter->name);
+            atn_log(space->ctx, ATN_LOG_INFO, "%s: duplicate value of '%s'; it counts once", space->name,
+                    parameter->name);
             continue;
         }
         parameter->settings[parameter->levels++] = atn_lan_to_setting(space, &value);

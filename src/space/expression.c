@@ -312,7 +312,8 @@ static atn_status read_comparison_sign(atn_lan_parser *parser, atn_lan_op *op) {
         return status ? status : atn_lan_expect(parser, "in", "behind 'not'");
     }
     if (atn_lan_is(parser, "is"))
-        return atn_lan_refuse(parser, parser->token.line, parser->token.column, "'is' is no part of LANAI; use '=='");
+        return atn_lan_refuse(parser, parser->token.line, parser->token.column,
+                              "'is' is not a part of LANAI; use '=='");
     for (size_t k = 0; k < ROWS(COMPARISONS); ++k) {
         if (!atn_lan_is(parser, COMPARISONS[k].sign)) continue;
         *op = COMPARISONS[k].op;

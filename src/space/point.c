@@ -158,7 +158,7 @@ atn_status atn_space_point(const atn_ctx *ctx, const atn_space *space, const cha
     for (const char *at = text; *at;) {
         size_t name = strcspn(at, "=,");
         if (at[name] != '=')
-            return atn_fail(ctx, ATN_ERR_INPUT, "'%.*s' is no name=value", (int)(name < 100 ? name : 100), at);
+            return atn_fail(ctx, ATN_ERR_INPUT, "'%.*s' is not a name=value", (int)(name < 100 ? name : 100), at);
         int32_t k = find_parameter(space, at, name);
         if (k < 0) return no_parameter(ctx, space, at, name);
         const atn_lan_parameter *p = &space->parameters[k];

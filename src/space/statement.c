@@ -369,7 +369,7 @@ static atn_status read_arguments(atn_lan_parser *parser, atn_lan_function *funct
         if (text < 0) return ATN_ERR_MEMORY;
         for (int32_t k = 0; k < n; ++k)
             if (pairs[k] == text)
-                return atn_lan_refuse(parser, token->line, token->column, "the argument '%s' stands there twice",
+                return atn_lan_refuse(parser, token->line, token->column, "duplicate argument '%s'",
                                       atn_lan_text(space, text));
         pairs[ATN_LAN_MOST_LOCALS + n] = token->column;
         pairs[n++] = text;

@@ -164,7 +164,7 @@ atn_status atn_space_parse_t1(const atn_ctx *ctx, const char *name, const char *
     if (!root && json_error_code(&error) == json_error_out_of_memory)
         return atn_fail_memory(ctx, length, "a JSON file");
     if (!root)
-        return atn_fail(ctx, ATN_ERR_INPUT, "%s:%d:%d: this is no JSON: %s", name, error.line, error.column,
+        return atn_fail(ctx, ATN_ERR_INPUT, "%s:%d:%d: this is not JSON: %s", name, error.line, error.column,
                         error.text);
     atn_status status = atn_lan_open(ctx, name, NULL, 0, &parser);
     if (!status) status = read_space(&parser, root);

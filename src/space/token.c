@@ -213,7 +213,7 @@ static atn_status read_number(atn_lan_parser *parser) {
     bool wrong = (prefix && length == prefix) || (length < left && (is_letter(text[length]) || text[length] == '.'));
     end_token(parser, length);
     if (wrong)
-        return atn_lan_refuse(parser, parser->token.line, parser->token.column, "'%.*s' is no number",
+        return atn_lan_refuse(parser, parser->token.line, parser->token.column, "'%.*s' is not a number",
                               (int)(length < left ? length + 1 : length), text);
     if (real) return read_real(parser, length);
     parser->token.value.kind = ATN_LAN_WHOLE;
@@ -248,7 +248,7 @@ static atn_status read_string(atn_lan_parser *parser) {
             add_escaped(&parser->decoded, peek(parser, 1));
             parser->at += 2;
         } else if (c == '\0') {
-            return atn_lan_refuse(parser, parser->line, column_of(parser, parser->at), "a zero byte; this is no text");
+            return atn_lan_refuse(parser, parser->line, column_of(parser, parser->at), "a zero byte; this is not text");
         } else {
             atn_text_add_bytes(&parser->decoded, &c, 1);
             ++parser->at;

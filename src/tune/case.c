@@ -30,7 +30,7 @@ static atn_status parse(const atn_ctx *ctx, const atn_workload *w, atn_sequence 
     for (; w->defines && w->defines[n]; ++n) {
         if (n == MOST_DEFINES) return atn_fail(ctx, ATN_ERR_INPUT, "%s: more than %d defines", w->name, MOST_DEFINES);
         const char *value = split(w->defines[n], names[n], sizeof names[n]);
-        if (!value) return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is no NAME=VALUE", w->name, w->defines[n]);
+        if (!value) return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is not NAME=VALUE", w->name, w->defines[n]);
         defines[n] = (atn_define){names[n], value};
     }
     return atn_sequence_parse(ctx, w->name, w->xml, strlen(w->xml),
@@ -52,7 +52,7 @@ bool atn_size_read(const char *text, int32_t rank, int64_t size[ATN_MAX_RANK]) {
 }
 
 static atn_status no_size(const atn_ctx *ctx, const atn_workload *w, size_t k) {
-    return atn_fail(ctx, ATN_ERR_INPUT, "%s: size '%s' is no NAME=SIZE", w->name, w->sizes[k]);
+    return atn_fail(ctx, ATN_ERR_INPUT, "%s: size '%s' is not NAME=SIZE", w->name, w->sizes[k]);
 }
 
 static atn_status give_sizes(const atn_ctx *ctx, const atn_workload *w, const atn_graph *g, atn_view *views,
@@ -79,7 +79,7 @@ static atn_status check_params(const atn_ctx *ctx, const atn_workload *w, const 
         bool found = false;
         atn_text names = {.ctx = ctx};
         if (!split(w->params[k], name, sizeof name))
-            return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is no NAME=NUMBER", w->name, w->params[k]);
+            return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is not NAME=NUMBER", w->name, w->params[k]);
         for (int32_t step = 0; step < sequence->count; ++step)
             for (int32_t p = 0; p < sequence->step[step]->n_parameters; ++p) {
                 const char *has = sequence->step[step]->parameters[p].name;
@@ -108,7 +108,7 @@ static atn_status give_params(const atn_ctx *ctx, const atn_workload *w, const a
             if (*end == '+' || *end == '-') params[p][1] = atn_number_read(end, &end);
             if (*end == 'i') ++end;
             if (*end || end == text)
-                return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s': '%s' is no number", w->name, w->params[k], text);
+                return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s': '%s' is not a number", w->name, w->params[k], text);
         }
     }
     return ATN_OK;

@@ -1,4 +1,4 @@
-/* What a session knows of its candidates, and what it tells the database of them. */
+/* What a session knows of its candidates, and what it writes into the database. */
 #include "tune/session.h"
 
 #include "base/memory.h"

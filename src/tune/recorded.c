@@ -113,7 +113,7 @@ static atn_status parse_text(const atn_ctx *ctx, const char *name, const char *b
     if (!form)
         return atn_fail(
             ctx, ATN_ERR_INPUT,
-            "%s: is no recorded space: a JSON object with \"cache\" (Kernel Tuner) or \"results\" (T4) is needed",
+            "%s: is not a recorded space: a JSON object with \"cache\" (Kernel Tuner) or \"results\" (T4) is needed",
             name);
     atn_recording *recording;
     atn_status status = atn_recording_begin(ctx, name, &recording);

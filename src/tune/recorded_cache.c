@@ -40,7 +40,8 @@ static atn_status read_keys(reader *r) {
         atn_scalar value = atn_scan_scalar(r->scan, &r->text);
         if (r->scan->end != ATN_SCAN_GOES_ON) break;
         if (value.kind != ATN_SCALAR_TEXT)
-            return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: \"tune_params_keys\" holds something that is no name", r->name);
+            return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: \"tune_params_keys\" holds something that is not a name",
+                            r->name);
         atn_status status = atn_recording_parameter(r->recording, atn_text_str(&r->text));
         if (status) return status;
     }

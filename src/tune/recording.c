@@ -140,8 +140,8 @@ static atn_status add_value(atn_recording *r, int32_t p, atn_recorded_value valu
 atn_status atn_recording_set(atn_recording *r, int32_t p, const atn_scalar *scalar, const char *text) {
     bool is_text = scalar->kind == ATN_SCALAR_TEXT;
     if (scalar->kind == ATN_SCALAR_NONE || (!is_text && !isfinite(scalar->number)))
-        return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: entry %lld: the value of '%s' is no number, text or bool", r->name,
-                        (long long)r->points.n + 1, r->parameters[p].name);
+        return atn_fail(r->ctx, ATN_ERR_INPUT, "%s: entry %lld: the value of '%s' is not a number, text or bool",
+                        r->name, (long long)r->points.n + 1, r->parameters[p].name);
     atn_recorded_value value = {.kind = scalar->kind,
                                 .number = is_text ? 0 : scalar->number,
                                 .whole = !is_text && scalar->number == floor(scalar->number),

@@ -1,4 +1,4 @@
-/* The benchmark sets: at which shapes the shipped kernels are tuned when nobody says. */
+/* The benchmark sets: at which shapes the shipped kernels are tuned by default. */
 #ifndef ATN_TUNE_SETS_H
 #define ATN_TUNE_SETS_H
 

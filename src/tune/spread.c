@@ -96,7 +96,7 @@ static atn_status hear(const atn_spread *s, json_t **words) {
     char *text = atn_alloc(s->ctx, bytes + 1);
     status = atn_ranks_broadcast(s->ranks, text ? ATN_OK : ATN_ERR_MEMORY, 0, text, bytes);
     if (status == ATN_OK && !(*words = json_loadb(text, strlen(text), 0, NULL)))
-        status = atn_fail(s->ctx, ATN_ERR_INPUT, "tune: what the first rank says is no JSON");
+        status = atn_fail(s->ctx, ATN_ERR_INPUT, "tune: what the first rank says is not JSON");
     atn_free(s->ctx, text);
     return status;
 }

@@ -1,5 +1,5 @@
-/* Candidates of a tuning that ranks with equal devices try, each with a crew of its own; the first rank asks, decides
- * and remembers, the others serve it. */
+/* Candidates of a tuning that ranks with equal devices try, each with a worker pool of its own; the first rank asks,
+ * decides and remembers, the others serve it. */
 #ifndef ATN_TUNE_SPREAD_H
 #define ATN_TUNE_SPREAD_H
 

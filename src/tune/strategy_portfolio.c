@@ -1,6 +1,6 @@
-/* The default: several strategies share the evaluations, all of them told of everything. Each has a share that follows
- * how often what it asked for was among the best tenth of what is known; none has less than a small one, since what
- * works at the start need not be what works at the end, and no model fits every space. */
+/* The default: several strategies share the evaluations, all of them informed of every result. Each has a share that
+ * follows how often what it asked for was among the best tenth of what is known; none has less than a small one, since
+ * what works at the start need not be what works at the end, and no model fits every space. */
 #include "base/memory.h"
 #include "tune/search.h"
 

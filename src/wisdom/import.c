@@ -142,7 +142,7 @@ static atn_status check_root(const atn_ctx *ctx, const json_t *root) {
     const char *format = json_string_value(json_object_get(root, ATN_JSON_FORMAT));
     const json_t *version = json_object_get(root, ATN_JSON_VERSION);
     if (!format || strcmp(format, ATN_JSON_FORMAT_NAME) != 0)
-        return atn_fail(ctx, ATN_ERR_INPUT, "this is no exported wisdom: \"%s\": \"%s\" is wanted", ATN_JSON_FORMAT,
+        return atn_fail(ctx, ATN_ERR_INPUT, "this is not exported wisdom: \"%s\": \"%s\" is wanted", ATN_JSON_FORMAT,
                         ATN_JSON_FORMAT_NAME);
     if (!json_is_integer(version) || json_integer_value(version) < 1)
         return atn_fail(ctx, ATN_ERR_INPUT, "'%s' is not what it should be: a whole number from 1", ATN_JSON_VERSION);

@@ -1,4 +1,4 @@
-/* The rows worth a choice: nobody else is faster and more exact. */
+/* The Pareto front: rows of which no other is both faster and more exact. */
 #include "wisdom/wisdom.h"
 
 #include <math.h>

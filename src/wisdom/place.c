@@ -105,7 +105,7 @@ atn_status atn_wisdom_look(const atn_ctx *ctx, const char *path, atn_wisdom_file
     close(fd);
     if (!S_ISREG(info.st_mode))
         return atn_fail(ctx, ATN_ERR_INPUT, "the wisdom database %s is %s; a file is needed", path,
-                        S_ISDIR(info.st_mode) ? "a directory" : "no regular file");
+                        S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
     if (got < 0) return atn_fail(ctx, ATN_ERR_IO, "the wisdom database %s cannot be read: %s", path, strerror(error));
     *out = got ? ATN_WISDOM_THERE : ATN_WISDOM_EMPTY;
     return got ? judge(ctx, path, header, got) : ATN_OK;

@@ -82,7 +82,7 @@ static atn_status put(atn_wisdom *wisdom, const atn_wisdom_key *key, atn_stateme
 
 atn_status atn_wisdom_tell(atn_wisdom *wisdom, const atn_wisdom_key *key, const atn_wisdom_row *row) {
     if (!atn_outcome_known(row->outcome))
-        return atn_fail(wisdom->ctx, ATN_ERR_INPUT, "wisdom: '%s' is no outcome of a measurement",
+        return atn_fail(wisdom->ctx, ATN_ERR_INPUT, "wisdom: '%s' is not an outcome of a measurement",
                         row->outcome ? row->outcome : "");
     char when[ATN_WHEN_BYTES];
     atn_wisdom_row kept = *row;

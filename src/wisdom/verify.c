@@ -83,9 +83,9 @@ static bool check_row(void *user, const atn_wisdom_row *row) {
     const verifier *v = user;
     check_variant(v, "a variant", row->variant);
     check_times(v, row->variant, row->seconds, row->low, row->high);
-    if (!atn_outcome_known(row->outcome)) complain(v, "'%s' is no outcome of a measurement", row->outcome);
+    if (!atn_outcome_known(row->outcome)) complain(v, "'%s' is not an outcome of a measurement", row->outcome);
     if (strcmp(row->outcome, "right") == 0 && !(row->error >= 0))
-        complain(v, "%s: its error is no number", row->variant);
+        complain(v, "%s: its error is not a number", row->variant);
     return true;
 }
 

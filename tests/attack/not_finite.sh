@@ -11,4 +11,4 @@ refused "^attune unwrap: not converged" "$attune" unwrap "$work/fringes/wrapped.
 nothing_left "$work" 'out.npy*'
 expect 0 "$attune" unwrap "$work/fringes/wrapped.npy" -o "$work/out.npy" --device host
 [[ -s $work/out.npy ]] || failed "no answer was written"
-echo "what is no answer is not written"
+echo "what is not an answer is not written"

@@ -62,7 +62,7 @@ KIT_TEST(wrong_usage_is_2_and_one_line) {
         {"help devcies", 2, "attune help: there is no verb 'devcies'; did you mean 'devices'?"},
         {"replay", 2, "CACHE.json.gz"},
         {"help a b", 2, "unexpected argument 'b'; it takes [VERB]"},
-        {"completion frogs", 2, "'frogs' is no shell that is known: bash, zsh or fish"},
+        {"completion frogs", 2, "'frogs' is not a known shell: bash, zsh or fish"},
         {"--frobnicate devices", 2, "attune: unknown option '--frobnicate'"},
     };
     begin();

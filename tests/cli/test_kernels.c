@@ -159,7 +159,7 @@ KIT_TEST(run_refuses) {
         {MV "--bind A=@/A.npy --bind b=@/b.npy --out c=@/again.npy", 1, "'c' is written to two files"},
         {MV "--bind A=@/A.npy --bind b=@/b.npy --param s=1", 1, "no Parameter 's'; there is none"},
         {MV "--bind A=@/A.npy --bind b=@/b.npy --param s", 2, "--param cannot be 's'; it takes NAME=VALUE"},
-        {MV "--bind A=@/A.npy --bind b=@/b.npy --param s=1,5", 2, "'1,5' is no number"},
+        {MV "--bind A=@/A.npy --bind b=@/b.npy --param s=1,5", 2, "'1,5' is not a number"},
         {MV "--bind A=@/A.npy --bind =@/b.npy", 2, "takes NAME=VALUE"},
         {MV "--bind A=@/A.npy --bind b=@/b.npy --variant frogs=1", 1, "no knob 'frogs'"},
         {MV "--bind A=@/A.npy --bind b=@/b.npy --variant lanes_p0=64", 1, "the host has no lanes"},

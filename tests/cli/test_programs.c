@@ -195,8 +195,8 @@ KIT_TEST(notes) {
         cli_drop(&r);
         r = cli_run("run @/p.atn --device host --bind x=@/nan.npy --json --out rounds=@/n.npy");
         assert_int_equal(r.code, 0);
-        assert_non_null(strstr(r.err, "at a value that is no number"));
-        assert_non_null(strstr(r.out, "\"note\": \"the loop ended after 0 rounds at a value that is no number\""));
+        assert_non_null(strstr(r.err, "at a value that is not a number"));
+        assert_non_null(strstr(r.out, "\"note\": \"the loop ended after 0 rounds at a value that is not a number\""));
         cli_drop(&r);
     }
     atn_npy n = load("n.npy");
@@ -249,7 +249,7 @@ KIT_TEST(errors) {
         {"run " CG " --device host --bind b=@/x.npy", 1, "'b' is a matrix of SP"},
         {"run " CG " --device host --out b=@/never.npy", 1, "'b' is only read"},
         {"run " CG " --device host --param tolerence=1", 1, "no parameter 'tolerence'; there is tolerance, most"},
-        {"run " CG " --device host --param most=many", 2, "'many' is no number"},
+        {"run " CG " --device host --param most=many", 2, "'many' is not a number"},
         {"run @/endless.atn --device host --bind x=@/x.npy", 1, "still calls itself"},
         {"show " CG " --plan --device host", 1, "--size b=ROWSxCOLUMNS"},
         {"show " CG " --plan --device host --size b=3", 2, "takes b=ROWSxCOLUMNS"},

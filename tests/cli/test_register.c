@@ -72,7 +72,7 @@ KIT_TEST(what_it_refuses) {
         {"register @/one.xyz @/nowhere.ply", 1, "nowhere.ply"},
         {"register a b --init @/nowhere.txt", 1, "nowhere.txt"},
         {"register a b --init @/short.txt", 1, "short.txt: a transform is 4 rows of 4 numbers; here are 3 numbers"},
-        {"register a b --init @/words.txt", 1, "words.txt:2: 'one' is no number"},
+        {"register a b --init @/words.txt", 1, "words.txt:2: 'one' is not a number"},
         {"register a b --init @/columns.txt", 1, "the last row must be 0 0 0 1; this matrix is column-major"},
         {"register a b --init @/none.json", 1, "none.json: the object has no \"transform\""},
         {"register a b --init @/broken.json", 1, "broken.json:1: "},
@@ -107,9 +107,9 @@ KIT_TEST(the_json_has_its_fields) {
     static const char *const TEXTS[] = {"reason", "device", "variant", "method"};
     json_t *root = cli_object("register " SCANS " --device host --json --profile --truth @/scans/truth.json");
     for (size_t k = 0; k < sizeof NUMBERS / sizeof *NUMBERS; ++k)
-        if (!json_is_number(json_object_get(root, NUMBERS[k]))) fail_msg("%s is no number", NUMBERS[k]);
+        if (!json_is_number(json_object_get(root, NUMBERS[k]))) fail_msg("%s is not a number", NUMBERS[k]);
     for (size_t k = 0; k < sizeof TEXTS / sizeof *TEXTS; ++k)
-        if (!json_is_string(json_object_get(root, TEXTS[k]))) fail_msg("%s is no text", TEXTS[k]);
+        if (!json_is_string(json_object_get(root, TEXTS[k]))) fail_msg("%s is not text", TEXTS[k]);
     assert_true(json_is_true(json_object_get(root, "converged")));
     json_t *transform = json_object_get(root, "transform"), *covariance = json_object_get(root, "covariance");
     assert_int_equal(json_array_size(transform), 4);

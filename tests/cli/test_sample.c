@@ -125,7 +125,7 @@ KIT_TEST(a_needle_and_its_scans) {
     cli_does("info @/n1/scan", "0.05625 x 0.0375 x 0.25 mm");
     cli_does("sample needle -o @/n1 --size 12x32x32", "truth.json"); /* replaced */
     cli_does("info @/n1/scan", "32 x 32");
-    cli_refuses("sample needle -o @/n1 --size 8x32x32", 1, "scan/0008.png: is no scan of this volume");
+    cli_refuses("sample needle -o @/n1 --size 8x32x32", 1, "scan/0008.png: is not a scan of this volume");
 }
 
 KIT_TEST(a_folder_of_fringes) {

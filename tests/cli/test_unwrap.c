@@ -42,7 +42,7 @@ static void make_phase(void) {
 
 static double number(const json_t *object, const char *name) {
     const json_t *value = json_object_get(object, name);
-    if (!json_is_number(value)) fail_msg("%s is no number", name);
+    if (!json_is_number(value)) fail_msg("%s is not a number", name);
     return json_number_value(value);
 }
 

@@ -85,7 +85,7 @@ KIT_TEST(wrong_calls) {
         {"wisdom show a --kernel b", 2, "without --kernel"},
         {"wisdom import", 2, "import takes FILE..."},
         {"wisdom forget", 2, "what to forget is missing: --kernel, --device, --stale or --all"},
-        {"wisdom forget --all --stale", 2, "it stands alone"},
+        {"wisdom forget --all --stale", 2, "it takes no other option"},
         {"wisdom list --device 99", 1, "99"},
         {"wisdom import @/none.json", 1, "none.json: No such file"},
         {"wisdom import @", 1, "is a directory"},
@@ -186,7 +186,7 @@ KIT_TEST(verifies) {
                  "odd on this: a variant 'soup");
     json_decref(root);
     cli_drop(&r);
-    char *broken = kit_script(cli_dir, "broken.sqlite", "this is no database");
+    char *broken = kit_script(cli_dir, "broken.sqlite", "this is not a database");
     setenv("ATTUNE_WISDOM", broken, 1);
     r = cli_run("wisdom verify --json");
     assert_int_equal(r.code, 1);

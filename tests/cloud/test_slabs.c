@@ -271,7 +271,7 @@ KIT_TEST(long_text_is_not_kept) {
     kit_ok(ctx, atn_file_write(ctx, path, TWO, sizeof TWO - 1));
     kit_fails(ctx, ATN_ERR_INPUT, "has 2 frames", frame_open(ctx, path, NULL, 0, &kept));
     kit_ok(ctx, atn_file_write(ctx, path, WRONG, sizeof WRONG - 1));
-    kit_fails(ctx, ATN_ERR_INPUT, "is no number", frame_open(ctx, path, NULL, 0, &kept));
+    kit_fails(ctx, ATN_ERR_INPUT, "is not a number", frame_open(ctx, path, NULL, 0, &kept));
     kit_remove(dir);
     kit_free(ctx);
 }

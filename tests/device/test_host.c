@@ -355,9 +355,9 @@ KIT_TEST(mistakes_are_refused) {
     name[101] = '\0';
     static const char *const NAMES[] = {"a/b", "/", "../x", ""};
     for (size_t k = 0; k < 4; ++k)
-        kit_fails(ctx, ATN_ERR_INPUT, "is no name for a kernel",
+        kit_fails(ctx, ATN_ERR_INPUT, "is not a name for a kernel",
                   atn_module_build(device, &(atn_build){.source = SOURCE, .name = NAMES[k]}, &module));
-    kit_fails(ctx, ATN_ERR_INPUT, "nnn...' is no name",
+    kit_fails(ctx, ATN_ERR_INPUT, "nnn...' is not a name",
               atn_module_build(device, &(atn_build){.source = SOURCE, .name = name}, &module));
     name[100] = '\0';
     expect(&(atn_build){.source = SOURCE, .name = name}, 42, false);

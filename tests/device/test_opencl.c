@@ -292,7 +292,7 @@ KIT_TEST(damaged_binary) {
     atn_hash key = atn_opencl_key(device, &build, options);
     atn_free(ctx, options);
     /* as long as a header is: drivers read that without a look at the length */
-    const char junk[512] = "this is no binary";
+    const char junk[512] = "this is not binary";
     kit_ok(ctx, atn_cache_put(cache, key, ".clbin", junk, sizeof junk));
     atn_module_free(build_twice(ctx, device, false));
     atn_module_free(build_twice(ctx, device, true)); /* and the good one took its place */

@@ -90,7 +90,7 @@ static const struct {
     {"aISO-1.0\nNumPoints = 1\n", "does not end"},
     {"aISO-1.0\nhello\n*\n", "NAME = VALUE"},
     {"aISO-1.0\nNumPoints = 1\nNumPoints = 1\n*\n", "twice"},
-    {"aISO-1.0\nNumPoints = one\n*\n", "NumPoints is no number"},
+    {"aISO-1.0\nNumPoints = one\n*\n", "NumPoints is not a number"},
     {"aISO-1.0\nNumPoints = 1\n*\n1\n*\n", "lacks NumProfiles"},
 #define SDF_TEXT(points, profiles)                                                                                     \
     "aISO-1.0\nNumPoints = " points "\nNumProfiles = " profiles                                                        \
@@ -101,7 +101,7 @@ static const struct {
     {SDF_TEXT("2", "1") "1 2\n", "do not end"},
     {SDF_TEXT("2", "1") "1\n*\n", "1 values"},
     {SDF_TEXT("2", "1") "1 2 3\n*\n", "more than 2 x 1"},
-    {SDF_TEXT("2", "1") "1 two\n*\n", "'two' is no number"},
+    {SDF_TEXT("2", "1") "1 two\n*\n", "'two' is not a number"},
 };
 
 KIT_TEST(wrong_texts_are_refused) {

@@ -121,7 +121,7 @@ KIT_TEST(what_is_written_is_read) {
         assert_memory_equal(info.spacing, spacing, sizeof spacing);
         assert_memory_equal(atn_volume_frame(again, 0), values, (size_t)(60 * bits / 8));
         save_scan(ctx, dir, "0003.png", 5, 4, 1);
-        kit_fails(ctx, ATN_ERR_INPUT, "0003.png: is no scan of this volume", atn_volume_write(volume, dir, "mm"));
+        kit_fails(ctx, ATN_ERR_INPUT, "0003.png: is not a scan of this volume", atn_volume_write(volume, dir, "mm"));
         kit_fails(ctx, ATN_ERR_IO, "nowhere", atn_volume_write(volume, "/nowhere", "mm"));
         atn_volume_free(again);
         atn_volume_free(volume);

@@ -69,7 +69,7 @@ KIT_TEST(what_has_no_form_says_why) {
          "single precision only"},
         {"kernel a(x, y: vector SP) -> s: vector SP\n    real\n    finite\n    s[i] = sum(j in length(x)) x[j] * "
          "y[i]\n",
-         "no product of a weight"},
+         "not a product of a weight"},
         {"kernel a(x: matrix SP) -> s: vector SP\n    real\n    finite\n    s[i] = sum(j) exp2(x[i, j])\n",
          "functions of one sum of products"},
     };

@@ -9,9 +9,9 @@ KIT_TEST(shapes_are_checked) {
     atn_ctx *ctx = kit_ctx();
     atn_device *device = num_device(ctx, "host");
     atn_array *a = NULL, *m, *v, *w;
-    kit_fails(ctx, ATN_ERR_INPUT, "INDEX is no type of elements", atn_array_create_vector(device, ATN_INDEX, 3, &a));
+    kit_fails(ctx, ATN_ERR_INPUT, "INDEX is not a type of elements", atn_array_create_vector(device, ATN_INDEX, 3, &a));
     assert_null(a);
-    kit_fails(ctx, ATN_ERR_INPUT, "no type of elements", atn_array_create_vector(device, ATN_TYPE_NONE, 3, &a));
+    kit_fails(ctx, ATN_ERR_INPUT, "not a type of elements", atn_array_create_vector(device, ATN_TYPE_NONE, 3, &a));
     kit_fails(ctx, ATN_ERR_INPUT, "not negative", atn_array_create_vector(device, ATN_SP, -1, &a));
     kit_fails(ctx, ATN_ERR_INPUT, "a pitch of 4", atn_array_create_matrix(device, ATN_SP, 5, 5, 4, &a));
     kit_fails(ctx, ATN_ERR_INPUT, "larger than any memory",

@@ -107,11 +107,11 @@ KIT_TEST(refuses_what_is_wrong) {
         {4, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", 4,
          "byte 6: version 4 of NPY; 1 to 3 are read"},
         {0, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", 4, "version 0"},
-        {1, "", 4, "byte 10: the header is no dictionary"},
-        {1, "[]", 4, "the header is no dictionary"},
+        {1, "", 4, "byte 10: the header is not a dictionary"},
+        {1, "[]", 4, "the header is not a dictionary"},
         {1, "{'descr': '<f4'", 4, "dictionary does not end"},
-        {1, "{'descr': '<f4", 4, "descr is no simple type"},
-        {1, "{'descr", 4, "no dictionary of names and values"},
+        {1, "{'descr': '<f4", 4, "descr is not a simple type"},
+        {1, "{'descr", 4, "not a dictionary of names and values"},
         {1, "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,), }", 4, "structured arrays are not read"},
         {1, "{'descr': '<f4', 'fortran_order': 1, 'shape': (1,), }", 4, "fortran_order is True or False"},
         {1, "{'descr': '<f4', 'fortran_order': False, 'shape': 1, }", 4, "a shape is a tuple"},
@@ -141,7 +141,7 @@ KIT_TEST(refuses_what_is_wrong) {
         {1, "{'descr': '<f4', 'shape': (1,), }", 4, "the header lacks 'fortran_order'"},
         {1, "{'fortran_order': False, 'shape': (1,), }", 4, "the header lacks 'descr'"},
         {1, "{'descr': '<f4', 'fortran_order': False}", 4, "the header lacks 'shape'"},
-        {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), } x", 4, "something stands behind"},
+        {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), } x", 4, "unexpected text after"},
     };
     static const char zeros[32];
     atn_ctx *ctx = kit_ctx();
@@ -188,7 +188,7 @@ KIT_TEST(units_stand_in_a_comment) {
         atn_npy_free(&npy);
     }
     bytes b = make(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), } # a\nb", (const char[4]){0}, 4);
-    kit_fails(ctx, ATN_ERR_INPUT, "something stands behind the header's dictionary", take(ctx, &b, &npy));
+    kit_fails(ctx, ATN_ERR_INPUT, "unexpected text after the header's dictionary", take(ctx, &b, &npy));
     char *dir = kit_tempdir(), path[512];
     float value = 2;
     const atn_view view = {.type = ATN_SP, .rank = 1, .size = {1, 1, 1}, .pitch = 1, .data = &value};

@@ -92,7 +92,7 @@ KIT_TEST(a_loop_and_its_neighbours_are_one_launch) {
     const float nan = __builtin_nanf("");
     kit_ok(ctx, atn_buffer_put(NULL, r.u, 4, &nan, sizeof nan));
     kit_ok(ctx, atn_planned_run(r.planned));
-    assert_string_equal(atn_planned_note(r.planned), "the loop ended after 0 rounds at a value that is no number");
+    assert_string_equal(atn_planned_note(r.planned), "the loop ended after 0 rounds at a value that is not a number");
     finish(&r);
 }
 

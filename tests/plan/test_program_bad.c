@@ -69,10 +69,10 @@ KIT_TEST(loops_end_and_say_how) {
     ((double *)at)[2] = NAN;
     kit_ok(ctx, atn_program_run(p));
     assert_int_equal(count_of(rounds), 0);
-    assert_string_equal(atn_program_note(p), "the loop ended after 0 rounds at a value that is no number");
+    assert_string_equal(atn_program_note(p), "the loop ended after 0 rounds at a value that is not a number");
     kit_ok(ctx, atn_program_param(p, "least", NAN, 0));
     kit_ok(ctx, atn_program_run(p));
-    assert_non_null(strstr(atn_program_note(p), "no number"));
+    assert_non_null(strstr(atn_program_note(p), "not a number"));
     atn_program_free(p);
     atn_array_free(rounds), atn_array_free(u);
 }

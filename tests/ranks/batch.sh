@@ -19,10 +19,10 @@ rows() { # without their seconds; $1: a table
 told() { # $1: the folder of one run's files
     mkdir -p "$1" && mv m?.txt "$1" && rows "$1.txt" >"$1/rows"
 }
-"$attune" register --batch list.csv "${same[@]}" >one.txt 2>err && bad "a missing file is no failure"
+"$attune" register --batch list.csv "${same[@]}" >one.txt 2>err && bad "a missing file is not a failure"
 told one
 for n in 2 4; do
-    ranks $n "$attune" register --batch list.csv "${same[@]}" >"many$n.txt" && bad "$n ranks: a missing file is no failure"
+    ranks $n "$attune" register --batch list.csv "${same[@]}" >"many$n.txt" && bad "$n ranks: a missing file is not a failure"
     grep -q '1 of 8 pairs failed, first s/none.ply onto' "$work/err" || bad "$n ranks: the failure is not told"
     told "many$n"
     diff -r one "many$n" || bad "$n ranks: something else"
@@ -46,5 +46,5 @@ rm -f m?.txt
 cmp again.txt full.txt || bad "what is done is told as it was"
 ls m?.txt 2>/dev/null && bad "what is done is done again"
 "$attune" register --batch list.csv --init identity --resume done.log >/dev/null 2>err && bad "a journal of other options is taken"
-grep -q 'is no journal of this list' err || bad "a journal of other options: $(cat err)"
+grep -q 'is not a journal of this list' err || bad "a journal of other options: $(cat err)"
 finish

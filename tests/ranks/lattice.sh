@@ -24,14 +24,14 @@ cmp "$work/one.pos" "$work/four.pos" || bad "two atoms: something else"
 
 # a file that one rank cannot open, and a disk that is full for one
 ranks 1 "$attune" lattice "$work/frame.pos" "${given[@]}" -o "$work/bad.xyz" : \
-    -n 1 "$attune" lattice "$work/none.pos" "${given[@]}" -o "$work/bad.xyz" && bad "a missing file is no failure"
+    -n 1 "$attune" lattice "$work/none.pos" "${given[@]}" -o "$work/bad.xyz" && bad "a missing file is not a failure"
 said "rank 1: $work/none.pos: No such file" "a missing file is not named"
 left bad.xyz
 full=$build/tests/libranks_full.so
 if [[ -e $full ]]; then
     ranks 1 "$attune" lattice "$work/tiny.xyz" "${given[@]}" -o "$work/full.xyz" : \
         -n 1 -x LD_PRELOAD="$full" "$attune" lattice "$work/tiny.xyz" "${given[@]}" -o "$work/full.xyz" &&
-        bad "a full disk is no failure"
+        bad "a full disk is not a failure"
     said "rank 1: $work/full.xyz: No space left" "a full disk is not named"
     left full.xyz
 fi
@@ -46,13 +46,13 @@ cmp "$work/one.xyz" "$work/again.xyz" || bad "resumed: something else"
 [[ ! -e $work/kept ]] || bad "what was kept stays when all is written"
 
 # all slabs are done, one of them not whole, and only the output failed: they are taken up; other options are refused
-"$attune" lattice "${keep[@]}" -o "$work/none/out.xyz" >/dev/null 2>&1 && bad "a missing folder is no failure"
+"$attune" lattice "${keep[@]}" -o "$work/none/out.xyz" >/dev/null 2>&1 && bad "a missing folder is not a failure"
 [[ $(find "$work/kept" -name 'slab-*' | wc -l) == 3 ]] || bad "three slabs are not kept"
 truncate -s -7 "$work/kept/slab-1"
 before=$(stat -c %Y%i "$work/kept/slab-0")
 "$attune" lattice "$work/frame.pos" "${given[@]}" --slabs 4 --resume "$work/kept" >/dev/null 2>"$work/err" && bad "other options are taken"
 said "$work/kept: is of another frame, or of other options" "other options: not said"
-ranks 2 "$attune" lattice "${keep[@]}" -o "$work/none/out.xyz" >/dev/null && bad "a missing folder is no failure on ranks"
+ranks 2 "$attune" lattice "${keep[@]}" -o "$work/none/out.xyz" >/dev/null && bad "a missing folder is not a failure on ranks"
 [[ $(stat -c %Y%i "$work/kept/slab-0") == "$before" ]] || bad "what is done is done again"
 ranks 4 "$attune" lattice "${keep[@]}" -o "$work/again.xyz" >/dev/null || bad "not resumed on four ranks"
 cmp "$work/one.xyz" "$work/again.xyz" || bad "resumed on four ranks: something else"

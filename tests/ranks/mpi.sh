@@ -17,6 +17,6 @@ export ATTUNE_WISDOM=$work/one.db
 "$build/attune" sample scans -o s --size 300 --seed 1 >/dev/null
 pair=(s/source.ply s/target.ply)
 ranks 2 "$build/attune" register "${pair[@]}" >/dev/null || bad "the same wisdom"
-ranks 1 "$build/attune" register "${pair[@]}" : -n 1 -x ATTUNE_WISDOM="$work/other.db" "$build/attune" register "${pair[@]}" && bad "other wisdom is no failure"
+ranks 1 "$build/attune" register "${pair[@]}" : -n 1 -x ATTUNE_WISDOM="$work/other.db" "$build/attune" register "${pair[@]}" && bad "other wisdom is not a failure"
 grep -q 'rank 1 has other wisdom than rank 0' "$work/err" || bad "other wisdom is not named"
 finish

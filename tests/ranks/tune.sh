@@ -21,7 +21,7 @@ for n in 2 4; do
     ATTUNE_WISDOM=$work/first$n.db "$attune" wisdom list 2>err | grep -q dot || bad "$n ranks: no wisdom is there"
 done
 # a failure of the first rank, and of another one, ends all
-ranks 2 "$attune" tune no-such-kernel && bad "no kernel is no failure"
+ranks 2 "$attune" tune no-such-kernel && bad "no kernel is not a failure"
 ranks 1 "$attune" "${given[@]}" : -n 1 -x ATTUNE_PROGRAM=/none/attune "$attune" "${given[@]}" --again && bad "no workers are no failure"
 grep -q "rank 1: .*/none/attune" "$work/err" || bad "no workers: not said"
 finish

@@ -225,7 +225,7 @@ KIT_TEST(points) {
         {"size=3", "t.lanai: 'size' cannot be '3'; it is one of 1, 2, 4"},
         {"size=4,size=4", "t.lanai: 'size' is given twice"},
         {"size=4", "t.lanai: the point does not say what 'how' is"},
-        {"size", "'size' is no name=value"},
+        {"size", "'size' is not a name=value"},
     };
     for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; ++k)
         kit_fails(ctx, ATN_ERR_INPUT, WRONG[k][1], atn_space_point(ctx, space, WRONG[k][0], levels));
@@ -332,7 +332,7 @@ KIT_TEST(t1) {
     assert_string_equal(atn_space_constraint(space, 0), "bx * by <= 8");
     atn_space_free(space);
     static const char *const WRONG[][2] = {
-        {"{", "t.json:1:1: this is no JSON"},
+        {"{", "t.json:1:1: this is not JSON"},
         {"{}", "t.json: ConfigurationSpace: TuningParameters, a list, is missing"},
         {"{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"x\"}]}}",
          "t.json: TuningParameters[0]: Values is missing"},

@@ -18,7 +18,7 @@ includes() {
             public = part[1] == "include"
             own = public ? "" : part[2]
             if (!public && FILENAME ~ /^src\/[^\/]*$/) bad("lies in no folder of src/")
-            else if (!public && !(own in rank)) bad("src/" own " is no folder of the order: " order)
+            else if (!public && !(own in rank)) bad("src/" own " is not a folder of the order: " order)
         }
         /^[ \t]*#[ \t]*include[ \t]*["<]/ {
             name = $0
@@ -92,7 +92,7 @@ newcomers() {
         bad=1
     fi
     if awk '/^typedef struct atn_variant \{/ { inside = 1 } /^\} atn_variant;/ { inside = 0 } inside && /^ *int32_t / { found = 1 } END { exit !found }' src/lower/variant.h; then
-        echo "src/lower/variant.h: a knob that is no row of ATN_KNOBS"
+        echo "src/lower/variant.h: a knob that is not a row of ATN_KNOBS"
         bad=1
     fi
     [ -f src/lower/knobs.h ] || return $bad

@@ -48,7 +48,7 @@ echo '#include <base/b.h>' >>include/attune/a.h
 refuses 'a public header includes'
 good_tree
 mkdir src/misc && echo '#include <stdio.h>' >src/misc/m.c
-refuses 'src/misc is no folder of the order'
+refuses 'src/misc is not a folder of the order'
 good_tree
 echo '#include <stdio.h>' >src/m.c
 refuses 'lies in no folder'
@@ -66,7 +66,7 @@ printf 'typedef struct atn_variant {\n} atn_variant;\n' >src/lower/variant.h
 refuses 'src/cloud/formats.h: its rows ( OBJ PLY ) are not the formats that files define ( PLY )'
 printf 'const cloud_format CLOUD_OBJ = {0};\n' >src/cloud/obj.c
 printf 'typedef struct atn_variant {\n    int32_t frogs;\n} atn_variant;\n' >src/lower/variant.h
-refuses 'a knob that is no row of ATN_KNOBS'
+refuses 'a knob that is not a row of ATN_KNOBS'
 printf 'typedef struct atn_variant {\n} atn_variant;\n' >src/lower/variant.h
 mkdir docs
 printf '#define ATN_KNOBS(knob) \\\n    knob(frogs, 0) \\\n    knob(toads, 0)\n' >src/lower/knobs.h

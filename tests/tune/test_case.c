@@ -54,7 +54,7 @@ KIT_TEST(what_is_missing_is_asked_for) {
     kit_fails(ctx, ATN_ERR_INPUT, "there is A, B, C", atn_case_open(ctx, &w, &c));
     atn_case_close(&c);
     w.sizes = (const char *const[]){"A", NULL};
-    kit_fails(ctx, ATN_ERR_INPUT, "gemm: size 'A' is no NAME=SIZE", atn_case_open(ctx, &w, &c));
+    kit_fails(ctx, ATN_ERR_INPUT, "gemm: size 'A' is not NAME=SIZE", atn_case_open(ctx, &w, &c));
     atn_case_close(&c);
     w.sizes = (const char *const[]){"A=3", NULL};
     kit_fails(ctx, ATN_ERR_INPUT, "is a matrix", atn_case_open(ctx, &w, &c));
@@ -62,8 +62,8 @@ KIT_TEST(what_is_missing_is_asked_for) {
     w = (atn_workload){.name = "scale", .xml = atn_shipped_find("scale"), .defines = SP};
     w.sizes = (const char *const[]){"A=3x3", NULL};
     static const char *const PARAMS[][2] = {{"factr=2", "scale: no parameter 'factr'; there is factor"},
-                                            {"factor", "scale: 'factor' is no NAME=NUMBER"},
-                                            {"factor=two", "'two' is no number"}};
+                                            {"factor", "scale: 'factor' is not NAME=NUMBER"},
+                                            {"factor=two", "'two' is not a number"}};
     for (size_t k = 0; k < sizeof PARAMS / sizeof *PARAMS; ++k) {
         w.params = (const char *const[]){PARAMS[k][0], NULL};
         kit_fails(ctx, ATN_ERR_INPUT, PARAMS[k][1], atn_case_open(ctx, &w, &c));

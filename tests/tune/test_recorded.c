@@ -189,13 +189,13 @@ static void refuse(atn_ctx *ctx, const char *text, const char *part) {
 #define KEYS "{\"tune_params_keys\": [\"a\"], \"cache\": "
 KIT_TEST(wrong_files) {
     atn_ctx *ctx = listening();
-    refuse(ctx, "", "is no recorded space");
-    refuse(ctx, "[1, 2]", "is no recorded space");
-    refuse(ctx, "{\"a\": 1}", "is no recorded space");
+    refuse(ctx, "", "is not a recorded space");
+    refuse(ctx, "[1, 2]", "is not a recorded space");
+    refuse(ctx, "{\"a\": 1}", "is not a recorded space");
     refuse(ctx, "{\"cache\": {}}", "\"tune_params_keys\" is missing");
     refuse(ctx, "{\"cache\": {\"x\": {\"a\": 1}}}", "\"tune_params_keys\" is missing");
     refuse(ctx, "{\"tune_params_keys\": [\"a\", \"a\"], \"cache\": {}}", "named twice");
-    refuse(ctx, "{\"tune_params_keys\": [3], \"cache\": {}}", "no name");
+    refuse(ctx, "{\"tune_params_keys\": [3], \"cache\": {}}", "not a name");
     refuse(ctx, KEYS "{}}", "has no entry");
     refuse(ctx, KEYS "[]}", "no JSON at byte 37");
     refuse(ctx, KEYS "{\"x\": {\"a\": 1, \"time\": 1} \"y\": 3}}", "no JSON at byte");
@@ -203,9 +203,9 @@ KIT_TEST(wrong_files) {
     refuse(ctx, KEYS "{\"x\": {\"a\": 1, \"y\": [1}, \"time\": 1}}}", "no JSON at byte");
     refuse(ctx, KEYS "{\"x\": {\"a\": 1, \"y\": \"\\q\", \"a\": \"\\q\"}}}", "no JSON at byte");
     refuse(ctx, KEYS "{\"x\": {\"time\": 1}}}", "entry 1 has no value of 'a'");
-    refuse(ctx, KEYS "{\"x\": {\"a\": null, \"time\": 1}}}", "is no number, text or bool");
-    refuse(ctx, KEYS "{\"x\": {\"a\": [1], \"time\": 1}}}", "is no number, text or bool");
-    refuse(ctx, KEYS "{\"x\": {\"a\": NaN, \"time\": 1}}}", "is no number, text or bool");
+    refuse(ctx, KEYS "{\"x\": {\"a\": null, \"time\": 1}}}", "is not a number, text or bool");
+    refuse(ctx, KEYS "{\"x\": {\"a\": [1], \"time\": 1}}}", "is not a number, text or bool");
+    refuse(ctx, KEYS "{\"x\": {\"a\": NaN, \"time\": 1}}}", "is not a number, text or bool");
     refuse(ctx, KEYS "{\"x\": {\"a\": 1, \"ti", "is cut before its first entry ends");
     refuse(ctx, "{\"results\": []}", "has no entry");
     refuse(ctx, "{\"results\": [{\"configuration\": {}}]}", "no parameters");
@@ -215,7 +215,7 @@ KIT_TEST(wrong_files) {
            "entry 2 has a parameter 'b'");
     char deep[4096] = "{\"x\": ";
     memset(deep + 6, '[', 2000);
-    refuse(ctx, deep, "is no recorded space");
+    refuse(ctx, deep, "is not a recorded space");
     atn_recorded *r;
     kit_fails(ctx, ATN_ERR_IO, "nowhere", atn_recorded_read(ctx, "/nowhere/at/all.json", &r));
     kit_fails(ctx, ATN_ERR_INPUT, "directory", atn_recorded_read(ctx, "/", &r));

@@ -63,7 +63,7 @@ KIT_TEST(no_database) {
     kit_fails(ctx, ATN_ERR_INPUT, "is a directory; a file is needed", atn_wisdom_open(ctx, dir, false, &wisdom));
     kit_fails(ctx, ATN_ERR_INPUT, "is a directory", atn_wisdom_open(ctx, dir, true, &wisdom));
     assert_int_equal(mkfifo(fifo, 0600), 0);
-    kit_fails(ctx, ATN_ERR_INPUT, "is no regular file", atn_wisdom_open(ctx, fifo, false, &wisdom));
+    kit_fails(ctx, ATN_ERR_INPUT, "is not a regular file", atn_wisdom_open(ctx, fifo, false, &wisdom));
     free(path);
     path = wkit_path(dir, "not/there/w");
     kit_fails(ctx, ATN_ERR_IO, "cannot be opened: No such file", atn_wisdom_open(ctx, path, false, &wisdom));

@@ -112,7 +112,7 @@ KIT_TEST(every_member_is_checked) {
         {"\"version\":1", "\"version\":2", "of a newer attune (version 2, this one reads 1)"},
         {"\"version\":1", "\"version\":0", "'version' is not what it should be"},
         {"\"version\":1", "\"version\":\"1\"", "'version' is not what it should be"},
-        {"attune wisdom", "soup", "this is no exported wisdom"},
+        {"attune wisdom", "soup", "this is not exported wisdom"},
         {"\"entries\":[", "\"entry\":[", "'entries' is missing"},
         {"\"attune\":", "\"attuned\":", "'attune' is missing"},
         {"{\"format\"", "{\"more\":1,\"format\"", "'more' is not known"},
@@ -158,7 +158,7 @@ KIT_TEST(every_member_is_checked) {
         refused(ctx, other, wrong, strlen(wrong), cases[k].part);
         free(wrong);
     }
-    refused(ctx, other, "[]", 2, "this is no exported wisdom");
+    refused(ctx, other, "[]", 2, "this is not exported wisdom");
     free(text);
     atn_wisdom_close(wisdom);
     atn_wisdom_close(other);
@@ -319,7 +319,7 @@ KIT_TEST(problems_are_named) {
     } cases[] = {
         {"UPDATE measurements SET variant='soup=1' WHERE variant='stage=1'", "a variant 'soup=1': variant: no knob"},
         {"UPDATE measurements SET outcome='odd' WHERE variant='lanes_p0=16'",
-         "gemm on Sample 9000: 'odd' is no outcome"},
+         "gemm on Sample 9000: 'odd' is not an outcome"},
         {"UPDATE measurements SET low=9 WHERE variant='lanes_p0=32'", "lanes_p0=32: 0.333333 s, from 9 s to"},
         {"UPDATE winners SET variant='stage=77'", "the winner 'stage=77': variant: stage=77: 0 to 4 are possible"},
         {"PRAGMA foreign_keys=OFF; INSERT INTO winners SELECT 12345,variant,runner_up,seconds,low,high,"

@@ -81,7 +81,7 @@ KIT_TEST(begins_and_ends) {
         .variant = "stage=1", .outcome = "build", .detail = "too many registers", .seconds = INFINITY, .error = NAN};
     kit_ok(ctx, atn_wisdom_tell(wisdom, &key, &failed));
     failed.outcome = "odd";
-    kit_fails(ctx, ATN_ERR_INPUT, "'odd' is no outcome", atn_wisdom_tell(wisdom, &key, &failed));
+    kit_fails(ctx, ATN_ERR_INPUT, "'odd' is not an outcome", atn_wisdom_tell(wisdom, &key, &failed));
     atn_wisdom_close(wisdom);
 
     kit_ok(ctx, atn_wisdom_open(ctx, NULL, true, &wisdom)); /* all of it is there for the next process */

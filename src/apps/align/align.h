@@ -46,6 +46,7 @@ atn_status align_register(align_work *w, const align_start *starts, size_t count
 /* Finds the groups anew, by used edges. */
 void align_group(align_work *w);
 size_t align_group_size(const align_work *w, size_t group);
+size_t align_largest_group(const align_work *w);
 /* Tells whoever watches; ATN_ERR_CANCELLED where they had enough. */
 atn_status align_tell(align_work *w, const char *doing, size_t done, size_t count);
 

@@ -152,20 +152,6 @@ double candidates_likeness(const candidates *c, size_t a, size_t b) {
 
 /* ---- pairs ---- */
 
-static void publish(const search_surface *source, const search_surface *target, const search_pose *pose,
-                    double out[16]) {
-    memset(out, 0, 16 * sizeof *out);
-    out[15] = 1;
-    for (int a = 0; a < 3; ++a) {
-        double *row = out + 4 * a;
-        row[3] = target->centre[a] + target->edge * pose->shift[a];
-        for (int b = 0; b < 3; ++b) {
-            row[b] = pose->turn[3 * a + b];
-            row[3] -= row[b] * source->centre[b];
-        }
-    }
-}
-
 static search_pose inside(const search_surface *source, const search_surface *target, const double t[16]) {
     search_pose pose = {.scale = 1};
     for (int a = 0; a < 3; ++a) {
@@ -190,7 +176,7 @@ atn_status candidates_search(const candidates *c, size_t source, size_t target, 
     atn_status status = search_paired(&s->surface, &t->surface, false, pose, &count);
     if (status == ATN_OK) status = search_judge(&scene, &s->surface, false, 0, pose, &count);
     if (status != ATN_OK || count == 0) return status;
-    publish(&s->surface, &t->surface, &pose[0], transform);
+    search_publish(&s->surface, &t->surface, &pose[0], 1, transform);
     *score = pose[0].score;
     for (size_t k = 1; k < count && *runner_up == 0; ++k)
         if (search_pose_angle(&pose[0], &pose[k]) > OTHER_TURN) *runner_up = pose[k].score;

@@ -275,7 +275,7 @@ static bool lean(align_work *w) {
     return true;
 }
 
-static size_t largest_group(const align_work *w) {
+size_t align_largest_group(const align_work *w) {
     size_t best = 0;
     for (size_t k = 1; k < w->count; ++k)
         if (align_group_size(w, k) > align_group_size(w, best)) best = k;
@@ -288,7 +288,7 @@ atn_status align_join(align_work *w) {
     for (size_t k = 0; k < w->count && status == ATN_OK; ++k) status = search_alike(w, k, ALIKE, list);
     if (status == ATN_OK) status = plant_all(w);
     for (size_t most = 2 * ALIKE; status == ATN_OK; most *= 2) { /* what is left is searched against more and more */
-        size_t before = w->out->searched, large = largest_group(w);
+        size_t before = w->out->searched, large = align_largest_group(w);
         bool any = true;
         for (size_t k = 0; k < w->count && status == ATN_OK; ++k)
             if (w->group[k] != large) status = search_alike(w, k, most, list);

@@ -292,13 +292,6 @@ static bool drop_refused(align_work *w) {
     return dropped;
 }
 
-static size_t largest(const align_work *w) {
-    size_t best = 0;
-    for (size_t k = 1; k < w->count; ++k)
-        if (align_group_size(w, k) > align_group_size(w, best)) best = k;
-    return best;
-}
-
 static atn_status publish(solving *s) {
     align_work *w = s->w;
     atn_align_result *out = w->out;
@@ -369,7 +362,7 @@ static atn_status settle(align_work *w, solving *s) {
     atn_status status = ATN_OK;
     for (size_t round = 0; changed && status == ATN_OK && round <= w->count; ++round) {
         solving_free(s);
-        status = solving_make(w, largest(w), s);
+        status = solving_make(w, align_largest_group(w), s);
         if (status == ATN_OK) status = graph_optimise(&s->g);
         if (status == ATN_OK) judge_edges(s, &changed);
         if (status == ATN_OK && changed) align_group(w);
@@ -395,7 +388,7 @@ static atn_status gather(align_work *w, solving *s) {
     double(*at)[16] = atn_alloc(w->ctx, w->count * sizeof *at);
     atn_status status = at ? ATN_OK : ATN_ERR_MEMORY;
     while (any && status == ATN_OK) {
-        size_t group = largest(w);
+        size_t group = align_largest_group(w);
         for (size_t k = 0; k < w->count && status == ATN_OK; ++k) {
             solving other = {.w = w};
             if (k != group && align_group_size(w, k) > 1) status = place(w, k, &other, at);
@@ -412,7 +405,7 @@ static atn_status gather(align_work *w, solving *s) {
 atn_status align_solve(align_work *w) {
     solving s = {.w = w};
     atn_status status = ATN_OK;
-    if (align_group_size(w, largest(w)) > 1) {
+    if (align_group_size(w, align_largest_group(w)) > 1) {
         status = gather(w, &s);
         if (status == ATN_OK) status = close_loops(&s);
         if (status == ATN_OK && drop_refused(w)) align_group(w);

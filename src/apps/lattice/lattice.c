@@ -14,7 +14,7 @@
 
 static atn_status check_number(const atn_ctx *ctx, const char *what, double value, double low, double high) {
     if (value >= low && value <= high) return ATN_OK;
-    return atn_fail(ctx, ATN_ERR_INPUT, "lattice: %s is %g; it lies in %g to %g", what, value, low, high);
+    return atn_fail(ctx, ATN_ERR_INPUT, "lattice: %s is %g; it must be from %g to %g", what, value, low, high);
 }
 
 static atn_status check(const atn_ctx *ctx, const atn_lattice_settings *s) {

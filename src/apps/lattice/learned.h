@@ -1,4 +1,4 @@
-/* What was learned of a frame, as plain values: whoever matches slabs of it elsewhere (another process, another device)
+/* What was learned of a frame, as plain values: for matching slabs of it elsewhere (another process, another device)
  * need not learn it again. */
 #ifndef ATN_APPS_LATTICE_LEARNED_H
 #define ATN_APPS_LATTICE_LEARNED_H

@@ -1,4 +1,4 @@
-/* Structures that are told from others of the same geometry by the species of atoms: B2 of bcc, L1_2 of fcc. */
+/* Structures that differ from others of the same geometry by the species of atoms: B2 of bcc, L1_2 of fcc. */
 #ifndef ATN_APPS_LATTICE_ORDER_H
 #define ATN_APPS_LATTICE_ORDER_H
 

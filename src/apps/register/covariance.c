@@ -202,10 +202,12 @@ static atn_status step_back(const reg_polish_state *s, const geom_pose *pose, do
 
 /* ---- what is reported ---- */
 
-static const char TOO_FEW[] = "pairs in too few places", LOOSE[] = "pairs hold it in too few directions",
-                  UNSEEN[] = "noise hides the surfaces, and points do not correspond",
-                  ELSEWHERE[] = "surfaces do not confirm the pose", ONE_PLACE[] = "points at one place",
-                  FOLLOWS[] = "in noise as large as the spacing nearest points do not tell how sure another method is";
+static const char
+    TOO_FEW[] = "pairs in too few places",
+    LOOSE[] = "pairs hold it in too few directions",
+    UNSEEN[] = "noise hides the surfaces, and points do not correspond",
+    ELSEWHERE[] = "surfaces do not confirm the pose", ONE_PLACE[] = "points at one place",
+    FOLLOWS[] = "in noise as large as the spacing nearest points do not determine the uncertainty of other methods";
 
 /* A pose and its covariance, about the target's frame inside. */
 typedef struct opinion {

@@ -1,4 +1,4 @@
-/* Planes that hold a large part of a cloud: walls and floors. What is in none of them is what tells one room from
+/* Planes that hold a large part of a cloud: walls and floors. What is in none of them distinguishes one room from
  * another. Found from the planes of single samples: each collects the samples in it, and is fitted to these twice. */
 #include "apps/register/fitness.h"
 

@@ -1,4 +1,4 @@
-/* How near the clouds came to each other, and clouds of which no pose can be told. */
+/* How near the clouds came to each other, and clouds that determine no pose. */
 #include "apps/register/judge.h"
 #include "geom/nth.h"
 

@@ -1,5 +1,5 @@
-/* What a registration allocates, told before it begins; and in how many parts a source is worked on where that is more
- * than there is. */
+/* What a registration allocates, estimated before it begins; and in how many parts a source is worked on where that is
+ * more than there is. */
 #include "apps/register/problem.h"
 #include "apps/register/where.h"
 

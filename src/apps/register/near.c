@@ -1,4 +1,4 @@
-/* Lists of near blocks: when they are made anew, and how the host makes them: the walk of near_walk.c by all cores. */
+/* Lists of near blocks: when they are rebuilt, and how the host makes them: the walk of near_walk.c by all cores. */
 #include "apps/register/engine.h"
 #include "apps/register/near_walk.h"
 

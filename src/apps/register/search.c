@@ -109,17 +109,7 @@ static atn_status try_all(attempt *t, int32_t *tried) {
 /* Into the units of the clouds. */
 static void publish(const search_surface *source, const search_surface *target, const search_pose *pose,
                     double out[16]) {
-    double factor = pose->scale * target->edge / source->edge;
-    memset(out, 0, 16 * sizeof *out);
-    out[15] = 1;
-    for (int a = 0; a < 3; ++a) {
-        double *row = out + 4 * a;
-        row[3] = target->centre[a] + target->edge * pose->shift[a];
-        for (int b = 0; b < 3; ++b) {
-            row[b] = factor * pose->turn[3 * a + b];
-            row[3] -= row[b] * source->centre[b];
-        }
-    }
+    search_publish(source, target, pose, pose->scale * target->edge / source->edge, out);
 }
 
 static void align_centres(const cloud_points *source, const cloud_points *target, reg_start *out) {

@@ -1,7 +1,7 @@
-/* Where registration starts when nobody says: any turn, any shift, partial overlap. Points that look alike by the shape
- * around them are paired, pairs that agree with each other make starts, and the start that puts most of the source on
- * the target wins; a few dozen turns spread evenly are tried as well. The same few points tell which other poses would
- * fit as well as an answer. */
+/* Where registration starts without an initial pose: any rotation, any translation, partial overlap. Points that look
+ * alike by the shape around them are paired, pairs that agree with each other make starts, and the start that puts most
+ * of the source on the target wins; a few dozen turns spread evenly are tried as well. The same few points tell which
+ * other poses would fit as well as an answer. */
 #ifndef ATN_APPS_REGISTER_SEARCH_H
 #define ATN_APPS_REGISTER_SEARCH_H
 

@@ -97,6 +97,10 @@ double search_score(const search_raster *raster, const search_surface *source, c
 void search_refine(const search_raster *raster, const search_surface *source, bool scaled, int steps, double worth,
                    search_pose *pose);
 
+/* search_surface.c: as a transform in the units of the clouds; `factor`: how much larger the source becomes. */
+void search_publish(const search_surface *source, const search_surface *target, const search_pose *pose, double factor,
+                    double out[16]);
+
 /* ---- search_pairs.c, search_turns.c: where starts come from; each fills at most `room` poses, without scores ---- */
 enum { SEARCH_MOST_PAIRED = 100, SEARCH_TURNS = 60 };
 atn_status search_paired(const search_surface *source, const search_surface *target, bool scaled, search_pose *out,

@@ -9,6 +9,7 @@
 #include "geom/eigen.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { LEAST_FOR_NORMAL = 5, LEAST_FOR_FEATURE = 8 };
 static const float NORMAL_REACH = 2.5F, FEATURE_REACH = 6;
@@ -335,4 +336,18 @@ void search_surface_free(search_surface *surface) {
     if (surface->block) atn_free(surface->ctx, surface->block);
     if (surface->feature) atn_free(surface->ctx, surface->feature);
     *surface = (search_surface){0};
+}
+
+void search_publish(const search_surface *source, const search_surface *target, const search_pose *pose, double factor,
+                    double out[16]) {
+    memset(out, 0, 16 * sizeof *out);
+    out[15] = 1;
+    for (int a = 0; a < 3; ++a) {
+        double *row = out + 4 * a;
+        row[3] = target->centre[a] + target->edge * pose->shift[a];
+        for (int b = 0; b < 3; ++b) {
+            row[b] = factor * pose->turn[3 * a + b];
+            row[3] -= row[b] * source->centre[b];
+        }
+    }
 }

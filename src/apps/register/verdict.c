@@ -147,7 +147,7 @@ static atn_status hold_against_chance(reg_problem *p, const fitness_seen *seen, 
     bool over = open && (as_well > MIRRORED_OVER || as_well + r->runner_up > BOTH);
     if (status != ATN_OK || (as_well < least && !over)) return status;
     r->verdict = ATN_VERDICT_DOUBTFUL;
-    snprintf(r->reason, sizeof r->reason, "the mirrored source, which is another thing, fits %.0f %% as well",
+    snprintf(r->reason, sizeof r->reason, "the mirrored source, which is another object, fits %.0f %% as well",
              100 * as_well);
     return ATN_OK;
 }
