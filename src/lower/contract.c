@@ -76,8 +76,8 @@ bool lower_find_contraction(const atn_graph *g, const atn_variant *v, lower_cont
     c->chunk = 16 / (int32_t)atn_type_bytes(c->type);
     REFUSE(v->stage == 0 || v->q[0].tile == 0 || v->q[0].tile % c->depth != 0,
            "matrix units take steps from staged tiles, 16 halves or 8 others at a time");
-    REFUSE(c->warpgroup && (v->p[1].lanes % 32 != 0 || v->p[0].regs % 16 != 0 || v->p[1].regs > 4),
-           "a warpgroup has 32 lanes along p1, with 2 or 4 registers, and registers along p0 in sixteens");
+    REFUSE(c->warpgroup && (v->p[1].lanes % 32 != 0 || v->p[0].regs % 16 != 0 || v->p[0].regs > 64 || v->p[1].regs > 4),
+           "a warpgroup has 32 lanes along p1, with 2 or 4 registers, and 16 to 64 registers along p0, in sixteens");
     REFUSE(c->warpgroup && (v->q[0].tile % CONTRACT_LINE != 0 || v->stage < 3),
            "a warpgroup takes 64 steps at a time, from three buffers or more");
     c->rows = v->p[1].lanes * v->p[1].regs;

@@ -1,20 +1,6 @@
 /* Contractions on matrix units, as a program: tiles of both matrices come by asynchronous copies, several ahead of the
  * one that warps multiply; sums stay in registers and lie as items and registers of the points. */
-#include "lower/contract.h"
-#include "lower/loops.h"
-
-/* While one group is made. */
-typedef struct contraction {
-    lower_contraction c;
-    loops o;
-    int32_t tile[2]; /* of the left and of the right matrix */
-    int32_t *acc;    /* the first of four variables, per 16 rows and 8 columns of a warp's tile */
-    ir_ref lane, warp_row, warp_column, regular;
-    ir_ref first_row; /* of the warp's warpgroup */
-    int32_t buffers;
-} contraction;
-
-#define OF(op, a, n) ir_operation(p, op, IR_ADDRESS, a, ir_address(p, n), -1)
+#include "lower/contract_state.h"
 
 /* Lane l of a warp has rows l / 4 and columns 2 (l mod 4) and the next of every 8 x 8. */
 static void bind_points(lowering *l) {
@@ -45,122 +31,11 @@ static void bind_points(lowering *l) {
     }
 }
 
-/* ---- copies ---- */
-
-/* One side of a set of copies: `height` rows of `width` elements of a matrix. */
-typedef struct panel {
-    int32_t side, width, height, pitch;
-    ir_ref column, row, column_end, row_end; /* where it begins, and what exists */
-} panel;
-
-static panel panel_of(const lowering *l, const contraction *x, int32_t side, ir_ref start, ir_ref to) {
-    const lower_contraction *c = &x->c;
-    int32_t tile = l->v.q[0].tile, d = side == 0 ? 1 : 0;
-    ir_ref end = ir_add(l->p, l->begin[d], l->extent[d]);
-    return side == 0 ? (panel){0, tile, c->rows, c->left_pitch, start, l->start[1], to, end}
-                     : (panel){1, c->columns, tile, c->right_pitch, l->start[0], start, end, to};
-}
-
-static ir_ref load_of(lowering *l, const contraction *x, int32_t side, ir_ref column, ir_ref row) {
-    lower_at at = {.axis = {column, row, -1}};
-    return lower_load_wide(l, l->g->reads[side == 0 ? x->c.left : x->c.right].object, at, 1);
-}
-
-/* Where in words a piece of 16 bytes at column e0 and row e1 of a panel goes. For warpgroups in lines of 128 bytes,
- * those of 64 columns one below the other, in each of which the pieces have changed places by the number of its line:
- * eight rows of a column are in different banks. */
-static ir_ref place_of(lowering *l, const contraction *x, const panel *w, ir_ref buffer, ir_ref e0, ir_ref e1) {
-    atn_lowered *p = l->p;
-    if (x->c.warpgroup) {
-        ir_ref line =
-            ir_add(p, ir_multiply_integer(p, buffer, w->width / CONTRACT_LINE), OF(ATN_OP_DIV, e0, CONTRACT_LINE));
-        ir_ref piece = ir_operation(p, ATN_OP_BITXOR, IR_ADDRESS, OF(ATN_OP_MOD, OF(ATN_OP_DIV, e0, 8), 8),
-                                    OF(ATN_OP_MOD, e1, 8), -1);
-        line = ir_add(p, ir_multiply_integer(p, line, w->height), e1);
-        return ir_add(p, ir_multiply_integer(p, line, CONTRACT_LINE / 2), ir_multiply_integer(p, piece, 4));
-    }
-    ir_ref row = ir_add(p, ir_multiply_integer(p, buffer, w->height), e1);
-    return ir_add(p, ir_multiply_integer(p, row, w->pitch), x->c.type == ATN_HP ? OF(ATN_OP_DIV, e0, 2) : e0);
-}
-
-/* All items copy pieces of 16 bytes of a panel into a buffer. `whole`: all of it exists and is aligned; else what does
- * not exist is zeros. */
-static void copy(lowering *l, const contraction *x, const panel *w, ir_ref buffer, bool whole) {
-    atn_lowered *p = l->p;
-    const lower_contraction *c = &x->c;
-    int32_t across = w->width / c->chunk;
-    int64_t pieces = (int64_t)across * w->height;
-    int32_t variable = ir_new_variable(p, "e", IR_ADDRESS, 1, true);
-    ir_ref e = ir_variable_ref(p, variable);
-    ir_block body = IR_EMPTY, *outer = l->block;
-    size_t mark = lower_mark(l);
-    l->block = &body;
-    ir_ref e0 = ir_declare(p, l->block, "e0", ir_multiply_integer(p, OF(ATN_OP_MOD, e, across), c->chunk));
-    ir_ref e1 = ir_declare(p, l->block, "e1", OF(ATN_OP_DIV, e, across));
-    ir_ref column = ir_declare(p, l->block, "column", ir_add(p, w->column, e0));
-    ir_ref row = ir_declare(p, l->block, "row", ir_add(p, w->row, e1));
-    ir_ref count = whole ? -1
-                         : ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, ir_less(p, row, w->row_end),
-                                        ir_subtract(p, w->column_end, column), ir_address(p, 0));
-    ir_append(p, l->block,
-              (ir_statement){.kind = IR_MATRIX_FETCH,
-                             .id = x->tile[w->side],
-                             .index = place_of(l, x, w, buffer, e0, e1),
-                             .value = load_of(l, x, w->side, column, row),
-                             .limit = count,
-                             .body = -1,
-                             .other = -1});
-    lower_forget(l, mark);
-    l->block = outer;
-    int64_t rounds = (pieces + l->cuts.items - 1) / l->cuts.items;
-    ir_for(p, outer, variable, l->item, ir_address(p, pieces), l->cuts.items, rounds > 16 ? 16 : (int32_t)rounds, body);
-}
-
-/* Do all points of the group exist, and do rows of both matrices begin at multiples of 16 bytes? */
-static ir_ref is_regular(lowering *l, const contraction *x) {
-    atn_lowered *p = l->p;
-    ir_ref all = -1, zero = ir_address(p, 0);
-    for (int32_t d = 0; d < 2; ++d)
-        all = ir_and(p, all,
-                     ir_operation(p, ATN_OP_LE, ATN_B, ir_add_integer(p, l->start[d], l->cuts.span[d]),
-                                  ir_add(p, l->begin[d], l->extent[d]), -1));
-    for (int32_t side = 0; side < 2; ++side) {
-        int32_t object = l->g->reads[side == 0 ? x->c.left : x->c.right].object;
-        ir_node node = {.kind = IR_CALL,
-                        .type = ATN_B,
-                        .width = 1,
-                        .arg = {load_of(l, x, side, side == 0 ? zero : l->start[0], zero),
-                                ir_argument_ref(p, IR_ARG_PITCH, object, IR_ADDRESS), -1},
-                        .id = IR_CALL_ALIGNED};
-        all = ir_and(p, all, ir_make(p, node));
-    }
-    return ir_declare(p, l->block, "regular", all);
-}
-
 static void append(lowering *l, ir_statement s) {
     s.index = s.value = s.limit = s.body = s.other = -1;
     ir_append(l->p, l->block, s);
 }
 #define DO(...) append(l, (ir_statement){__VA_ARGS__})
-
-/* Both tiles of the steps from `start` on, as one set of copies. */
-static void fetch(lowering *l, const contraction *x, ir_ref start, ir_ref to, ir_ref buffer) {
-    atn_lowered *p = l->p;
-    ir_block ways[2] = {IR_EMPTY, IR_EMPTY}, *outer = l->block;
-    start = ir_declare(p, l->block, "fetched", start);
-    for (int32_t whole = 0; whole < 2; ++whole)
-        for (int32_t side = 0; side < 2; ++side) {
-            panel w = panel_of(l, x, side, start, to);
-            l->block = &ways[whole];
-            copy(l, x, &w, buffer, whole);
-        }
-    l->block = outer;
-    ir_block exists = IR_EMPTY;
-    ir_ref full = ir_operation(p, ATN_OP_LE, ATN_B, ir_add_integer(p, start, l->v.q[0].tile), to, -1);
-    ir_if(p, &exists, ir_and(p, x->regular, full), ways[1], ways[0]);
-    ir_if(p, outer, ir_less(p, start, to), exists, IR_EMPTY);
-    DO(.kind = IR_MATRIX_COMMIT);
-}
 
 /* ---- products ---- */
 
@@ -299,7 +174,7 @@ static void tiles_in_turn(lowering *l, const contraction *x, ir_ref from, ir_ref
     int32_t variable = ir_new_variable(p, "tile_start", IR_ADDRESS, 1, true);
     ir_block body = IR_EMPTY, *outer = l->block;
     l->block = &body;
-    fetch(l, x, ir_variable_ref(p, variable), to, ir_address(p, 0));
+    contract_fetch(l, x, ir_variable_ref(p, variable), to, ir_address(p, 0));
     DO(.kind = IR_MATRIX_WAIT);
     ir_barrier(p, l->block);
     multiply_tile(l, x, ir_address(p, 0));
@@ -366,14 +241,15 @@ static void end_tiles(lowering *l, tile_loop *t, ir_ref from, ir_ref to) {
 /* The first `ahead` tiles are under way when the loop begins. */
 static void begin_tiles_ahead(lowering *l, const contraction *x, tile_loop *t, ir_ref from, ir_ref to, int32_t ahead) {
     for (int32_t k = 0; k < ahead; ++k)
-        fetch(l, x, ir_add_integer(l->p, from, (int64_t)k * l->v.q[0].tile), to, ir_address(l->p, k));
+        contract_fetch(l, x, ir_add_integer(l->p, from, (int64_t)k * l->v.q[0].tile), to, ir_address(l->p, k));
     begin_tiles(l, t, ir_declare_mutable(l->p, l->block, "now", ir_address(l->p, 0)));
 }
 
 static void fetch_ahead(lowering *l, const contraction *x, const tile_loop *t, ir_ref to, int32_t ahead) {
     atn_lowered *p = l->p;
-    fetch(l, x, ir_add_integer(p, ir_variable_ref(p, t->variable), (int64_t)ahead * l->v.q[0].tile), to,
-          wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, t->now), ahead)));
+    ir_ref buffer = wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, t->now), ahead));
+    contract_fetch(l, x, ir_add_integer(p, ir_variable_ref(p, t->variable), (int64_t)ahead * l->v.q[0].tile), to,
+                   ir_declare(p, l->block, "filled", buffer));
 }
 
 static void next_buffer(lowering *l, const contraction *x, const tile_loop *t) {
@@ -389,7 +265,7 @@ static void tiles_carried(lowering *l, const contraction *x, ir_ref from, ir_ref
     ir_ref left_at, right_at;
     operand_set carried, set[2];
     for (int32_t k = 0; k < x->buffers; ++k)
-        fetch(l, x, ir_add_integer(p, from, (int64_t)k * tile), to, ir_address(p, k));
+        contract_fetch(l, x, ir_add_integer(p, from, (int64_t)k * tile), to, ir_address(p, k));
     DO(.kind = IR_MATRIX_WAIT, .step = x->buffers - 1);
     ir_barrier(p, l->block);
     int32_t now = ir_declare_mutable(p, l->block, "now", ir_address(p, 0));
@@ -405,8 +281,8 @@ static void tiles_carried(lowering *l, const contraction *x, ir_ref from, ir_ref
         if (next == tile) {
             DO(.kind = IR_MATRIX_WAIT, .step = x->buffers - 2);
             ir_barrier(p, l->block);
-            fetch(l, x, ir_add_integer(p, ir_variable_ref(p, t.variable), (int64_t)x->buffers * tile), to,
-                  ir_variable_ref(p, now));
+            contract_fetch(l, x, ir_add_integer(p, ir_variable_ref(p, t.variable), (int64_t)x->buffers * tile), to,
+                           ir_variable_ref(p, now));
             next_buffer(l, x, &t);
             operands(l, x, ir_variable_ref(p, now), &left_at, &right_at);
         }
@@ -478,16 +354,17 @@ static void multiply_by_warpgroup(lowering *l, const contraction *x, ir_ref buff
     DO(.kind = IR_WARPGROUP_SET, .component = 1);
 }
 
-/* Products of a tile run while the next is waited for: behind a barrier those of the tile before the last are done in
- * all warps, and its buffer is filled anew. */
+/* Products of a tile run while the next is waited for and copies of a later one are begun, which is faster than to
+ * begin these between or behind the products: behind a barrier those of
+ * the tile before the last are done in all warps, and its buffer is filled anew. */
 static void tiles_of_warpgroups(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
     int32_t ahead = x->buffers - 2;
     tile_loop t;
     begin_tiles_ahead(l, x, &t, from, to, ahead);
     DO(.kind = IR_MATRIX_WAIT, .step = ahead - 1, .component = 1);
     ir_barrier(l->p, l->block);
-    multiply_by_warpgroup(l, x, ir_variable_ref(l->p, t.now));
     fetch_ahead(l, x, &t, to, ahead);
+    multiply_by_warpgroup(l, x, ir_variable_ref(l->p, t.now));
     next_buffer(l, x, &t);
     DO(.kind = IR_WARPGROUP_WAIT, .step = 1);
     end_tiles(l, &t, from, to);
@@ -534,6 +411,22 @@ static void conclude(lowering *l, const contraction *x) {
     } while (lower_next_place(l, 1u << p0 | 1u << p1, &at));
 }
 
+/* Two ways to write: where all points exist, two at once and without tests. */
+static void write_points(lowering *l) {
+    ir_block ways[2] = {IR_EMPTY, IR_EMPTY}, *outer = l->block;
+    size_t mark = lower_mark(l);
+    ir_ref limit[2];
+    for (int32_t d = 0; d < 2; ++d) limit[d] = l->dim[l->cuts.point[d]].limit;
+    for (int32_t full = 0; full < 2; ++full) {
+        for (int32_t d = 0; d < 2; ++d) l->dim[l->cuts.point[d]].limit = full ? -1 : limit[d];
+        l->block = &ways[full];
+        lower_writes(l, 0, l->cuts.points, -1);
+        lower_forget(l, mark);
+    }
+    l->block = outer;
+    ir_if(l->p, outer, l->contract->full, ways[1], ways[0]);
+}
+
 void lower_block_contraction(lowering *l, int32_t block) {
     contraction *x = l->contract;
     const lower_contraction *c = &x->c;
@@ -547,7 +440,7 @@ void lower_block_contraction(lowering *l, int32_t block) {
     x->tile[1] = add_tile(l, "right", type, x->buffers * tile * (c->warpgroup ? c->columns / 2 : c->right_pitch));
     declare_sums(l, x);
     if (l->p->failed) return;
-    x->regular = is_regular(l, x);
+    contract_share_copies(l, x);
     loops_bounds(&x->o, 0, &from, &to);
     if (c->warpgroup)
         tiles_of_warpgroups(l, x, from, to);
@@ -569,7 +462,9 @@ void lower_group_contraction(lowering *l) {
     l->clamp = true;
     l->contract = &x;
     l->bind = bind_points;
+    l->write = write_points;
     lower_group(l);
     l->contract = NULL;
     l->bind = NULL;
+    l->write = NULL;
 }

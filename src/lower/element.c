@@ -188,13 +188,14 @@ ir_ref lower_inside_points(lowering *l, uint32_t dims, place at) {
     return all;
 }
 
-int32_t lower_moved_at_once(const lowering *l, const atn_value select[ATN_MAX_RANK], atn_type type, int32_t *dim) {
-    int32_t most = type == ATN_SP || type == ATN_INT32 ? 4 : type == ATN_DP ? 2 : 1; /* 16 bytes */
+int32_t lower_moved_at_once(const lowering *l, const atn_value select[ATN_MAX_RANK], atn_type type, bool points,
+                            int32_t *dim) {
+    int32_t most = type == ATN_SP || type == ATN_INT32 ? 4 : type == ATN_DP || (points && type == ATN_HP) ? 2 : 1;
     atn_affine column = atn_affine_of(l->g, select[0]);
-    if (l->host || l->v.q[0].pack == 1 || most == 1 || !column.is_affine || column.modulus >= 0) return 1;
+    if (l->host || (!points && l->v.q[0].pack == 1) || most == 1 || !column.is_affine || column.modulus >= 0) return 1;
     for (int32_t d = 0; d < l->g->n_dims; ++d) {
         const dim_state *s = &l->dim[d];
-        if (!s->bound || s->pack == 1 || s->limit >= 0 || (l->cuts.points >> d & 1)) continue;
+        if (!s->bound || s->pack == 1 || s->limit >= 0 || (l->cuts.points >> d & 1) != points) continue;
         if (column.coefficient[d] != 1 || (column.rest >= 0 && l->g->values[column.rest].dims >> d & 1)) return 1;
         for (int32_t axis = 1; axis < ATN_MAX_RANK; ++axis)
             if (select[axis] >= 0 && l->g->values[select[axis]].dims >> d & 1) return 1;

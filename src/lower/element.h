@@ -20,8 +20,9 @@ bool lower_rows_differ(const lowering *l, const atn_value select[ATN_MAX_RANK]);
 int32_t lower_lanes_apart(const lowering *l, const atn_value select[ATN_MAX_RANK], atn_type type);
 /* Points that a clamped dimension put back inside must not write, nor read what others write. */
 ir_ref lower_inside_points(lowering *l, uint32_t dims, place at);
-/* Steps of a scan's item that lie side by side (pack_q0): how many elements of such an access are moved at once, 1: one
- * by one, and along which dimension. */
-int32_t lower_moved_at_once(const lowering *l, const atn_value select[ATN_MAX_RANK], atn_type type, int32_t *dim);
+/* Steps of a scan's item that lie side by side (pack_q0), or `points` of one that do: how many elements of such an
+ * access are moved at once, 1: one by one, and along which dimension. */
+int32_t lower_moved_at_once(const lowering *l, const atn_value select[ATN_MAX_RANK], atn_type type, bool points,
+                            int32_t *dim);
 
 #endif

@@ -103,8 +103,9 @@ struct lowering {
     struct contraction *contract; /* see lower_group_contraction */
     bool polynomial;              /* the exponential at hand goes by polynomial, whatever the variant says */
     void (*make_block)(lowering *l, int32_t block); /* lower_block: blocks of every kind hold blocks of every kind */
-    void (*bind)(lowering *l); /* points lie otherwise than nests of loops have them; NULL: they do not */
-    atn_status status;         /* first failure */
+    void (*bind)(lowering *l);  /* points lie otherwise than nests of loops have them; NULL: they do not */
+    void (*write)(lowering *l); /* their results are written otherwise; NULL: they are not */
+    atn_status status;          /* first failure */
 };
 
 /* Leaves a sentence and remembers the failure; the passes go on and lower.c looks once, at the end. */

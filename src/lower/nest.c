@@ -21,6 +21,8 @@ static void epilogue(lowering *l) {
     if (l->split >= 0) return; /* comes after the partial results are joined */
     if (l->g->blocks[0].n_accs > 0)
         lower_writes(l, -1, 0, first_lane(l));
+    else if (l->write)
+        l->write(l);
     else
         lower_writes(l, 0, l->cuts.points, first_lane(l));
 }

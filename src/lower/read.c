@@ -77,7 +77,7 @@ ir_ref lower_widened_bytes(lowering *l, atn_value value, place at) {
 static int32_t read_elements(const lowering *l, const atn_read *read, int32_t *dim) {
     if (is_written(l->g, read->object) || l->g->objects[read->object].table) return 1;
     if (read->boundary != ATN_EDGE_NONE || atn_select_is_computed(l->g, read->select)) return 1;
-    return lower_moved_at_once(l, read->select, l->g->objects[read->object].type, dim);
+    return lower_moved_at_once(l, read->select, l->g->objects[read->object].type, false, dim);
 }
 
 /* Where an item keeps what it reads from a register on. */

@@ -21,7 +21,7 @@ typedef struct knob {
 #define CUT_P(d) \
     {"lanes_p" #d, AT(p[d].lanes), 1, 1, 1024, NULL, true, "work-items of a group along the points (GPU)"}, \
     {"vec_p" #d, AT(p[d].vec), 1, 1, 16, NULL, true, "vector lanes along the points"}, \
-    {"regs_p" #d, AT(p[d].regs), 1, 1, 32, NULL, false, "values that one item holds at once along the points"}, \
+    {"regs_p" #d, AT(p[d].regs), 1, 1, 64, NULL, false, "values that one item holds at once along the points"}, \
     {"pack_p" #d, AT(p[d].pack), 1, 1, 16, NULL, false, "of these, how many lie side by side"}, \
     {"seq_p" #d, AT(p[d].seq), 1, 1, 4096, NULL, false, "steps that a group does one after the other along the points"}
 #define CUT_Q(d) \

@@ -62,7 +62,7 @@ static int32_t written_at_once(const lowering *l, const atn_write *w, int32_t *d
     atn_type type = l->g->objects[w->object].type;
     if (w->combine != ATN_WRITE_ONCE || w->enable >= 0 || atn_select_is_computed(l->g, w->select)) return 1;
     if (l->needs.in_place[w->value] || l->g->values[w->value].type != type) return 1;
-    return lower_moved_at_once(l, w->select, type, dim);
+    return lower_moved_at_once(l, w->select, type, l->contract != NULL, dim);
 }
 
 static void write_at_once(lowering *l, const atn_write *w, place at, int32_t dim, int32_t wide) {

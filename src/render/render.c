@@ -2,6 +2,7 @@
  * then one entry point per stage. */
 #include "render/printer.h"
 
+#include "lower/contract.h"
 #include "render/exp.h"
 
 #include <inttypes.h>
@@ -516,7 +517,8 @@ static void preface(printer *r) {
     ADD("#define ATN_HALVES %d\n#define ATN_DOUBLES %d\n#define ATN_ADDRESS_BITS %d\n#define ATN_STREAM %d\n",
         u.halves + (u.halves && r->p->variant.half), u.doubles, r->p->variant.index, r->p->variant.stream);
     prelude(r, r->d->prelude);
-    if (r->p->variant.q[0].pack > 1) prelude(r, r->d->wide_prelude);
+    bool contraction = r->p->variant.matrix != ATN_MATRIX_OFF && lower_is_contraction(r->p->graph);
+    if (contraction || r->p->variant.q[0].pack > 1) prelude(r, r->d->wide_prelude);
     if (r->p->variant.matrix != ATN_MATRIX_OFF) prelude(r, r->d->matrix_prelude);
     if (r->p->variant.matrix == ATN_MATRIX_WARPGROUP) print_warpgroup_product(r, 4 * r->p->variant.p[0].regs);
     if (r->p->variant.finish == ATN_FINISH_LOOK) prelude(r, r->d->look_prelude);

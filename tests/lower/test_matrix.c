@@ -265,9 +265,14 @@ static const struct {
      false},
     {"HP", "matrix=warpgroup,lanes_p0=8,regs_p0=16,lanes_p1=32,regs_p1=4,tile_q0=128,stage=3,split_q0=2", 70, 100, 150,
      4, true},
+    {"HP", "matrix=warpgroup,lanes_p0=4,regs_p0=64,lanes_p1=32,regs_p1=2,tile_q0=64,stage=4,index=32", 70, 264, 200, 0,
+     false}, /* whole tiles, and others */
     {"SP", "matrix=pair,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3,index=32", 45, 51, 37, 0, false},
+    {"SP", "matrix=pair,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=16,stage=3", 37, 44, 72, 0, false},
     {"SP", "matrix=pair,lanes_p0=4,regs_p0=8,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 4, true},
     {"DP", "matrix=double,lanes_p0=4,regs_p0=16,lanes_p1=8,regs_p1=8,tile_q0=16,stage=3,index=32", 45, 51, 37, 0,
+     false},
+    {"DP", "matrix=double,lanes_p0=8,regs_p0=4,lanes_p1=8,regs_p1=4,tile_q0=8,stage=4,resident=2", 35, 36, 42, 0,
      false},
     {"DP", "matrix=double,lanes_p0=4,regs_p0=4,lanes_p1=8,regs_p1=2,tile_q0=8,stage=2,split_q0=3", 17, 31, 40, 1, true},
 };

@@ -15,9 +15,15 @@ typedef int adr;
 typedef long long adr;
 #endif
 struct atn_half { unsigned short bits; };
+struct float2 { float x, y; };
+struct double2 { double x, y; };
 struct float4 { float x, y, z, w; };
 struct int4 { int x, y, z, w; };
 static int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
+static float2 make_float2(float x, float y) { return {x, y}; }
+static double2 make_double2(double x, double y) { return {x, y}; }
+static void atn_store_float2(float *to, float2 v) { to[0] = v.x, to[1] = v.y; }
+static void atn_store_double2(double *to, double2 v) { to[0] = v.x, to[1] = v.y; }
 struct dim { unsigned x; };
 static dim threadIdx, blockIdx, gridDim;
 alignas(1024) char dynamic_local[256 << 10];
@@ -184,6 +190,10 @@ template <class T> static int atn_aligned(const T *at, adr pitch) {
 static void atn_commit() {}
 template <int LEFT> static void atn_wait() {}
 static void atn_store_half(atn_half *to, float x) { to->bits = (unsigned short)float_to_half(x); }
+static void atn_store_half2(atn_half *to, float2 v) {
+    atn_store_half(to, v.x);
+    atn_store_half(to + 1, v.y);
+}
 static float half_of(uint32_t word, int k) { return half_to_float(word >> 16 * k & 0xffff); }
 // Sums of 16 products in double, rounded once: no worse than the hardware, which cuts some bits off.
 static void atn_multiply_halves(float &s0, float &s1, float &s2, float &s3, int a0, int a1, int a2, int a3, int b0,

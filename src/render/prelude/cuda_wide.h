@@ -6,6 +6,18 @@
     }
 STORE_WIDE(float, float2) STORE_WIDE(float, float4) STORE_WIDE(int, int2) STORE_WIDE(int, int4)
 STORE_WIDE(double, double2)
+#if ATN_HALVES
+INLINE void atn_store_half2(atn_half *to, float2 v) {
+#if __CUDA_ARCH__ >= 800
+    if (((size_t)to & 3) == 0) {
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(*(int *)to) : "f"(v.y), "f"(v.x));
+        return;
+    }
+#endif
+    atn_store_half(to, v.x);
+    atn_store_half(to + 1, v.y);
+}
+#endif
 template <class V, class T> INLINE void atn_fetch(T *to, const T *from) {
     if (((size_t)from & (sizeof(V) - 1)) == 0) {
 #if __CUDA_ARCH__ >= 800
