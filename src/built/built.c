@@ -45,6 +45,7 @@ atn_target atn_target_of(const atn_device_info *info) {
                         .half = host && info->fp16,
                         .shuffle = facts->shuffle,
                         .matrix = atn_device_has_matrix(info),
+                        .products = atn_device_has_products(info),
                         .warpgroup = atn_device_has_warpgroup(info),
                         .waits = facts->waits,
                         .warp = facts->warp,

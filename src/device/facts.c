@@ -5,11 +5,17 @@
 
 static const atn_backend_facts FACTS[] = {
     {.name = "host", .threads = true, .vectors = true, .warp = 1, .queues = 1, .index = 64},
-    {.name = "opencl", .vectors = true, .warp = 1, .queues = 1, .index = 32, .flags = "-w"}, /* unused helpers are no
-                                                                                                news */
+    {.name = "opencl",
+     .vectors = true,
+     .products = 80,
+     .warp = 1,
+     .queues = 1,
+     .index = 32,
+     .flags = "-w"}, /* unused helpers are no news */
     {.name = "cuda",
      .shuffle = true,
      .matrix = 80,
+     .products = 80,
      .warpgroup = 90,
      .waits = true,
      .exact_exp2 = true,
@@ -27,9 +33,15 @@ const atn_backend_facts *atn_backend_facts_of(const atn_device_info *info) {
     return &UNKNOWN;
 }
 
-bool atn_device_has_matrix(const atn_device_info *info) {
-    int32_t from = atn_backend_facts_of(info)->matrix, arch;
+static bool is_from(const atn_device_info *info, int32_t from) {
+    int32_t arch;
     return from > 0 && sscanf(info->arch, "sm_%d", &arch) == 1 && arch >= from;
+}
+
+bool atn_device_has_matrix(const atn_device_info *info) { return is_from(info, atn_backend_facts_of(info)->matrix); }
+
+bool atn_device_has_products(const atn_device_info *info) {
+    return is_from(info, atn_backend_facts_of(info)->products);
 }
 
 bool atn_device_has_warpgroup(const atn_device_info *info) {

@@ -377,7 +377,7 @@ static void tiles_of_warpgroups(lowering *l, const contraction *x, ir_ref from, 
 
 static int32_t add_tile(lowering *l, const char *name, atn_type type, int64_t elements) {
     ir_stage *stage = &l->p->stage[l->stage];
-    stage->tile[stage->n_tiles] = (ir_tile){.name = name, .type = type, .elements = elements, .dynamic = true};
+    stage->tile[stage->n_tiles] = (ir_tile){.name = name, .type = type, .elements = elements, .dynamic = l->dynamic};
     return stage->n_tiles++;
 }
 

@@ -1,5 +1,4 @@
-/* Of contract_emit.c and contract_copy.c: a product of matrices while its group is made, and the copies of its tiles.
- */
+/* Of contract_emit.c and contract_copy.c: a product of matrices while its group is made, and its copies. */
 #ifndef ATN_LOWER_CONTRACT_STATE_H
 #define ATN_LOWER_CONTRACT_STATE_H
 

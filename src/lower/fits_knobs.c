@@ -61,7 +61,8 @@ bool lower_fits_matrix(const lower_asked *a, const char **why_not) {
     const atn_target *t = a->t;
     if (v->matrix != ATN_MATRIX_OFF) {
         lower_contraction contraction;
-        REFUSE(!t->matrix, "the device, or its dialect, has no matrix units that we know of");
+        bool single = t->products && v->matrix == ATN_MATRIX_PAIR && lower_is_contraction(g);
+        REFUSE(!t->matrix && !single, "the device, or its dialect, has no matrix units that we know of");
         REFUSE(v->matrix == ATN_MATRIX_WARPGROUP && !t->warpgroup, "the device has no products by four warps together");
         REFUSE(v->half || v->accumulate == 64, "matrix units add up in single precision");
         if (lower_is_contraction(g) && !lower_find_contraction(g, v, &contraction, why_not)) return false;

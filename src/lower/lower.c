@@ -37,6 +37,7 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
                   .p = p,
                   .host = target->host,
                   .warp = target->warp,
+                  .dynamic = target->dynamic_bytes > 0,
                   .vec_dim = -1,
                   .split = -1,
                   .lane_q = -1,

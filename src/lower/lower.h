@@ -14,6 +14,7 @@ typedef struct atn_target {
     bool half;             /* arithmetic on halves, not only storage */
     bool shuffle;          /* items of a warp can hand values to each other */
     bool matrix;           /* warps multiply matrices of halves */
+    bool products;         /* of singles, at least, in products of matrices */
     bool warpgroup;        /* four warps do it together, from local memory */
     bool waits;            /* a group may wait for what those that started before it leave in memory */
     int32_t warp;          /* items in lockstep, 1 where none are */

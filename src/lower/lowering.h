@@ -96,6 +96,7 @@ struct lowering {
     ir_ref launch;                /* SCAN_LOOK: which launch this is */
     ir_ref lane_q;                /* this item's lane along the reduced dimensions; -1: there is one lane */
     int32_t warp;                 /* items that shuffle with each other */
+    bool dynamic;                 /* local memory may come with the launch */
     ir_ref start[ATN_MAX_RANK];   /* first point of the group's tile */
     ir_ref item;                  /* this item in its group; -1 on the host */
     void *resting;                /* see lower_block_rested */

@@ -31,5 +31,6 @@ const atn_dialect ATN_DIALECT_OPENCL = {
     .atomic_partials = true,
     .prelude = {"opencl_types", "whole", "opencl"},
     .vector_prelude = {"opencl_vectors"},
+    .matrix_prelude = {"opencl_matrix"},
     .double_prelude = {"opencl_doubles"},
 };

@@ -15,7 +15,7 @@ static void load_matrices(printer *r, const ir_statement *s) {
 
 static void fetch_pieces(printer *r, const ir_statement *s) {
     const ir_node *load = &r->p->nodes[s->value];
-    ADD("atn_fetch16(tile%d_%s + ", s->id, r->stage->tile[s->id].name);
+    ADD("atn_fetch16%s(tile%d_%s + ", s->limit >= 0 ? "_part" : "", s->id, r->stage->tile[s->id].name);
     print_expression(r, s->index);
     ADD(", ");
     print_pointer(r, load->id);
@@ -67,7 +67,7 @@ void print_matrix(printer *r, const ir_statement *s) {
         ADD("atn_commit();\n");
         return;
     case IR_MATRIX_WAIT:
-        ADD("atn_wait<%d>();%s\n", (int)s->step, s->component ? " atn_publish();" : "");
+        ADD("atn_wait(%d);%s\n", (int)s->step, s->component ? " atn_publish();" : "");
         return;
     case IR_MATRIX_MULTIPLY:
         multiply_matrices(r, s);

@@ -26,6 +26,7 @@ size_t atn_facts_of_device(const atn_device_info *info, atn_given *f) {
     f[n++] = whole("device", "tile_bytes", target.local_bytes); /* what staged reads may take */
     f[n++] = truth("device", "shuffle", target.shuffle);
     f[n++] = truth("device", "matrix", target.matrix);
+    f[n++] = truth("device", "products", target.products);
     f[n++] = truth("device", "warpgroup", target.warpgroup);
     f[n++] = truth("device", "vectors", target.vectors);
     f[n++] = truth("device", "cpu", info->cpu);

@@ -176,7 +176,7 @@ static void atn_load_matrices_turned(int &a, int &b, int &c, int &d, const int *
     int *to[] = {&a, &b, &c, &d};
     load(to, 4, row, true);
 }
-template <class T> static void atn_fetch16(void *to, const T *from, adr count) {
+template <class T> static void atn_fetch16_part(void *to, const T *from, adr count) {
     if ((uintptr_t)to % 16) abort();
     for (int k = 0; k < (int)(16 / sizeof(T)); ++k) ((T *)to)[k] = k < count ? from[k] : T();
 }
@@ -188,7 +188,7 @@ template <class T> static int atn_aligned(const T *at, adr pitch) {
     return (uintptr_t)at % 16 == 0 && (uintptr_t)pitch * sizeof(T) % 16 == 0;
 }
 static void atn_commit() {}
-template <int LEFT> static void atn_wait() {}
+static void atn_wait(int) {}
 static void atn_store_half(atn_half *to, float x) { to->bits = (unsigned short)float_to_half(x); }
 static void atn_store_half2(atn_half *to, float2 v) {
     atn_store_half(to, v.x);

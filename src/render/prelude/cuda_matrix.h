@@ -37,11 +37,11 @@ INLINE void atn_fetch16(void *to, const void *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::
                  "r"((uint)__cvta_generic_to_shared(to)), "l"(from) : "memory");
 }
-template <class T> INLINE void atn_fetch16(void *to, const T *from, adr count) { /* count of them exist */
+template <class T> INLINE void atn_fetch16_part(void *to, const T *from, adr count) { /* count of them exist */
     _Pragma("unroll") for (int k = 0; k < (int)(16 / sizeof(T)); ++k) ((T *)to)[k] = k < count ? from[k] : T();
 }
 INLINE void atn_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int LEFT> INLINE void atn_wait() { asm volatile("cp.async.wait_group %0;" :: "n"(LEFT) : "memory"); }
+#define atn_wait(left) asm volatile("cp.async.wait_group %0;" :: "n"(left) : "memory")
 INLINE void atn_multiply_doubles(double &s0, double &s1, double &s2, double &s3, double a0, double a1, double a2,
                                  double a3, double b0, double b1) {
 #if __CUDA_ARCH__ >= 900
