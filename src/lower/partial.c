@@ -89,14 +89,24 @@ static void leave(lowering *l, ir_ref at, int32_t state, ir_ref value) {
                              .other = -1});
 }
 
-/* One that a group left, and its place empty again. */
-static ir_ref await(lowering *l, const atn_block *b, int32_t acc, int32_t part, ir_ref split) {
-    ir_ref at = ir_declare(l->p, l->block, "word", first_word(l, b, acc, part, split));
-    int32_t type = acc_type(l, &b->acc[acc]);
-    ir_node awaited = {.kind = IR_AWAIT, .type = type, .width = 1, .arg = {at, ir_integer(l->p, ATN_INT32, LEFT), -1}};
-    ir_ref value = ir_declare(l->p, l->block, "partial", ir_make(l->p, awaited));
-    leave(l, at, EMPTY, acc_neutral(l, b, acc, part));
-    return value;
+/* All that a group left, and its place empty again. Of several all are looked at before the first is awaited. */
+static void await(lowering *l, const atn_block *b, ir_ref split, ir_ref out[][2]) {
+    ir_ref at[ATN_MAX_ACCS][2], seen[ATN_MAX_ACCS][2];
+    for (int32_t k = 0; k < b->n_accs; ++k)
+        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) {
+            at[k][part] = ir_declare(l->p, l->block, "word", first_word(l, b, k, part, split));
+            ir_node peek = {.kind = IR_PEEK, .type = ATN_INDEX, .width = 1, .arg = {at[k][part], -1, -1}};
+            seen[k][part] = number_parts(b) > 1 ? ir_declare(l->p, l->block, "seen", ir_make(l->p, peek)) : -1;
+        }
+    for (int32_t k = 0; k < b->n_accs; ++k)
+        for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) {
+            ir_node awaited = {.kind = IR_AWAIT,
+                               .type = acc_type(l, &b->acc[k]),
+                               .width = 1,
+                               .arg = {at[k][part], ir_integer(l->p, ATN_INT32, LEFT), seen[k][part]}};
+            out[k][part] = ir_declare(l->p, l->block, "partial", ir_make(l->p, awaited));
+            leave(l, at[k][part], EMPTY, acc_neutral(l, b, k, part));
+        }
 }
 
 /* Leaves this split's results in the scratch; done by the first lane of a point that is inside. */
@@ -174,12 +184,9 @@ void lower_finish(lowering *l, int32_t block) {
         ir_block body = IR_EMPTY, *outer = l->block;
         size_t mark = lower_mark(l);
         l->block = &body;
-        for (int32_t k = 0, n = 0; k < b->n_accs; ++k)
+        if (awaited) await(l, b, ir_variable_ref(p, variable), other);
+        for (int32_t k = 0, n = 0; k < b->n_accs && !awaited; ++k)
             for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part, ++n) {
-                if (awaited) {
-                    other[k][part] = await(l, b, k, part, ir_variable_ref(p, variable));
-                    continue;
-                }
                 ir_ref where = atomic ? ir_address(p, n) : scratch_slot(l, n, ir_variable_ref(p, variable), at);
                 other[k][part] = ir_declare(p, l->block, "partial",
                                             ir_make(p, (ir_node){.kind = IR_SCRATCH,

@@ -85,8 +85,8 @@ static void print_expression(const atn_lowered *p, ir_ref ref, atn_text *out) {
         [IR_SPLAT] = "splat", [IR_LANE] = "lane",     [IR_JOIN] = "join",       [IR_TURN] = "turn",
         [IR_LOAD] = "load",   [IR_TILE] = "tile",     [IR_SCRATCH] = "scratch", [IR_ARGUMENT] = "argument",
         [IR_GROUP] = "group", [IR_GROUPS] = "groups", [IR_ITEM] = "item",       [IR_SHUFFLE] = "shuffle",
-        [IR_LAST] = "last",   [IR_WITHIN] = "within", [IR_DRAW] = "draw",       [IR_AWAIT] = "await",
-        [IR_CALL] = "call"};
+        [IR_LAST] = "last",   [IR_WITHIN] = "within", [IR_DRAW] = "draw",       [IR_PEEK] = "peek",
+        [IR_AWAIT] = "await", [IR_CALL] = "call"};
     switch (n->kind) {
     case IR_INTEGER:
         atn_text_printf(out, "%" PRId64, n->integer);

@@ -36,7 +36,9 @@ typedef enum ir_kind {
     IR_LAST,    /* true in the group that finishes last (all partial results are then visible) */
     IR_DRAW,    /* of INDEX: how many groups of this launch began before this one, plus 2^32 times which launch it is */
     IR_CALL,    /* a helper of the dialect, id: ir_call, of arg */
-    IR_AWAIT    /* what another group left at word arg[0] of the scratch in launch arg[1], as `type`; waits for it */
+    IR_PEEK,    /* word arg[0] of the scratch, as it is now */
+    IR_AWAIT /* what another group left at word arg[0] of the scratch in launch arg[1], as `type`; waits for it; arg[2]:
+                what was there before, -1: nobody looked */
 } ir_kind;
 
 typedef enum ir_call {

@@ -562,11 +562,18 @@ void print_expression(printer *r, ir_ref ref) {
     case IR_DRAW:
         ADD("atn_draw(scratch)");
         return;
+    case IR_PEEK:
+        ADD("(idx)atn_seen_word(&scratch[2 + (");
+        print_expression(r, n->arg[0]);
+        ADD(")])");
+        return;
     case IR_AWAIT:
         ADD("atn_await<%s>(&scratch[2 + (", print_type(n->type));
         print_expression(r, n->arg[0]);
         ADD(")], ");
         print_expression(r, n->arg[1]);
+        if (n->arg[2] >= 0) ADD(", ");
+        if (n->arg[2] >= 0) print_expression(r, n->arg[2]);
         ADD(")");
         return;
     case IR_LAST:

@@ -128,7 +128,8 @@ template <class T> static void atn_leave(idx *to, int state, T value) {
         to[k] = (idx)((uint64_t)state << 32 | word);
     }
 }
-template <class T> static T atn_await(const idx *from, int state) {
+static idx atn_seen_word(const idx *from) { return *from; }
+template <class T> static T atn_await(const idx *from, int state, idx = 0) {
     T value;
     for (int k = 0; k < (int)(sizeof(T) + 3) / 4; ++k) {
         if ((int)((uint64_t)from[k] >> 32) != state) abort();

@@ -32,11 +32,11 @@ template <class T> INLINE void atn_leave(idx *to, int launch, T value) {
     _Pragma("unroll") for (int k = 0; k < (int)(sizeof(T) + 3) / 4; ++k)
         atn_leave_word(to + k, (uidx)(uint)launch << 32 | u.word[k]);
 }
-template <class T> INLINE T atn_await(const idx *from, int launch) {
+template <class T> INLINE T atn_await(const idx *from, int launch, idx before = 0) { /* what somebody saw of the first */
     union { T value; uint word[2]; } u;
     _Pragma("unroll") for (int k = 0; k < (int)(sizeof(T) + 3) / 4; ++k) {
-        uidx seen;
-        do seen = atn_seen_word(from + k); while ((int)(seen >> 32) != launch);
+        uidx seen = k == 0 ? (uidx)before : 0;
+        while ((int)(seen >> 32) != launch) seen = atn_seen_word(from + k);
         u.word[k] = (uint)seen;
     }
     return u.value;
