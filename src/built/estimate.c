@@ -299,14 +299,24 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
     }
     if (multiplies_matrices(o, info, extent)) {
         bool halves = o->halves, singles = !halves && o->bytes == 4;
-        bool many =
-            extent && extent->points[0] / 128 * (extent->points[1] / 128) >= info->cores; /* tiles of 128 x 128 */
-        v->p[0].lanes = 8;
+        int64_t tiles = extent ? extent->points[0] / 128 * (extent->points[1] / 128) : 0;
+        bool many = tiles >= info->cores, room = info->local_bytes >= 192 << 10;
+        v->stage = info->local_bytes >= 120 << 10 ? 3 : 2;
+        if (halves && room && tiles >= 2 * info->cores && atn_device_has_warpgroup(info)) {
+            v->p[0].lanes = 4;
+            v->p[1].lanes = v->p[0].regs = v->q[0].tile = 64;
+            v->p[1].regs = 2;
+            v->stage = 4;
+            v->matrix = ATN_MATRIX_WARPGROUP;
+            return;
+        }
+        bool doubles = !halves && !singles && many && room;
+        if (doubles) v->stage = 4;
+        v->p[0].lanes = doubles ? 16 : 8;
         v->p[1].lanes = halves ? 32 : 16;
         v->p[0].regs = halves || (singles && many) ? 16 : 8;
-        v->p[1].regs = singles && many ? 8 : 4;
+        v->p[1].regs = (singles && many) || doubles ? 8 : 4;
         v->q[0].tile = halves ? 64 : 16;
-        v->stage = info->local_bytes >= 120 << 10 ? 3 : 2;
         v->resident = halves ? 2 : 0;
         v->matrix = halves ? ATN_MATRIX_HALF : singles ? ATN_MATRIX_PAIR : ATN_MATRIX_DOUBLE;
         return;

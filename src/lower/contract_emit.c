@@ -214,7 +214,7 @@ static bool has_room(const lowering *l, const contraction *x) {
     int32_t limit = REGISTERS / (l->cuts.items * groups);
     int32_t set = each * (4 * words_of_left(x) + 2 * words_of_right(x));
     int32_t sums = each * 4 * words_of_left(x) * words_of_right(x);
-    return sums + 2 * set + each * OTHERS <= (limit < MOST ? limit : MOST);
+    return sums + 2 * set + OTHERS <= (limit < MOST ? limit : MOST);
 }
 
 /* A loop over the tiles of the range; `now` is the buffer that holds the one at work. What is made between begin and

@@ -124,7 +124,10 @@ KIT_TEST(matrix_units_are_used) {
                      pairs = {.points = {10000, 1, 1}, .range = 10000};
     atn_device_info old = GPU;
     snprintf(old.arch, sizeof old.arch, "sm_75");
-    assert_int_equal(matrix_of("gemm", "HP", &GPU, &large), ATN_MATRIX_HALF);
+    atn_device_info between = GPU; /* no products by four warps together */
+    snprintf(between.arch, sizeof between.arch, "sm_80");
+    assert_int_equal(matrix_of("gemm", "HP", &GPU, &large), ATN_MATRIX_WARPGROUP);
+    assert_int_equal(matrix_of("gemm", "HP", &between, &large), ATN_MATRIX_HALF);
     assert_int_equal(matrix_of("gemm", "DP", &GPU, &large), ATN_MATRIX_DOUBLE);
     assert_int_equal(matrix_of("gemm", "SP", &GPU, &large), ATN_MATRIX_PAIR);
     assert_int_equal(matrix_of("gemm", "SP", &GPU, &small), ATN_MATRIX_OFF);
