@@ -3,6 +3,7 @@
  * s^2) - exp(-(r + r_s)^2 / 2 s^2)). The frame is a mixture of all models of all sizes on a grid; its weights come from
  * EM, noise and background are those with which it is most likely. Two sizes are tried where one is less likely. */
 #include "apps/lattice/parts.h"
+#include "apps/lattice/shared.h"
 
 #include "base/compare.h"
 #include "base/lanes.h"
@@ -238,8 +239,7 @@ static void keep(const trials *all, const trial *t, likeliest *best) {
     memcpy(best->weight, t->weight, (size_t)all->x->parts * sizeof *best->weight);
 }
 
-/* All that were added, and none are left. */
-static void attempt(trials *all, likeliest *best) {
+static void try_all(trials *all) {
     int64_t n = all->count, atoms = (int64_t)all->x->pairs->atoms;
     atn_parallel(n * all->x->parts, 4, table_part, all);
     for (int round = 0; round < 2; ++round) {
@@ -248,8 +248,38 @@ static void attempt(trials *all, likeliest *best) {
         atn_parallel_pieces(n, mixture_part, all);
     }
     atn_parallel_pieces(n * EDGES, size_part, all);
-    for (int32_t k = 0; k < all->count; ++k) keep(all, &all->of[k], best);
+}
+
+/* Of several ranks each makes some of the trials, and all get what keep() looks at. */
+static atn_status try_shared(const atn_lattice *l, trials *all) {
+    trials own = {.x = all->x};
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < all->count; ++k)
+        if (lattice_shared_is_mine(l, k)) own.of[own.count++] = all->of[k];
+    try_all(&own);
+    for (int32_t k = 0, n = 0; k < all->count && status == ATN_OK; ++k) {
+        trial *t = &all->of[k];
+        if (lattice_shared_is_mine(l, k)) *t = own.of[n++];
+        double said[2 + EDGES] = {t->all, t->efficiency};
+        memcpy(said + 2, t->alone, sizeof t->alone);
+        status = lattice_shared_take(l, k, said, sizeof said);
+        if (status == ATN_OK) status = lattice_shared_take(l, k, t->weight, (size_t)all->x->parts * sizeof *t->weight);
+        t->all = said[0], t->efficiency = said[1];
+        memcpy(t->alone, said + 2, sizeof t->alone);
+    }
+    return status;
+}
+
+/* All that were added, and none are left. */
+static atn_status attempt(const atn_lattice *l, trials *all, likeliest *best) {
+    atn_status status = ATN_OK;
+    if (l->ranks && all->count > 1)
+        status = try_shared(l, all);
+    else
+        try_all(all);
+    for (int32_t k = 0; k < all->count && status == ATN_OK; ++k) keep(all, &all->of[k], best);
     all->count = 0;
+    return status;
 }
 
 static void add(trials *all, double noise, double background, double efficiency) {
@@ -258,23 +288,26 @@ static void add(trials *all, double noise, double background, double efficiency)
 }
 
 /* From several efficiencies: half the sites of half the volume are as many, and where EM starts it may stay. */
-static void attempts(trials *all, double first, double given, likeliest *best) {
+static atn_status attempts(const atn_lattice *l, trials *all, double first, likeliest *best) {
+    double given = lattice_given_noise(l);
+    atn_status status = ATN_OK;
     static const double BACKGROUND[] = {0.01, 0.08}, FINE[] = {0.76, 0.87, 1.15, 1.3}, EFFICIENCY[] = {0.3, 0.55, 0.8};
-    for (double noise = 0.04; noise<0.3; noise *= given> 0 ? 10 : 1.6) {
+    for (double noise = 0.04; noise < 0.3 && status == ATN_OK; noise *= given > 0 ? 10 : 1.6) {
         double here = given > 0 ? given : noise * first, own = best->efficiency;
         add(all, here, 0.03, own);
         for (int k = 0; k < 3; ++k)
             if (fabs(EFFICIENCY[k] - own) > 0.1) add(all, here, 0.03, EFFICIENCY[k]);
-        attempt(all, best);
+        status = attempt(l, all, best);
     }
-    for (int k = 0; k < 4 && !(given > 0); ++k) {
+    for (int k = 0; k < 4 && !(given > 0) && status == ATN_OK; ++k) {
         add(all, best->noise * FINE[k], best->background, best->efficiency);
-        attempt(all, best);
+        status = attempt(l, all, best);
     }
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k < 2 && status == ATN_OK; ++k) {
         add(all, best->noise, BACKGROUND[k], best->efficiency);
-        attempt(all, best);
+        status = attempt(l, all, best);
     }
+    return status;
 }
 
 /* The heaviest stretch of neighbouring sizes, of all models, farther than that from `not`: its weight and mean. */
@@ -346,8 +379,8 @@ atn_status lattice_phases(const atn_lattice *l, const lattice_pairs *pairs, doub
         trials all = {.x = x};
         likeliest best = {.all = -INFINITY, .one = -INFINITY, .efficiency = efficiency};
         for (size_t k = 0; k < TRIALS; ++k) all.of[k] = trial_make(x, block + atoms + k * room);
-        attempts(&all, first, lattice_given_noise(l), &best);
-        *ways = sizes(l, x, &best, out, two);
+        status = attempts(l, &all, first, &best);
+        if (status == ATN_OK) *ways = sizes(l, x, &best, out, two);
     }
     atn_free(l->ctx, x);
     atn_free(l->ctx, block);
