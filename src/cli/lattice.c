@@ -141,6 +141,10 @@ static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
                 json_object_set_new(root, "learn_seconds", json_real(o->learn_seconds)) == 0 &&
                 json_object_set_new(root, "write_seconds", json_real(o->write_seconds)) == 0 &&
                 json_object_set_new(root, "ranks", json_integer(call->ranks->count)) == 0 &&
+                (call->ranks->count == 1 ||
+                 json_object_set_new(root, "quickest",
+                                     json_pack("{s:f,s:f,s:f}", "match_seconds", o->quickest[0], "read_seconds",
+                                               o->quickest[1], "learn_seconds", o->quickest[2])) == 0) &&
                 json_object_set_new(root, "atoms_per_second", json_real(rate)) == 0 &&
                 json_object_set_new(root, "peak_bytes", json_integer((json_int_t)atn_ctx_peak_bytes(call->ctx))) == 0 &&
                 json_object_set_new(root, "estimated_bytes", json_integer((json_int_t)o->estimated_bytes)) == 0 &&
@@ -305,6 +309,7 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "on any number of ranks, goes on with the others.",
             "JSON: atoms, counts (of each class), background (atoms of other on no site of the surrounding lattice), "
             "dropped, seconds, match_seconds, read_seconds, learn_seconds, write_seconds (of the slowest rank), ranks, "
+            "quickest (with several ranks: match_seconds, read_seconds and learn_seconds of the quickest), "
             "atoms_per_second, peak_bytes, estimated_bytes (before the run; 0 with --frames), settings (constant, "
             "share, phases: [{structure, constant, share, atoms, mismatched: another lattice lies on its sites}], "
             "cutoff, noise, depth_noise, efficiency, background_neighbours: fraction of neighbours on no lattice, "

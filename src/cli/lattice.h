@@ -26,6 +26,7 @@ typedef struct lattice_outcome {
     size_t bin[ATN_LATTICE_MOST_MODELS + 1][LATTICE_BINS]; /* of each class, by confidence */
     double confidence[LATTICE_BINS];                       /* sum of it, of all atoms of a bin */
     double seconds, match_seconds;
+    double quickest[3]; /* of several ranks: the least match_seconds, read_seconds, learn_seconds */
     double read_seconds, learn_seconds, write_seconds; /* with waiting for other ranks */
     size_t estimated_bytes;                            /* of memory, as it was known before the run; 0: it was not */
     atn_lattice_info info;

@@ -123,21 +123,24 @@ static size_t sums_of(lattice_outcome *o, double *sum, bool out) {
     return n;
 }
 
-/* Bounds of the atoms, and the time of the slowest. */
+/* Bounds of the atoms, and the times of the slowest and of the quickest. */
 static atn_status join_bounds(const lattice_job *j, atn_status status) {
     lattice_outcome *o = j->o;
-    double least[9] = {-o->match_seconds};
+    double least[12] = {-o->match_seconds};
     for (int d = 0; d < 3; ++d) {
         least[1 + d] = o->seen ? o->low[d] : (double)INFINITY;
         least[4 + d] = o->seen ? -o->high[d] : (double)INFINITY;
     }
     least[7] = -o->read_seconds;
     least[8] = -o->learn_seconds;
-    status = atn_ranks_least(j->ranks, status, least, 9);
+    const double quickest[3] = {o->match_seconds, o->read_seconds, o->learn_seconds};
+    memcpy(least + 9, quickest, sizeof quickest);
+    status = atn_ranks_least(j->ranks, status, least, 12);
     if (status) return status;
     o->match_seconds = -least[0];
     o->read_seconds = -least[7];
     o->learn_seconds = -least[8];
+    memcpy(o->quickest, least + 9, sizeof o->quickest);
     for (int d = 0; d < 3; ++d) {
         o->low[d] = least[1 + d];
         o->high[d] = -least[4 + d];
