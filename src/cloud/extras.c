@@ -102,7 +102,7 @@ static number_type shortest(const cloud_extras *extras, const cloud_extra *e, si
 
 atn_status cloud_extras_settle(const atn_ctx *ctx, cloud_extras *extras, size_t points) {
     cloud_extras settled = {0};
-    size_t from[EXTRAS_MOST], index;
+    size_t from[EXTRAS_MOST] = {0}, index;
     bool changed = false;
     atn_status status = ATN_OK;
     for (size_t k = 0; status == ATN_OK && k < extras->count; ++k) {

@@ -293,9 +293,9 @@ static atn_status open_one(atn_frame *f, const char *path, const atn_cloud_setti
     const cloud_format *format = cloud_format_of(path, head, length);
     ion_layout_find *find = layout_of(path, head, length);
     bool text = format && format == &CLOUD_XYZ && source_left(&f->s) > whole;
-    status = find   ? open_streamed(f, find, format->name, options)
-             : text ? open_kept(f, format, options)
-                    : open_whole(f, options);
+    status = find && format ? open_streamed(f, find, format->name, options)
+             : text         ? open_kept(f, format, options)
+                            : open_whole(f, options);
     f->info.angstrom = find ? 10 : 1;
     if (status != ATN_OK) return status;
     take_part(f);
@@ -312,7 +312,7 @@ static atn_status frame_make(atn_ctx *ctx, const char *path, const atn_cloud_set
         status = open_one(*out, path, options, whole);
     }
     if (ranks) status = status == ATN_OK ? join_parts(*out, status) : atn_ranks_agree(ranks, status);
-    if (status == ATN_OK) end_bounds(&(*out)->info);
+    if (status == ATN_OK && *out) end_bounds(&(*out)->info);
     if (status == ATN_OK) return ATN_OK;
     atn_frame_close(*out);
     *out = NULL;

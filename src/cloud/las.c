@@ -81,7 +81,7 @@ static atn_status read_count(source *s, las_header *h) {
         if (count > 0) h->count = (size_t)count;
     }
     s->item = LAS_COUNT;
-    if (h->count > (s->size - h->points_at) / h->bytes)
+    if (h->bytes == 0 || h->count > (s->size - h->points_at) / h->bytes)
         return source_wrong(s, "%zu points of %zu bytes; %zu bytes are there", h->count, h->bytes,
                             s->size - h->points_at);
     return ATN_OK;

@@ -117,8 +117,8 @@ static void add_header(const plan *p, atn_text *out) {
     }
     h[LAS_VERSION] = 1;
     h[LAS_VERSION + 1] = p->modern ? 4 : 2;
-    memcpy(h + 26, "attune", 6);
-    memcpy(h + 58, "attune", 6);
+    memcpy(h + 26, "attune", 6); /* NOLINT(bugprone-not-null-terminated-result): fields are filled up with zeros */
+    memcpy(h + 58, "attune", 6); /* NOLINT(bugprone-not-null-terminated-result) */
     put(h + LAS_HEADER_BYTES, NUMBER_U16, (double)bytes);
     put(h + LAS_POINTS_AT, NUMBER_U32, (double)bytes);
     h[LAS_FORMAT] = (char)p->format;

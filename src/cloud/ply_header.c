@@ -111,6 +111,7 @@ static atn_status read_property(reader *r, char *rest) {
     return e->vertex ? give_role(r, p, name) : ATN_OK;
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): functions of a table */
 static atn_status read_nothing(reader *r, char *rest) {
     (void)r, (void)rest;
     return ATN_OK;
@@ -128,6 +129,7 @@ static atn_status read_end(reader *r, char *rest) {
     }
     return vertex ? ATN_OK : source_wrong(r->s, "there is no element vertex");
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 static const struct {
     const char *word;
