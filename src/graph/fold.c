@@ -25,6 +25,10 @@ static int64_t shift(atn_op op, atn_type type, int64_t a, int64_t b) {
     return op == ATN_OP_SHL ? (int64_t)((uint64_t)a << count) : a >> count;
 }
 
+bool atn_op_holds(atn_op op, bool less, bool equal) {
+    return op == ATN_OP_LT ? less : op == ATN_OP_LE ? less || equal : op == ATN_OP_EQ ? equal : !equal;
+}
+
 bool atn_op_integer(atn_op op, atn_type type, int64_t a, int64_t b, int64_t *result) {
     switch (op) {
     case ATN_OP_ADD:
@@ -75,16 +79,10 @@ bool atn_op_integer(atn_op op, atn_type type, int64_t a, int64_t b, int64_t *res
         *result = shift(op, type, a, b);
         return true;
     case ATN_OP_LT:
-        *result = a < b;
-        return true;
     case ATN_OP_LE:
-        *result = a <= b;
-        return true;
     case ATN_OP_EQ:
-        *result = a == b;
-        return true;
     case ATN_OP_NE:
-        *result = a != b;
+        *result = atn_op_holds(op, a < b, a == b);
         return true;
     default:
         return false;
@@ -120,16 +118,10 @@ static bool real_of(atn_op op, double a, double b, double *result) {
         *result = fmax(a, b);
         return true;
     case ATN_OP_LT:
-        *result = a < b;
-        return true;
     case ATN_OP_LE:
-        *result = a <= b;
-        return true;
     case ATN_OP_EQ:
-        *result = a == b;
-        return true;
     case ATN_OP_NE:
-        *result = a != b;
+        *result = atn_op_holds(op, a < b, a == b);
         return true;
     default:
         return false;

@@ -25,5 +25,6 @@ atn_small_verdict atn_small_judge(atn_small *small, const atn_access *write, con
 
 /* fold.c: an operation on integers; false when it is none. */
 bool atn_op_integer(atn_op op, atn_type type, int64_t a, int64_t b, int64_t *result);
+bool atn_op_holds(atn_op op, bool less, bool equal); /* a comparison of what is less or equal, or neither (NaN) */
 
 #endif

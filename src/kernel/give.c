@@ -24,10 +24,5 @@ atn_status atn_kernel_make(atn_device *device, const char *name, atn_type type, 
 
 atn_status atn_kernel_give(atn_kernel *kernel, const atn_named_array *arrays, size_t n_arrays,
                            const atn_named_number *numbers, size_t n_numbers) {
-    atn_status status = ATN_OK;
-    for (size_t k = 0; k < n_arrays && status == ATN_OK; ++k)
-        status = atn_kernel_bind(kernel, arrays[k].name, arrays[k].array);
-    for (size_t k = 0; k < n_numbers && status == ATN_OK; ++k)
-        status = atn_kernel_param(kernel, numbers[k].name, numbers[k].value, 0);
-    return status;
+    ATN_GIVE_ALL(kernel, atn_kernel_bind, atn_kernel_param);
 }

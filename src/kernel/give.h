@@ -27,6 +27,15 @@ enum { ATN_TRUSTED = 1, ATN_MODEST = 2, ATN_ANY_SIZE = 4, ATN_REPRODUCIBLE = 8 }
 /* What a description is told of the element type that may vary. */
 atn_kernel_settings atn_give_settings(atn_type type, int how);
 
+/* The body of a function that gives: binds all arrays, then sets all numbers, by functions of the kernel or program
+ * `object`. */
+#define ATN_GIVE_ALL(object, bind, param)                                                                              \
+    atn_status status = ATN_OK;                                                                                        \
+    for (size_t k = 0; k < n_arrays && status == ATN_OK; ++k) status = bind(object, arrays[k].name, arrays[k].array);  \
+    for (size_t k = 0; k < n_numbers && status == ATN_OK; ++k)                                                         \
+        status = param(object, numbers[k].name, numbers[k].value, 0);                                                  \
+    return status
+
 /* Nothing happens where *out is there already; on failure it stays NULL. */
 atn_status atn_kernel_make(atn_device *device, const char *name, atn_type type, int how, atn_kernel **out);
 atn_status atn_kernel_give(atn_kernel *kernel, const atn_named_array *arrays, size_t n_arrays,

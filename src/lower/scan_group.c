@@ -97,15 +97,22 @@ static void one_up(scan *s, ir_ref lane, int32_t segment, scan_accs value, scan_
     }
 }
 
+/* Of the scan's lane: its lane in a warp, or in all lanes where there are fewer, and its warp; -1: there is one. */
+static ir_ref split_lane(scan *s, int32_t segment, ir_ref *warp) {
+    atn_lowered *p = s->l->p;
+    ir_ref width = ir_address(p, segment);
+    *warp = -1;
+    if (s->lanes <= segment) return s->lane;
+    ir_ref lane = ir_declare(p, s->l->block, "lane", ir_operation(p, ATN_OP_MOD, IR_ADDRESS, s->lane, width, -1));
+    *warp = ir_declare(p, s->l->block, "warp", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, s->lane, width, -1));
+    return lane;
+}
+
 static void shuffled(scan *s, int32_t rows, scan_accs *value, scan_accs *earlier, scan_accs *total) {
     lowering *l = s->l;
     atn_lowered *p = l->p;
     int32_t segment = s->lanes < l->warp ? s->lanes : l->warp, warps = s->lanes / segment;
-    ir_ref width = ir_address(p, segment), lane = s->lane, warp = -1;
-    if (warps > 1) {
-        lane = ir_declare(p, l->block, "lane", ir_operation(p, ATN_OP_MOD, IR_ADDRESS, s->lane, width, -1));
-        warp = ir_declare(p, l->block, "warp", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, s->lane, width, -1));
-    }
+    ir_ref warp, lane = split_lane(s, segment, &warp);
     by_warp(s, lane, segment, rows, value);
     for (int32_t r = 0; r < rows && !p->failed; ++r) {
         if (s->before) one_up(s, lane, segment, value[r], earlier[r]);
@@ -183,11 +190,7 @@ void scan_warps(scan *s, int32_t rows, int32_t items, scan_accs *value, scan_acc
     atn_lowered *p = l->p;
     int32_t segment = s->lanes < l->warp ? s->lanes : l->warp, warps = s->lanes / segment;
     int32_t first = (items + segment - 1) / segment;
-    ir_ref width = ir_address(p, segment), lane = s->lane, warp = -1;
-    if (warps > 1) {
-        lane = ir_declare(p, l->block, "lane", ir_operation(p, ATN_OP_MOD, IR_ADDRESS, s->lane, width, -1));
-        warp = ir_declare(p, l->block, "warp", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, s->lane, width, -1));
-    }
+    ir_ref warp, lane = split_lane(s, segment, &warp);
     by_warp(s, lane, segment, rows, value);
     for (int32_t r = 0; r < rows && !p->failed; ++r) {
         scan_accs row, joined;

@@ -14,10 +14,5 @@ atn_status atn_program_make(atn_device *device, const char *name, atn_type type,
 
 atn_status atn_program_give(atn_program *program, const atn_named_array *arrays, size_t n_arrays,
                             const atn_named_number *numbers, size_t n_numbers) {
-    atn_status status = ATN_OK;
-    for (size_t k = 0; k < n_arrays && status == ATN_OK; ++k)
-        status = atn_program_bind(program, arrays[k].name, arrays[k].array);
-    for (size_t k = 0; k < n_numbers && status == ATN_OK; ++k)
-        status = atn_program_param(program, numbers[k].name, numbers[k].value, 0);
-    return status;
+    ATN_GIVE_ALL(program, atn_program_bind, atn_program_param);
 }

@@ -1,6 +1,7 @@
 /* Numbers of a program that are known before it runs: literals, sizes, the caller's scalars, arithmetic on them. */
 #include "plan/plan.h"
 
+#include "graph/small.h"
 #include "graph/type.h"
 
 #include <math.h>
@@ -82,13 +83,10 @@ static double binary(question *q, const atn_syntax *tree, double a, double b) {
     case ATN_OP_FLOORMOD:
         return b != 0 ? a - b * floor(a / b) : 0;
     case ATN_OP_LT:
-        return a < b;
     case ATN_OP_LE:
-        return a <= b;
     case ATN_OP_EQ:
-        return a == b;
     case ATN_OP_NE:
-        return a != b;
+        return atn_op_holds(tree->op, a < b, a == b);
     case ATN_OP_AND:
         return a != 0 && b != 0;
     case ATN_OP_OR:

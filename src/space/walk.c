@@ -193,17 +193,34 @@ static atn_status rank_of(atn_component *c, atn_walk *walk, const int32_t *level
 
 /* ---- rank, unrank, draw ---- */
 
+/* Begins a walk over a space whose points are counted: it is not empty. Whatever comes of it, leave ends it. */
+static atn_status enter(const atn_ctx *ctx, const atn_space *space, atn_space_plan **plan, atn_walk *walk,
+                        atn_big *total) {
+    bool empty;
+    *plan = NULL;
+    atn_status status = atn_space_plan_of(ctx, space, plan);
+    if (status) return status;
+    pthread_mutex_lock(&(*plan)->lock);
+    status = atn_walk_begin(ctx, *plan, walk);
+    if (!status) status = count_all(*plan, walk, total, &empty);
+    return !status && empty ? forbidden(ctx, space) : status;
+}
+
+/* Gives the point that the walk stands at, where all went well. */
+static atn_status leave(const atn_space *space, atn_space_plan *plan, atn_walk *walk, atn_status status,
+                        int32_t *levels) {
+    if (!status) memcpy(levels, walk->levels, space->n_parameters * sizeof *levels);
+    atn_walk_end(plan, walk);
+    pthread_mutex_unlock(&plan->lock);
+    return status;
+}
+
 atn_status atn_space_unrank(const atn_ctx *ctx, const atn_space *space, uint64_t rank, int32_t *levels) {
     atn_space_plan *plan;
     atn_walk walk;
     atn_big total;
-    bool empty;
-    atn_status status = atn_space_plan_of(ctx, space, &plan);
-    if (status) return status;
-    pthread_mutex_lock(&plan->lock);
-    status = atn_walk_begin(ctx, plan, &walk);
-    if (!status) status = count_all(plan, &walk, &total, &empty);
-    if (!status && empty) status = forbidden(ctx, space);
+    atn_status status = enter(ctx, space, &plan, &walk, &total);
+    if (!plan) return status;
     if (!status) {
         atn_count count = atn_big_count(&total);
         if (count.fits && rank >= count.whole)
@@ -216,10 +233,7 @@ atn_status atn_space_unrank(const atn_ctx *ctx, const atn_space *space, uint64_t
         status = unrank(c, &walk, rest % c->count);
         rest /= c->count;
     }
-    if (!status) memcpy(levels, walk.levels, space->n_parameters * sizeof *levels);
-    atn_walk_end(plan, &walk);
-    pthread_mutex_unlock(&plan->lock);
-    return status;
+    return leave(space, plan, &walk, status, levels);
 }
 
 atn_status atn_space_rank(const atn_ctx *ctx, const atn_space *space, const int32_t *levels, uint64_t *rank) {
@@ -271,21 +285,13 @@ atn_status atn_space_draw(const atn_ctx *ctx, const atn_space *space, uint64_t (
                           int32_t *levels) {
     atn_space_plan *plan;
     atn_walk walk;
-    bool empty;
-    atn_status status = atn_space_plan_of(ctx, space, &plan);
-    if (status) return status;
-    pthread_mutex_lock(&plan->lock);
-    status = atn_walk_begin(ctx, plan, &walk);
-    if (!status) status = count_all(plan, &walk, NULL, &empty);
-    if (!status && empty) status = forbidden(ctx, space);
+    atn_status status = enter(ctx, space, &plan, &walk, NULL);
+    if (!plan) return status;
     for (int32_t k = 0; k < plan->n_components && !status; ++k) {
         atn_component *c = &plan->components[k];
         status = unrank(c, &walk, draw_below(c->count, random, user));
     }
-    if (!status) memcpy(levels, walk.levels, space->n_parameters * sizeof *levels);
-    atn_walk_end(plan, &walk);
-    pthread_mutex_unlock(&plan->lock);
-    return status;
+    return leave(space, plan, &walk, status, levels);
 }
 
 /* ---- listing ---- */

@@ -3,18 +3,22 @@
 
 #include "apps/lattice/parts.h"
 
+#include <stddef.h>
 #include <string.h>
+
+/* Fields that both have, of the same name and type. */
+#define FIELD(name)                                                                                                    \
+    { offsetof(atn_lattice, name), offsetof(lattice_learned, name), sizeof(((lattice_learned *)NULL)->name) }
+static const struct {
+    size_t matcher, learned, bytes;
+} SHARED[] = {FIELD(info),  FIELD(inner), FIELD(temper), FIELD(temper_part), FIELD(background_density),
+              FIELD(shape), FIELD(knots), FIELD(rival),  FIELD(null),        FIELD(follows)};
 
 atn_status lattice_learned_get(const atn_lattice *l, lattice_learned *out) {
     memset(out, 0, sizeof *out); /* so that all bytes are known, between fields too */
     if (!l->known || l->alone) return atn_fail(l->ctx, ATN_ERR_INPUT, "lattice: nothing was learned of a frame yet");
-    out->info = l->info;
-    out->inner = l->inner, out->temper = l->temper, out->temper_part = l->temper_part;
-    out->background_density = l->background_density, out->shape = l->shape;
-    memcpy(out->knots, l->knots, sizeof out->knots);
-    memcpy(out->rival, l->rival, sizeof out->rival);
-    memcpy(out->null, l->null, sizeof out->null);
-    memcpy(out->follows, l->follows, sizeof out->follows);
+    for (size_t k = 0; k < sizeof SHARED / sizeof *SHARED; ++k)
+        memcpy((char *)out + SHARED[k].learned, (const char *)l + SHARED[k].matcher, SHARED[k].bytes);
     memcpy(out->order, l->order, sizeof out->order);
     for (int32_t m = 0; m < l->info.models; ++m) {
         out->strange[m] = l->slot[m].strange;
@@ -38,13 +42,8 @@ atn_status lattice_learned_set(atn_lattice *l, const lattice_learned *from) {
     if (!fits(l, from))
         return atn_fail(l->ctx, ATN_ERR_INPUT, "lattice: what was learned is of other models than those given here");
     for (int32_t m = l->settings.models; m < from->info.models; ++m) lattice_set_phase(l, m, from->phase_of[m]);
-    l->info = from->info;
-    l->inner = from->inner, l->temper = from->temper, l->temper_part = from->temper_part;
-    l->background_density = from->background_density, l->shape = from->shape;
-    memcpy(l->knots, from->knots, sizeof l->knots);
-    memcpy(l->rival, from->rival, sizeof l->rival);
-    memcpy(l->null, from->null, sizeof l->null);
-    memcpy(l->follows, from->follows, sizeof l->follows);
+    for (size_t k = 0; k < sizeof SHARED / sizeof *SHARED; ++k)
+        memcpy((char *)l + SHARED[k].matcher, (const char *)from + SHARED[k].learned, SHARED[k].bytes);
     for (int32_t m = 0; m < from->info.models; ++m) {
         const char *base = l->order[m].base;
         l->order[m] = from->order[m];
