@@ -5,7 +5,7 @@
 
 static void *run(void *argument) {
     atn_aside *a = argument;
-    atn_parallel_limit(a->threads);
+    (void)atn_parallel_limit(a->threads > 0 ? a->threads : 1);
     a->work(a->user);
     return NULL;
 }

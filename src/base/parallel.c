@@ -32,7 +32,11 @@ int32_t atn_parallel_worker(void) { return worker; }
 
 void atn_parallel_keep_off(int32_t by) { beside += by; }
 
-void atn_parallel_limit(int32_t threads) { limit = threads < 1 ? 1 : threads; }
+int32_t atn_parallel_limit(int32_t threads) {
+    int32_t before = limit;
+    limit = threads < 0 ? 1 : threads;
+    return before;
+}
 
 int32_t atn_parallel_cores(void) {
     cpu_set_t set;

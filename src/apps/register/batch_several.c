@@ -1,5 +1,7 @@
-/* Pairs of a batch on several devices: pieces of them (base/pieces.h), a thread for each device. */
+/* Pairs of a batch on several devices: pieces of them (base/pieces.h), a thread for each device, which share the cores
+ * of the host. */
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/pieces.h"
 #include "base/sized.h"
 #include "device/backend.h"
@@ -10,6 +12,7 @@
 
 typedef struct several {
     atn_device *const *devices;
+    int32_t cores;       /* of the host's, for each of them */
     size_t count, bytes; /* pairs, and from one to the next */
     atn_register_pair *pairs;
     atn_register_settings settings;
@@ -61,7 +64,10 @@ static atn_status work(void *user, int32_t worker, int64_t from, int64_t to) {
     own.done_user = &p;
     own.watch = s->settings.watch ? watch : NULL;
     own.watch_user = &p;
-    return atn_register_batch(s->devices[worker], (size_t)(to - from), pair_at(s, p.first), &own);
+    int32_t before = atn_parallel_limit(s->cores);
+    status = atn_register_batch(s->devices[worker], (size_t)(to - from), pair_at(s, p.first), &own);
+    (void)atn_parallel_limit(before);
+    return status;
 }
 
 atn_status atn_register_batch_several(atn_device *const *devices, int32_t n, size_t count, atn_register_pair *pairs,
@@ -79,6 +85,7 @@ atn_status atn_register_batch_several(atn_device *const *devices, int32_t n, siz
     for (size_t k = 1; k < count; ++k)
         if (pair_at(&s, k)->size != pairs->size)
             return atn_register_batch(devices[0], count, pairs, given); /* says so */
+    s.cores = atn_parallel_cores() > n ? atn_parallel_cores() / n : 1;
     s.done = atn_zalloc(ctx, count);
     if (!s.done) return ATN_ERR_MEMORY;
     pthread_mutex_init(&s.lock, NULL);
