@@ -62,6 +62,18 @@ static atn_status read_text(const atn_ctx *ctx, const char *path, const char *te
     return ATN_OK;
 }
 
+static double determinant(const double m[9]) {
+    return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
+}
+
+/* Of what turns and scales, beside the largest of its numbers. */
+static bool is_singular(const double m[16]) {
+    double part[9], largest = 0;
+    for (int k = 0; k < 9; ++k) largest = fmax(largest, fabs(part[k] = m[4 * (k / 3) + k % 3]));
+    for (int k = 0; k < 9 && largest > 0; ++k) part[k] /= largest;
+    return !(fabs(determinant(part)) > 1e-12);
+}
+
 static atn_status check(const atn_ctx *ctx, const char *path, const double *m, size_t n) {
     if (n != 16)
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: a transform is 4 rows of 4 numbers; here are %zu numbers", path, n);
@@ -69,6 +81,8 @@ static atn_status check(const atn_ctx *ctx, const char *path, const double *m, s
         if (!isfinite(m[k])) return atn_fail(ctx, ATN_ERR_INPUT, "%s: a transform has finite numbers", path);
     bool row = fabs(m[12]) + fabs(m[13]) + fabs(m[14]) + fabs(m[15] - 1) < 1e-9;
     bool column = fabs(m[3]) + fabs(m[7]) + fabs(m[11]) + fabs(m[15] - 1) < 1e-9;
+    if (row && is_singular(m))
+        return atn_fail(ctx, ATN_ERR_INPUT, "%s: the transform is singular: it puts all points onto a plane", path);
     if (row) return ATN_OK;
     return atn_fail(ctx, ATN_ERR_INPUT, "%s: the last row must be 0 0 0 1%s", path,
                     column ? "; this matrix is column-major, transpose it" : "");
@@ -117,10 +131,6 @@ json_t *atn_cli_json_matrix(const double *values, size_t rows, size_t columns) {
 }
 
 /* ---- turns ---- */
-
-static double determinant(const double m[9]) {
-    return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
-}
 
 /* Newton's iteration for the polar decomposition, X <- (X + X^-T) / 2; the inverse's transpose is the cofactors over
  * the determinant. False: there is no rotation near. */

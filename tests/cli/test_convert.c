@@ -16,6 +16,7 @@ static int begin(void **state) {
     cli_put("bad.csv", "x,y,z\n1,2,nan\n");
     cli_put("more.csv", "x,y,z\n1,2,3\n");
     cli_put("turn.txt", "0 -1 0 0\n1 0 0 0\n0 0 1 2\n0 0 0 1\n");
+    cli_put("flat.txt", "1 0 0 0\n0 1 0 0\n1 1 0 0\n0 0 0 1\n");
     cli_put("mesh.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n");
     cli_does("sample scans -o @/scans --size 1500 --turn 8 --overlap 0.95 --seed 4", "source.ply");
     return 0;
@@ -32,6 +33,7 @@ KIT_TEST(what_it_refuses) {
         {"convert @/a.csv @/x.ply --normals 2", 2, "--normals cannot be '2'"},
         {"convert @/a.csv @/x.ply --viewpoint 1,2,3", 2, "--viewpoint means nothing without --normals"},
         {"convert @/a.csv @/x.ply --transform @/nowhere.txt", 1, "nowhere.txt"},
+        {"convert @/a.csv @/x.ply --transform @/flat.txt", 1, "flat.txt: the transform is singular"},
         {"convert @/nowhere.ply @/x.ply", 1, "nowhere.ply"},
         {"convert @/bad.csv @/x.ply", 1, "z is NaN"},
         {"convert @/a.csv @/x.ply --crop 8,8,8,9,9,9", 1, "no points are left"},

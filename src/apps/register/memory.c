@@ -46,11 +46,11 @@ static need needs_there(const atn_register_settings *s, double source, double ta
                   .host = SAMPLED * (fmin(source, MOST_SAMPLED) + fmin(target, MOST_SAMPLED))};
 }
 
-static double of_method(const atn_register_settings *s) {
+static double of_method(const atn_register_settings *s, bool steps) {
     switch (s->method) {
     case ATN_REGISTER_ICP:
     case ATN_REGISTER_ICP_PLANE:
-        return reg_takes_planes(s, NULL) ? 0 : PAIRS;
+        return steps ? 0 : PAIRS;
     case ATN_REGISTER_CPD:
     case ATN_REGISTER_SOFTASSIGN:
         return SOFT;
@@ -63,27 +63,29 @@ static double judged_of(double points) {
     return points > 2 * MOST_JUDGED ? MOST_JUDGED / 2 : fmin(points, MOST_JUDGED);
 }
 
-/* remote: the device is another than the host; polish: share of the points that take part in it. */
-static need needs(const atn_register_settings *s, bool remote, double polish, double source, double target) {
+/* remote: the device is another than the host; steps: of surfaces, as gicp takes them; polish: share of the points that
+ * take part in it. */
+static need needs(const atn_register_settings *s, bool remote, bool steps, double polish, double source,
+                  double target) {
     double judged = judged_of(source) + judged_of(target);
-    bool steps = reg_is_polished(s) || reg_takes_planes(s, NULL);
     double levels = s->dense || s->compat ? 1 : LEVELS, placed = s->dense || s->compat ? 1 : PLACED;
     return (need){.source = placed * source * on_device(s),
                   .target = placed * target * on_device(s),
-                  .host = (source + target) * (COPY + levels * HOST + polish * POLISH + of_method(s)) +
+                  .host = (source + target) * (COPY + levels * HOST + polish * POLISH + of_method(s, steps)) +
                           (s->compat ? 0 : judged * JUDGED) + SCENE + (steps ? STEPS : 0) + (remote ? STAGED : 0)};
 }
 
 size_t atn_register_bytes(atn_device *device, const atn_register_settings *given, size_t source, size_t target) {
     atn_register_settings all, *settings = &all;
     if (ATN_TAKE(NULL, atn_register_settings, given, settings) != ATN_OK) return 0;
-    bool polish = reg_is_polished(settings) || reg_is_surveyed(settings);
+    bool steps = reg_is_polished(settings) || reg_takes_planes(settings, NULL);
+    bool polish = steps || reg_is_surveyed(settings);
     bool remote = device && reg_is_remote(device) &&
                   !reg_sooner_on_host(atn_device_get_info(device), settings, source > target ? source : target,
                                       atn_parallel_workers());
     need n = remote && reg_goes_to_device(device, settings, source, target)
                  ? needs_there(settings, (double)source, (double)target)
-                 : needs(settings, remote, polish, (double)source, (double)target);
+                 : needs(settings, remote, steps, polish, (double)source, (double)target);
     return (size_t)(n.source + n.target + n.host);
 }
 
@@ -108,18 +110,19 @@ atn_status reg_plan_memory(reg_problem *p) {
     enum { MOST_PARTS = 64 };
     const atn_register_settings *s = p->settings;
     atn_device *device = p->engine.device;
-    bool shared = atn_device_get_info(device)->cpu; /* the device's memory is the host's */
-    bool whole = s->method == ATN_REGISTER_GICP;    /* does nothing without surfaces */
+    bool shared = atn_device_get_info(device)->cpu;           /* the device's memory is the host's */
+    bool whole = s->method == ATN_REGISTER_GICP || p->planes; /* does nothing without surfaces */
     bool can = s->method == ATN_REGISTER_EM_ICP && !s->compat;
-    bool surfaces = whole || p->polished || p->surveyed;
+    bool steps = p->polished || p->planes, surfaces = whole || steps || p->surveyed;
     double source = (double)p->source_count, target = (double)p->target_count;
-    need n = p->on_device ? needs_there(s, source, target) : needs(s, p->engine.remote, surfaces, source, target);
+    need n =
+        p->on_device ? needs_there(s, source, target) : needs(s, p->engine.remote, steps, surfaces, source, target);
     double there = s->most_bytes ? (double)s->most_bytes : (double)atn_device_free_bytes(device);
     double fixed = shared ? n.host + n.target : n.target;
     p->parts = 1;
     if (fixed + n.source <= there) return ATN_OK;
     if (surfaces && !whole) { /* looked at where points are merged; of methods that go in one part not at all */
-        n = needs(s, p->engine.remote, can ? COARSER : 0, source, target);
+        n = needs(s, p->engine.remote, steps, can ? COARSER : 0, source, target);
         fixed = shared ? n.host + n.target : n.target;
         if (!can) p->polished = p->surveyed = false;
         if (!can && fixed + n.source <= there) return ATN_OK;
