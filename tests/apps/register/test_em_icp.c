@@ -114,24 +114,23 @@ KIT_TEST(leaves_out_what_does_not_count) {
     host_close(&host);
 }
 
-KIT_TEST(works_in_parts) {
-    kit_host host = host_open();
-    atn_scans scans = scans_of(&host, 6000, 3, 10);
+static void work_in_parts(kit_host *host) {
+    atn_scans scans = scans_of(host, 6000, 3, 10);
     atn_register_settings settings = {.init = ATN_START_GIVEN, .no_polish = true};
     memcpy(settings.start, scans.transform, sizeof settings.start);
-    atn_register_result whole = found(&host, &scans, &settings);
-    size_t wanted = atn_register_bytes(host.device, &settings, 6000, 6000);
+    atn_register_result whole = found(host, &scans, &settings);
+    size_t wanted = atn_register_bytes(host->device, &settings, 6000, 6000);
     settings.most_bytes = wanted - 250000; /* half of what the source has on the device */
-    atn_register_result parts = found(&host, &scans, &settings);
+    atn_register_result parts = found(host, &scans, &settings);
     assert_true(parts.converged == whole.converged);
     assert_true(turn_between(whole.transform, parts.transform) < 0.05);
     assert_true(fabs(parts.overlap - whole.overlap) < 0.01);
     /* with the polish and the covariance, on levels that have the source whole */
     settings.no_polish = false;
     settings.most_bytes = 0;
-    whole = found(&host, &scans, &settings);
-    settings.most_bytes = atn_register_bytes(host.device, &settings, 6000, 6000) - 350000;
-    parts = found(&host, &scans, &settings);
+    whole = found(host, &scans, &settings);
+    settings.most_bytes = atn_register_bytes(host->device, &settings, 6000, 6000) - 350000;
+    parts = found(host, &scans, &settings);
     assert_true(memcmp(whole.transform, parts.transform, sizeof whole.transform) != 0);
     assert_true(parts.converged && whole.has_covariance && parts.has_covariance);
     assert_int_equal(parts.verdict, ATN_VERDICT_TRUSTED);
@@ -139,9 +138,23 @@ KIT_TEST(works_in_parts) {
     assert_true(parts.covariance[0] > 0.5 * whole.covariance[0] && parts.covariance[0] < 50 * whole.covariance[0]);
     atn_register_result none = {0};
     settings.most_bytes = wanted / 4;
-    kit_fails(host.ctx, ATN_ERR_MEMORY, "needs",
-              atn_register(host.device, scans.source, scans.target, &settings, &none));
+    kit_fails(host->ctx, ATN_ERR_MEMORY, "needs",
+              atn_register(host->device, scans.source, scans.target, &settings, &none));
     atn_scans_free(&scans);
+}
+
+KIT_TEST(works_in_parts) {
+    kit_host host = host_open();
+    int32_t index;
+    work_in_parts(&host);
+    if (getenv("ATTUNE_TEST_ALL")) {
+        if (atn_devices_pick(host.devices, "opencl", &index) == ATN_OK) {
+            atn_device_close(host.device);
+            kit_ok(host.ctx, atn_device_open(host.devices, index, &host.device));
+            work_in_parts(&host);
+        } else
+            print_message("    SKIPPED: no OpenCL; parts on the host alone\n");
+    }
     host_close(&host);
 }
 
