@@ -12,7 +12,7 @@ static const double ATOM = 40, SLAB = 119, RESULT = 44, ROW = 52; /* bytes an at
 
 /* Atoms that the kernels get at once (apps/lattice/engine.c). */
 static double batch_of(const atn_device_info *device) {
-    if (!device->cpu) return 65536;
+    if (!device->cpu) return 16384;
     return fmin(fmax(256.0 * device->cores, 1024), 8192);
 }
 

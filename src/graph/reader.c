@@ -72,10 +72,12 @@ bool atn_reader_step(atn_reader *reader, int64_t steps, atn_place at, const char
     return false;
 }
 
-atn_place atn_reader_place(const atn_reader *reader, size_t offset) {
+atn_place atn_reader_place(atn_reader *reader, size_t offset) {
     if (reader->n_complaints == MOST_COMPLAINTS) return (atn_place){0, 0};
-    atn_place at = {1, 1};
-    for (size_t k = 0; k < offset && k < reader->length; ++k) {
+    bool on = reader->counted && reader->counted <= offset;
+    atn_place at = on ? reader->counted_at : (atn_place){1, 1};
+    size_t k = on ? reader->counted : 0;
+    for (; k < offset && k < reader->length; ++k) {
         unsigned char c = (unsigned char)reader->xml[k];
         if (c == '\n') {
             ++at.line;
@@ -84,6 +86,8 @@ atn_place atn_reader_place(const atn_reader *reader, size_t offset) {
             ++at.column;
         }
     }
+    reader->counted = k;
+    reader->counted_at = at;
     return at;
 }
 

@@ -27,6 +27,8 @@ typedef struct atn_reader {
     int64_t steps;   /* work done so far; see atn_reader_step */
     bool overrun;    /* that limit was reported */
     int32_t guesses; /* names compared for suggestions */
+    size_t counted;  /* the last offset whose place was asked for, and that: the next one is near, most often */
+    atn_place counted_at;
     /* atn_description_print: what is printed of every algorithm, and the types of its items */
     struct atn_text *print;
     atn_form form;
@@ -47,7 +49,7 @@ void atn_reader_complain(atn_reader *reader, atn_place at, const char *what, con
 /* Counts work; false once a description asks for more than any honest one would (reported once). */
 bool atn_reader_step(atn_reader *reader, int64_t steps, atn_place at, const char *what);
 
-atn_place atn_reader_place(const atn_reader *reader, size_t offset); /* {0, 0} when no more complaints are kept */
+atn_place atn_reader_place(atn_reader *reader, size_t offset); /* {0, 0} when no more complaints are kept */
 
 /* Sorts what was found by place, hands it to `diagnostics` and to the context; ATN_OK when there was nothing. */
 atn_status atn_reader_finish(atn_reader *reader, atn_diagnostics *diagnostics);

@@ -96,7 +96,7 @@ size_t atn_attribute_given(const atn_reader *reader, const atn_attribute *attrib
     return given;
 }
 
-atn_place atn_attribute_place(const atn_reader *reader, const atn_attribute *attribute, size_t offset) {
+atn_place atn_attribute_place(atn_reader *reader, const atn_attribute *attribute, size_t offset) {
     if (attribute->plain) return atn_reader_place(reader, attribute->offset + offset);
     size_t given = atn_attribute_given(reader, attribute, offset);
     size_t raw = attribute->offset; /* walk the entities */

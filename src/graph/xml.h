@@ -28,7 +28,7 @@ struct atn_element {
 atn_element *atn_xml_read(atn_reader *reader);
 
 /* The place of value[offset] in the file, through defines and entities. */
-atn_place atn_attribute_place(const atn_reader *reader, const atn_attribute *attribute, size_t offset);
+atn_place atn_attribute_place(atn_reader *reader, const atn_attribute *attribute, size_t offset);
 
 /* Where value[offset] stands in `given`, through defines. */
 size_t atn_attribute_given(const atn_reader *reader, const atn_attribute *attribute, size_t offset);

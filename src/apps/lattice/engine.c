@@ -15,7 +15,7 @@ enum {
     CORE_BATCH = 256,
     LEAST_BATCH = 1024,
     MOST_BATCH = 1 << 13,
-    DEVICE_BATCH = 1 << 16,
+    DEVICE_BATCH = 1 << 14,
     LEARNING_BATCH = 1 << 12, /* samples and frames to learn from are no larger */
     ROWS = 1 << 11,           /* of a batch, for which a core is worth waking */
     VOXELS = 1 << 12,         /* for which a core is worth waking */

@@ -70,6 +70,7 @@ typedef struct trial {
     double noise, background, efficiency;
     double all, one;           /* likelihood of the free mixture; of the best of one size for all models */
     double *fit;               /* atoms x parts: likelihood, the largest of an atom is 1 */
+    double *turned;            /* the same, part after part */
     double *top;               /* its logarithm, for each atom */
     double *weight, *expected; /* of each part; neighbours with all sites filled */
     double *none, *each;       /* of each part: number of neighbours (fill_table) */
@@ -78,11 +79,11 @@ typedef struct trial {
     double alone[EDGES];       /* likelihood of each size for all models */
 } trial;
 
-static size_t trial_room(size_t atoms, size_t parts) { return atoms * (parts + 2) + (4 + BINS) * parts; }
+static size_t trial_room(size_t atoms, size_t parts) { return atoms * (2 * parts + 2) + (4 + BINS) * parts; }
 
 static trial trial_make(const mixture *x, double *block) {
     size_t atoms = x->pairs->atoms, parts = (size_t)x->parts;
-    trial t = {.fit = block, .top = block + atoms * parts};
+    trial t = {.fit = block, .turned = block + atoms * parts, .top = block + 2 * atoms * parts};
     t.ratio = t.top + atoms, t.weight = t.ratio + atoms;
     t.expected = t.weight + parts, t.none = t.expected + parts;
     t.each = t.none + parts, t.table = t.each + parts;
@@ -131,32 +132,33 @@ ATN_IN_LANES static void fill_atom(const mixture *x, const trial *t, size_t k) {
     }
 }
 
-/* A round of EM: what the weights of the parts from `from` to `to` - 1 are multiplied with, and, where it is wanted,
- * the logarithm of the sample's likelihood. */
-ATN_IN_LANES static double weigh_once(const mixture *x, const trial *t, int32_t from, int32_t to, bool told,
-                                      const double *restrict weight, double *restrict next) {
+/* A round of EM: what the weights of all parts are multiplied with, and, where it is wanted, the logarithm of the
+ * sample's likelihood. */
+ATN_IN_LANES static double weigh_once(const mixture *x, const trial *t, bool told, double *restrict next) {
+    const double *restrict weight = t->weight;
+    const int32_t parts = x->parts;
     double likelihood = 0, n = (double)x->pairs->atoms;
-    memset(next, 0, (size_t)(to - from) * sizeof *next);
+    memset(next, 0, (size_t)parts * sizeof *next);
     for (size_t k = 0; k < x->pairs->atoms; ++k) {
-        const double *restrict fit = t->fit + k * (size_t)x->parts + from;
+        const double *restrict fit = t->fit + k * (size_t)parts;
         double sum = 1e-30;
         ATN_LANES(reduction(+ : sum))
-        for (int32_t c = 0; c < to - from; ++c) sum += weight[c] * fit[c];
+        for (int32_t c = 0; c < parts; ++c) sum += weight[c] * fit[c];
         if (told) likelihood += log(sum) + t->top[k];
         double part = 1 / (sum * n);
         ATN_LANES()
-        for (int32_t c = 0; c < to - from; ++c) next[c] += fit[c] * part;
+        for (int32_t c = 0; c < parts; ++c) next[c] += fit[c] * part;
     }
     return likelihood;
 }
 
-/* Weights of these parts that make the sample most likely, from even ones; the logarithm of its likelihood. */
-static double weigh(const mixture *x, const trial *t, int32_t from, int32_t to, double *weight) {
+/* Weights of all parts that make the sample most likely, from even ones; the logarithm of its likelihood. */
+static double weigh(const mixture *x, const trial *t) {
     double likelihood = 0, next[EDGES * ATN_LATTICE_MOST_MODELS];
-    for (int32_t c = 0; c < to - from; ++c) weight[c] = 1.0 / (to - from);
+    for (int32_t c = 0; c < x->parts; ++c) t->weight[c] = 1.0 / x->parts;
     for (int round = 0; round < ROUNDS; ++round) {
-        likelihood = weigh_once(x, t, from, to, round == ROUNDS - 1, weight, next);
-        for (int32_t c = 0; c < to - from; ++c) weight[c] *= next[c];
+        likelihood = weigh_once(x, t, round == ROUNDS - 1, next);
+        for (int32_t c = 0; c < x->parts; ++c) t->weight[c] *= next[c];
     }
     return likelihood;
 }
@@ -201,7 +203,10 @@ static void atom_part(void *user, int64_t from, int64_t to) {
         fill_atom(all->x, t, k);
         t->top[k] = -INFINITY;
         for (int32_t c = 0; c < all->x->parts; ++c) t->top[k] = fmax(t->top[k], fit[c]);
-        for (int32_t c = 0; c < all->x->parts; ++c) fit[c] = exp(fit[c] - t->top[k]);
+        for (int32_t c = 0; c < all->x->parts; ++c) {
+            fit[c] = exp(fit[c] - t->top[k]);
+            t->turned[c * atoms + (int64_t)k] = fit[c];
+        }
     }
 }
 
@@ -209,20 +214,55 @@ static void mixture_part(void *user, int64_t from, int64_t to) {
     trials *all = user;
     for (int64_t k = from; k < to; ++k) {
         trial *t = &all->of[k];
-        t->all = weigh(all->x, t, 0, all->x->parts, t->weight);
+        t->all = weigh(all->x, t);
         t->efficiency = filled(all->x, t);
     }
 }
 
+/* A round of EM like weigh_once, of few parts, many atoms at once. */
+ATN_IN_LANES static double weigh_few(const mixture *x, const trial *t, int32_t first, bool told, const double *weight,
+                                     double *next) {
+    enum { AT_ONCE = 64 };
+    double likelihood = 0, n = (double)x->pairs->atoms;
+    for (int32_t c = 0; c < x->models; ++c) next[c] = 0;
+    for (size_t from = 0; from < x->pairs->atoms; from += AT_ONCE) {
+        int32_t some = x->pairs->atoms - from < AT_ONCE ? (int32_t)(x->pairs->atoms - from) : AT_ONCE;
+        double sum[AT_ONCE];
+        for (int32_t k = 0; k < some; ++k) sum[k] = 1e-30;
+        for (int32_t c = 0; c < x->models; ++c) {
+            const double *restrict fit = t->turned + (size_t)(first + c) * x->pairs->atoms + from, w = weight[c];
+            ATN_LANES()
+            for (int32_t k = 0; k < some; ++k) sum[k] += w * fit[k];
+        }
+        for (int32_t k = 0; k < some && told; ++k) likelihood += log(sum[k]) + t->top[from + (size_t)k];
+        ATN_LANES()
+        for (int32_t k = 0; k < some; ++k) sum[k] = 1 / (sum[k] * n);
+        for (int32_t c = 0; c < x->models; ++c) {
+            const double *restrict fit = t->turned + (size_t)(first + c) * x->pairs->atoms + from;
+            double more = 0;
+            ATN_LANES(reduction(+ : more))
+            for (int32_t k = 0; k < some; ++k) more += fit[k] * sum[k];
+            next[c] += more;
+        }
+    }
+    return likelihood;
+}
+
+/* The logarithm of the likelihood of one size for all models. */
+static double weigh_size(const mixture *x, const trial *t, int32_t edge) {
+    double likelihood = 0, weight[ATN_LATTICE_MOST_MODELS], next[ATN_LATTICE_MOST_MODELS];
+    for (int32_t c = 0; c < x->models; ++c) weight[c] = 1.0 / x->models;
+    for (int round = 0; round < ROUNDS; ++round) {
+        likelihood = weigh_few(x, t, edge * x->models, round == ROUNDS - 1, weight, next);
+        for (int32_t c = 0; c < x->models; ++c) weight[c] *= next[c];
+    }
+    return likelihood;
+}
+
 static void size_part(void *user, int64_t from, int64_t to) {
     trials *all = user;
-    int32_t models = all->x->models;
-    double weight[ATN_LATTICE_MOST_MODELS];
-    for (int64_t k = from; k < to; ++k) {
-        trial *t = &all->of[k / EDGES];
-        int32_t e = (int32_t)(k % EDGES);
-        t->alone[e] = weigh(all->x, t, e * models, (e + 1) * models, weight);
-    }
+    for (int64_t k = from; k < to; ++k)
+        all->of[k / EDGES].alone[k % EDGES] = weigh_size(all->x, &all->of[k / EDGES], (int32_t)(k % EDGES));
 }
 
 /* What was the likeliest so far. */
