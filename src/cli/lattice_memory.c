@@ -7,8 +7,8 @@
 
 enum { HELD = 1 << 28 };                              /* bytes of a frame, and of its results, in memory */
 static const double BUFFERS = 50e6, WRITTEN = 11.5e6; /* tables and buffers; those of results */
-static const double NEAR = 2300, SCORES = 3700;       /* of an atom of a batch: neighbours; of each model, results */
-static const double ATOM = 40, SLAB = 119, RESULT = 44, ROW = 52; /* bytes an atom: of the frame, of a slab, with -o */
+static const double NEAR = 3080, SCORES = 3700;       /* of an atom of a batch: neighbours; of each model, results */
+static const double ATOM = 40, SLAB = 167, RESULT = 44, ROW = 52; /* bytes an atom: of the frame, of a slab, with -o */
 
 /* Atoms that the kernels get at once (apps/lattice/engine.c). */
 static double batch_of(const atn_device_info *device) {

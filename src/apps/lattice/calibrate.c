@@ -94,7 +94,7 @@ static atn_status match(atn_lattice *l, made *m) {
     lattice_cells cells = {0};
     lattice_around around = {0};
     atn_status status = lattice_cells_make(l->ctx, &atoms, 1, l->info.cutoff, &cells);
-    if (status == ATN_OK) status = lattice_around_make(&cells, m->count, &around);
+    if (status == ATN_OK) status = lattice_around_make(&cells, cells.order, m->count, &around);
     size_t n = 0;
     for (size_t k = 0; k < m->count && status == ATN_OK && !lattice_batch_is_full(l); ++k, ++n) {
         m->which[n] = (size_t)cells.order[k]; /* as they lie, so that turns of those before help */

@@ -134,6 +134,7 @@ typedef struct lattice_near {
     float *axis[3];
 } lattice_near;
 
+size_t lattice_regions(int32_t batch); /* floats of each axis in which neighbours of a batch are found */
 /* For so many atoms; what was made before a failure is freed by lattice_near_free. */
 atn_status lattice_near_make(const atn_ctx *ctx, size_t atoms, size_t room, lattice_near *out);
 void lattice_near_free(const atn_ctx *ctx, lattice_near *near);
@@ -299,6 +300,8 @@ struct atn_lattice {
     atn_array *axis[3], *start, *last, *end;
     lattice_near near; /* of a batch */
     lattice_near next; /* of the one that the device works on meanwhile */
+    float *region[3];  /* where neighbours of a batch are found (batch_near.c); and where each atom's are there */
+    int32_t *place;
     lattice_found *found;
     unsigned char *sure; /* of the batch, which were so at once */
     lattice_recent recent;

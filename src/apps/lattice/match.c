@@ -199,7 +199,7 @@ static atn_status match_own(job *j) {
     return status;
 }
 
-atn_status lattice_around_make(const lattice_cells *cells, size_t own, lattice_around *out) {
+atn_status lattice_around_make(const lattice_cells *cells, const int32_t *atom, size_t own, lattice_around *out) {
     size_t sites = (size_t)cells->start[cells->cells];
     int32_t *first = atn_alloc(cells->ctx, (sites + 1) * sizeof *first);
     *out = (lattice_around){.cells = cells, .first = first, .phase = atn_zalloc(cells->ctx, sites + 1)};
@@ -207,7 +207,7 @@ atn_status lattice_around_make(const lattice_cells *cells, size_t own, lattice_a
     if (!first || !out->phase || !out->told) return ATN_ERR_MEMORY;
     for (size_t k = 0; k < sites; ++k) first[k] = -1;
     for (size_t k = 0; k < cells->atoms; ++k)
-        if ((size_t)cells->order[k] < own && first[cells->site[k]] < 0) first[cells->site[k]] = cells->order[k];
+        if ((size_t)atom[k] < own && first[cells->site[k]] < 0) first[cells->site[k]] = cells->order[k];
     return ATN_OK;
 }
 
@@ -227,20 +227,41 @@ void lattice_around_free(lattice_around *around) {
     atn_free(around->cells->ctx, around->told);
 }
 
-/* Atoms at one place are told the same. */
-typedef struct sharing {
+/* Results in the order of the cells, where those around an atom lie together, and the atoms that they are of. */
+typedef struct sorted {
     const lattice_around *around;
+    int32_t *same, *atom, *rank; /* numbers of atoms as cells have them, which is that order; and as they were */
     size_t own;
-    atn_lattice_atom *out;
-} sharing;
+    atn_lattice_atom *told, *out;
+} sorted;
 
+static void number_part(void *user, int64_t from, int64_t to) {
+    int32_t *same = user;
+    for (int64_t k = from; k < to; ++k) same[k] = (int32_t)k;
+}
+
+/* Atoms at one place are told the same. */
 static void share_part(void *user, int64_t from, int64_t to) {
-    const sharing *x = user;
-    const lattice_cells *c = x->around->cells;
-    for (int64_t k = from; k < to; ++k) {
-        int32_t atom = c->order[k], first = x->around->first[c->site[k]];
-        if ((size_t)atom < x->own && atom != first) x->out[atom] = x->out[first];
-    }
+    const sorted *x = user;
+    for (int64_t k = from; k < to; ++k)
+        if ((size_t)x->atom[k] < x->own) x->out[x->atom[k]] = x->told[x->around->first[x->around->cells->site[k]]];
+}
+
+static atn_status sort_results(lattice_cells *cells, sorted *x) {
+    x->same = atn_alloc(cells->ctx, (cells->atoms + 1) * sizeof *x->same);
+    x->told = atn_alloc(cells->ctx, (cells->atoms + 1) * sizeof *x->told);
+    if (!x->same || !x->told) return ATN_ERR_MEMORY;
+    atn_parallel((int64_t)cells->atoms, SITES, number_part, x->same);
+    x->atom = cells->order, x->rank = cells->rank;
+    cells->order = cells->rank = x->same;
+    return ATN_OK;
+}
+
+/* Numbers are those of the slab again. */
+static void unsort(lattice_cells *cells, sorted *x) {
+    if (x->atom) cells->order = x->atom, cells->rank = x->rank;
+    atn_free(cells->ctx, x->same);
+    atn_free(cells->ctx, x->told);
 }
 
 atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out) {
@@ -252,12 +273,14 @@ atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double an
     l->recent = (lattice_recent){.near = false}; /* what is told of a slab does not depend on those before */
     size_t *which = atn_alloc(l->ctx, 3 * (size_t)l->batch * sizeof *which);
     lattice_around around = {0};
-    job j = {.l = l, .around = &around, .which = which, .next = which + l->batch, .out = out};
+    sorted all = {.around = &around, .own = atoms->own, .out = out};
+    status = which ? sort_results(&cells, &all) : ATN_ERR_MEMORY;
+    job j = {.l = l, .around = &around, .which = which, .next = which + l->batch, .out = all.told};
     j.place = which + 2 * l->batch;
-    status = which ? lattice_around_make(&cells, atoms->own, &around) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = lattice_around_make(&cells, all.atom, atoms->own, &around);
     if (status == ATN_OK) status = match_own(&j);
-    sharing all = {&around, atoms->own, out};
     if (status == ATN_OK) atn_parallel((int64_t)cells.atoms, SITES, share_part, &all);
+    unsort(&cells, &all);
     if (status == ATN_OK && atoms->species && lattice_is_ordered(l)) status = lattice_order_tell(l, &cells, atoms, out);
     l->near.atoms = 0;
     lattice_late_free(l, &j.late);

@@ -30,7 +30,8 @@ typedef struct lattice_around {
     float doubt;         /* who is surer than that is told, in this pass */
     bool followed;       /* sure atoms of this pass are LATTICE_NEW */
 } lattice_around;
-atn_status lattice_around_make(const lattice_cells *cells, size_t own, lattice_around *out);
+/* atom: of each place of the order, its number among all; those below `own` are matched. */
+atn_status lattice_around_make(const lattice_cells *cells, const int32_t *atom, size_t own, lattice_around *out);
 void lattice_around_settle(const lattice_around *around); /* the pass is over */
 void lattice_around_free(lattice_around *around);
 

@@ -144,7 +144,7 @@ KIT_TEST(the_nearest_sure_atom) {
     l->slot[0].symmetries = 1;
     l->slot[0].symmetry[0][0] = 1;
     kit_ok(ctx, lattice_cells_make(ctx, &atoms, 1, 2, &cells));
-    kit_ok(ctx, lattice_around_make(&cells, 4, &around));
+    kit_ok(ctx, lattice_around_make(&cells, cells.order, 4, &around));
     hint_of(l, &around, 2, 0, out, &hint);
     assert_int_equal(hint.model, -1); /* nobody is sure */
     for (int k = 1; k < 4; ++k) {
