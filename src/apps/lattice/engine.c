@@ -131,7 +131,9 @@ static atn_status put_turns(atn_lattice *l, lattice_slot *s) {
 
 /* ---- kernels ---- */
 
+/* Made once: what it works on is given anew whenever the engine opens. */
 static atn_status kernel(atn_lattice *l, const char *name, atn_kernel **out) {
+    if (*out) return ATN_OK;
     return atn_kernel_make(l->device, name, ATN_SP, ATN_TRUSTED, out);
 }
 
@@ -252,27 +254,26 @@ static void free_all(atn_array **const arrays[], size_t count) {
     }
 }
 
-static void close_kernels(lattice_slot *s) {
+static void close_rows(lattice_slot *s) {
     atn_array **const arrays[] = {&s->score,     &s->rows,      &s->best,     &s->sum,       &s->q[0],
                                   &s->q[1],      &s->q[2],      &s->q[3],     &s->q_rows[0], &s->q_rows[1],
                                   &s->q_rows[2], &s->q_rows[3], &s->fit[0],   &s->fit[1],    &s->fit[2],
                                   &s->fit[3],    &s->shift[0],  &s->shift[1], &s->shift[2]};
-    atn_kernel **const kernels[] = {&s->score_kernel, &s->pick_kernel, &s->refine_kernel[0], &s->refine_kernel[1],
-                                    &s->refine_kernel[2]};
     lattice_follow *f = &s->follow;
+    atn_array **const followed[] = {&f->q[0],   &f->q[1],   &f->q[2],     &f->q[3],     &f->fit[0],   &f->fit[1],
+                                    &f->fit[2], &f->fit[3], &f->shift[0], &f->shift[1], &f->shift[2], &f->end};
+    free_all(arrays, sizeof arrays / sizeof *arrays);
+    free_all(followed, sizeof followed / sizeof *followed);
+}
+
+static void free_kernels(lattice_slot *s) {
+    atn_kernel **const kernels[] = {&s->score_kernel,     &s->pick_kernel,      &s->refine_kernel[0],
+                                    &s->refine_kernel[1], &s->refine_kernel[2], &s->follow.kernel[0],
+                                    &s->follow.kernel[1]};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; ++k) {
         atn_kernel_free(*kernels[k]);
         *kernels[k] = NULL;
     }
-    for (int k = 0; k < 2; ++k) atn_kernel_free(f->kernel[k]);
-    for (int k = 0; k < 4; ++k) {
-        atn_array_free(f->q[k]);
-        atn_array_free(f->fit[k]);
-        if (k < 3) atn_array_free(f->shift[k]);
-    }
-    atn_array_free(f->end);
-    *f = (lattice_follow){0};
-    free_all(arrays, sizeof arrays / sizeof *arrays);
 }
 
 static void close_near(atn_lattice *l) {
@@ -383,7 +384,7 @@ atn_status lattice_engine_widen(atn_lattice *l) {
         close_near(l);
         status = open_near(l);
         for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
-            close_kernels(&l->slot[m]);
+            close_rows(&l->slot[m]);
             status = make_kernels(l, &l->slot[m]);
         }
         if (status != ATN_OK) lattice_engine_close(l);
@@ -394,7 +395,7 @@ atn_status lattice_engine_widen(atn_lattice *l) {
 
 static void close_slot(atn_lattice *l, lattice_slot *s) {
     atn_array **const arrays[] = {&s->turn, &s->grid, &s->table, &s->pull[0], &s->pull[1]};
-    close_kernels(s);
+    close_rows(s);
     free_all(arrays, sizeof arrays / sizeof *arrays);
     for (int k = 0; k < 2; ++k) {
         atn_free(l->ctx, s->host_pull[k]);
@@ -410,6 +411,11 @@ void lattice_engine_close(atn_lattice *l) {
     for (int32_t m = 0; m < ATN_LATTICE_MOST_MODELS; ++m) close_slot(l, &l->slot[m]);
     close_near(l);
     l->ready = false;
+}
+
+void lattice_engine_free(atn_lattice *l) {
+    lattice_engine_close(l);
+    for (int32_t m = 0; m < ATN_LATTICE_MOST_MODELS; ++m) free_kernels(&l->slot[m]);
 }
 
 /* ---- running ---- */

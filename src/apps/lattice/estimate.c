@@ -160,33 +160,65 @@ static double first_peak(const distances *d) {
     return at;
 }
 
+/* Edges and noises of a model that are tried on all cores; the first of the likeliest is taken. */
+enum { TRIED = 512 };
+typedef struct tries {
+    const distances *d;
+    double density;
+    lattice_shells shells;
+    size_t count;
+    guess of[TRIED];
+} tries;
+
+static void add_try(tries *t, double edge, double noise) {
+    if (t->count < TRIED) t->of[t->count++] = (guess){.likelihood = -INFINITY, .edge = edge, .noise = noise};
+}
+
+static void try_part(void *user, int64_t from, int64_t to) {
+    tries *t = user;
+    for (int64_t k = from; k < to; ++k) {
+        guess best = {.likelihood = -INFINITY};
+        try_one(t->d, &t->shells, t->density, t->of[k].edge, t->of[k].noise, &best);
+        t->of[k] = best;
+    }
+}
+
+static void try_all(tries *t, guess *best) {
+    atn_parallel_pieces((int64_t)t->count, try_part, t);
+    for (size_t k = 0; k < t->count; ++k)
+        if (t->of[k].likelihood > best->likelihood) *best = t->of[k];
+    t->count = 0;
+}
+
 /* Over edges around what the first peak says, noises, background: coarse, then fine. */
 static atn_status search(const atn_lattice *l, const distances *d, guesses *out) {
     double density = d->median / ball(d->reach), first = first_peak(d) / 1.12, most = cbrt(1.02 / density);
     double given = lattice_given_noise(l);
     out->best = (guess){.likelihood = -INFINITY};
     for (int32_t m = 0; m < l->info.models; ++m) {
-        lattice_shells s;
+        tries t = {.d = d, .density = density};
         out->model[m] = out->best;
         out->model[m].likelihood = -INFINITY;
         guess here = {.likelihood = -INFINITY};
         const atn_lattice_model *model = &l->settings.model[m];
         if (model->points) continue;
-        atn_status status = lattice_shells_make(l->ctx, model->name, fmin(d->reach / (0.7 * first) + 1, 6), &s);
+        atn_status status = lattice_shells_make(l->ctx, model->name, fmin(d->reach / (0.7 * first) + 1, 6), &t.shells);
         if (status != ATN_OK) return status;
         double fixed = model->constant > 0 ? cbrt(lattice_kind_volume(model->name, model->constant)) : 0;
         for (double by = 0.8; by < 1.21; by += 0.01)
             for (double noise = 0.04; noise < 0.35; noise *= 1.35) {
                 double edge = fixed > 0 ? fixed : first * by;
-                if (edge <= most || fixed > 0) try_one(d, &s, density, edge, given > 0 ? given : noise * edge, &here);
+                if (edge <= most || fixed > 0) add_try(&t, edge, given > 0 ? given : noise * edge);
                 if (fixed > 0) by = 2;
             }
+        try_all(&t, &here);
         guess fine = here;
         for (double by = 0.99; by < 1.0101; by += 0.002)
             for (double times = 0.8; times < 1.26; times *= 1.08) {
                 double edge = fixed > 0 ? fixed : here.edge * by;
-                try_one(d, &s, density, edge, given > 0 ? given : here.noise * times, &fine);
+                add_try(&t, edge, given > 0 ? given : here.noise * times);
             }
+        try_all(&t, &fine);
         out->model[m] = fine;
         if (fine.likelihood > out->best.likelihood) out->best = fine;
     }

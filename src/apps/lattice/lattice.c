@@ -125,7 +125,7 @@ atn_status atn_lattice_create(atn_device *device, const atn_lattice_settings *gi
 
 void atn_lattice_free(atn_lattice *l) {
     if (!l) return;
-    lattice_engine_close(l);
+    lattice_engine_free(l);
     for (int32_t m = 0; m < ATN_LATTICE_MOST_MODELS; ++m)
         for (int axis = 0; axis < 3; ++axis) atn_free(l->ctx, l->given[m][axis]);
     atn_free(l->ctx, l);

@@ -312,6 +312,7 @@ struct atn_lattice {
 /* Tables and kernels for the info as it is now. */
 atn_status lattice_engine_open(atn_lattice *l);
 void lattice_engine_close(atn_lattice *l);
+void lattice_engine_free(atn_lattice *l); /* closed, and kernels are freed */
 /* Once learning is over: batches of atoms as large as the device likes, where the engine is open. */
 atn_status lattice_engine_widen(atn_lattice *l);
 /* Starts the kernels over a batch. */
