@@ -11,12 +11,14 @@ typedef struct atn_aside {
     void (*work)(void *user); /* NULL: none, or done */
     void *user;
     int32_t threads;
-    bool running; /* on a thread of its own; else it is left to atn_aside_end */
+    bool running;  /* on a thread of its own; else it is left to atn_aside_end */
+    bool kept_off; /* the caller's loops keep off its cores */
     pthread_t thread;
 } atn_aside;
 
 /* Begins `work`, whose loops over all cores (base/parallel.h) have so many threads of their own; loops of the caller
- * have one until it is over. Where no thread can be made, atn_aside_end does it. */
+ * have one until it is over, unless they leave as many cores (atn_parallel_leave). Where no thread can be made,
+ * atn_aside_end does it. */
 void atn_aside_begin(atn_aside *aside, void (*work)(void *user), void *user, int32_t threads);
 void atn_aside_end(atn_aside *aside); /* waits until it is done; none: nothing; by the thread that began it */
 

@@ -26,6 +26,9 @@ static _Thread_local int32_t limit;
 /* Work beside this thread that its loops leave the other cores to. */
 static _Thread_local int32_t beside;
 
+/* Cores that are left to such work, so that loops need not. */
+static _Thread_local int32_t left;
+
 bool atn_parallel_inside(void) { return inside > 0; }
 
 int32_t atn_parallel_worker(void) { return worker; }
@@ -51,8 +54,18 @@ int32_t atn_parallel_some(int32_t few, int32_t many) { return atn_parallel_cores
 
 int32_t atn_parallel_workers(void) {
     if (inside || beside > 0) return 1;
-    int32_t count = atn_parallel_cores();
+    int32_t count = atn_parallel_cores() - left;
+    if (count < 1) count = 1;
     return limit && count > limit ? limit : count;
+}
+
+int32_t atn_parallel_left(void) { return left; }
+
+void atn_parallel_leave(int32_t cores) {
+    const void *runtime = atn_threads_runtime();
+    left = cores > 0 ? cores : 0;
+    int32_t workers = atn_parallel_workers();
+    if (left && atn_threads_kept(runtime) > workers) (void)atn_threads_ready(runtime, workers); /* the others end */
 }
 
 static void *run(void *argument) {

@@ -26,6 +26,11 @@ int32_t atn_parallel_limit(int32_t threads);
  * with other work would keep all others waiting, which wait busily. */
 void atn_parallel_keep_off(int32_t by);
 
+/* Until it is called with 0, loops and kernels of the calling thread leave so many cores to work beside it
+ * (base/aside.h), so that neither waits for the other. */
+void atn_parallel_leave(int32_t cores);
+int32_t atn_parallel_left(void); /* how many that are */
+
 /* Does from ... to - 1; parts of one call run at the same time, each in another worker. */
 typedef void atn_parallel_part(void *user, int64_t from, int64_t to);
 

@@ -1,5 +1,6 @@
 /* Points grouped by the cube of a raster that they lie in: cube (floor(x / e), floor(y / e), floor(z / e)), kept as
  * doubles because coordinates may be larger than any integer. */
+#include "base/extreme.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "cloud/points.h"
@@ -20,16 +21,35 @@ static uint64_t bits_of(double value) {
     return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
 }
 
+/* In several chains, since each of them waits for its own last comparison. */
+static void extremes_of(const double *p, size_t count, double *least, double *most) {
+    enum { CHAINS = 8 };
+    double low[CHAINS], high[CHAINS];
+    size_t k = 0;
+    for (int c = 0; c < CHAINS; ++c) low[c] = high[c] = p[0];
+    for (; k + CHAINS <= count; k += CHAINS)
+        for (int c = 0; c < CHAINS; ++c) {
+            low[c] = atn_lesser(low[c], p[k + (size_t)c]);
+            high[c] = atn_larger(high[c], p[k + (size_t)c]);
+        }
+    for (; k < count; ++k) {
+        low[0] = atn_lesser(low[0], p[k]);
+        high[0] = atn_larger(high[0], p[k]);
+    }
+    *least = low[0];
+    *most = high[0];
+    for (int c = 1; c < CHAINS; ++c) {
+        *least = atn_lesser(*least, low[c]);
+        *most = atn_larger(*most, high[c]);
+    }
+}
+
 /* The lowest cube on each axis; do all of them together fit one key? */
 static atn_status bounds_of(const cloud_points *points, double edge, double low[3], bool *packed) {
     *packed = true;
     for (int d = 0; d < 3 && points->count; ++d) {
-        const double *p = points->position[d];
-        double least = p[0], most = p[0];
-        for (size_t k = 1; k < points->count; ++k) {
-            least = p[k] < least ? p[k] : least;
-            most = p[k] > most ? p[k] : most;
-        }
+        double least, most;
+        extremes_of(points->position[d], points->count, &least, &most);
         low[d] = cube_of(least, edge);
         double high = cube_of(most, edge);
         if (!isfinite(low[d]) || !isfinite(high))
@@ -80,30 +100,37 @@ static bool same_cube(const cloud_points *points, double edge, size_t a, size_t 
     return true;
 }
 
-/* Fills order, and start where it is not NULL; returns how many cubes there are. */
+static bool begins(const cloud_points *points, double edge, bool packed, const cloud_keyed *items, size_t k) {
+    if (points->species && points->species[items[k].index] != points->species[items[k - 1].index]) return true;
+    return packed ? items[k].key != items[k - 1].key : !same_cube(points, edge, items[k].index, items[k - 1].index);
+}
+
+/* Where cubes begin among the items, `start` having room for each to be one; how many there are. */
 static size_t cut(const cloud_points *points, double edge, bool packed, const cloud_keyed *items, uint32_t *start) {
-    size_t cubes = 0;
-    for (size_t k = 0; k < points->count; ++k) {
-        bool same = k > 0;
-        if (same && points->species) same = points->species[items[k].index] == points->species[items[k - 1].index];
-        if (same)
-            same =
-                packed ? items[k].key == items[k - 1].key : same_cube(points, edge, items[k].index, items[k - 1].index);
-        if (same) continue;
-        if (start) start[cubes] = (uint32_t)k;
-        ++cubes;
-    }
-    if (start) start[cubes] = (uint32_t)points->count;
+    size_t cubes = points->count > 0;
+    start[0] = 0;
+    if (packed && !points->species)
+        for (size_t k = 1; k < points->count; ++k) { /* without a branch that nobody can guess */
+            start[cubes] = (uint32_t)k;
+            cubes += items[k].key != items[k - 1].key;
+        }
+    else
+        for (size_t k = 1; k < points->count; ++k)
+            if (begins(points, edge, packed, items, k)) start[cubes++] = (uint32_t)k;
+    start[cubes] = (uint32_t)points->count;
     return cubes;
 }
 
 static atn_status keep(const cloud_points *points, double edge, bool packed, const cloud_keyed *items,
                        cloud_cubes *out) {
-    out->count = cut(points, edge, packed, items, NULL);
     out->order = atn_alloc(points->ctx, points->count * sizeof *out->order);
-    out->start = out->order ? atn_alloc(points->ctx, (out->count + 1) * sizeof *out->start) : NULL;
-    if (!out->start) return ATN_ERR_MEMORY;
-    cut(points, edge, packed, items, out->start);
+    uint32_t *start = out->order ? atn_alloc(points->ctx, (points->count + 1) * sizeof *start) : NULL;
+    if (!start) return ATN_ERR_MEMORY;
+    out->start = start;
+    out->count = cut(points, edge, packed, items, start);
+    start = atn_resize(points->ctx, start, (out->count + 1) * sizeof *start);
+    if (!start) return ATN_ERR_MEMORY;
+    out->start = start;
     for (size_t k = 0; k < points->count; ++k) out->order[k] = items[k].index;
     return ATN_OK;
 }

@@ -146,6 +146,7 @@ static atn_status launch_function(atn_queue *queue, atn_function *function, cons
         args[k] = arg->buffer ? (void *)&pointers[k] : (void *)(uintptr_t)arg->value;
     }
     int32_t cores = queue->device->info.cores, threads = launch->threads;
+    if (cores > atn_parallel_left()) cores -= atn_parallel_left();
     if (threads <= 0 || threads > cores) threads = cores;
     if (atn_parallel_inside()) threads = 1; /* the other cores are at work on other parts */
     const void *runtime = atn_host_runtime(function);

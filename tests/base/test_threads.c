@@ -94,6 +94,26 @@ KIT_TEST(work_is_done_aside) {
     }
 }
 
+/* Loops that leave it a core go on with the others. */
+KIT_TEST(cores_are_left_to_work_aside) {
+    int32_t most = atn_parallel_workers();
+    if (most < 2) skip();
+    for (int32_t left = most; left > 0; --left) {
+        counted c = {0}, own = {0};
+        atn_aside aside = {0};
+        atn_parallel_leave(left);
+        int32_t rest = left < most ? most - left : 1;
+        assert_int_equal(atn_parallel_workers(), rest);
+        atn_aside_begin(&aside, count, &c, 1);
+        count(&own);
+        assert_int_equal(own.workers, rest);
+        atn_aside_end(&aside);
+        atn_parallel_leave(0);
+        assert_int_equal(atn_parallel_workers(), most);
+        for (int k = 0; k < PIECES; ++k) assert_true(c.done[k] == 2 && own.done[k] == 2);
+    }
+}
+
 /* Without room for a thread it is done when it is to be over. */
 KIT_TEST(work_is_done_at_the_end) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -140,8 +160,12 @@ KIT_TEST(openmp_says_how_many) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(openmp_says_how_many),    cmocka_unit_test(none_can_be_made),
-                                       cmocka_unit_test(work_is_done_at_the_end), cmocka_unit_test(work_is_done_aside),
-                                       cmocka_unit_test(there_are_threads),       cmocka_unit_test(they_are_counted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(openmp_says_how_many),
+                                       cmocka_unit_test(none_can_be_made),
+                                       cmocka_unit_test(work_is_done_at_the_end),
+                                       cmocka_unit_test(work_is_done_aside),
+                                       cmocka_unit_test(cores_are_left_to_work_aside),
+                                       cmocka_unit_test(there_are_threads),
+                                       cmocka_unit_test(they_are_counted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -229,18 +229,19 @@ typedef struct evidence {
     bool told;             /* or there is none */
 } evidence;
 
-/* Sums of the device; what the host makes of the terms meanwhile, where the device is another one, is done beside. */
+/* Sums of the device; what the host makes of the terms is done beside, where the device is another one or cores are
+ * left to it. */
 static atn_status gather(reg_polish_state *s, const geom_pose *pose, evidence *out) {
     enum { THREADS = 2, MANY_THREADS = 6 };
     atn_aside beside = {0};
-    bool remote = s->p->engine.remote;
+    int32_t spare = s->p->spare, threads = spare ? spare : atn_parallel_some(THREADS, MANY_THREADS);
+    bool aside = s->p->engine.remote || spare;
     *out = (evidence){.told = false};
     atn_status status = reg_scattering_open(s, pose, &out->terms);
-    if (status == ATN_OK && remote)
-        atn_aside_begin(&beside, reg_scatter, &out->terms, atn_parallel_some(THREADS, MANY_THREADS));
-    if (status == ATN_OK && !remote) reg_scatter(&out->terms);
-    if (status == ATN_OK && (remote || out->terms.told)) status = curvature_of(s, pose, out->h);
-    if (status == ATN_OK && (remote || out->terms.told)) status = step_back(s, pose, out->back, &out->told);
+    if (status == ATN_OK && aside) atn_aside_begin(&beside, reg_scatter, &out->terms, threads);
+    if (status == ATN_OK && !aside) reg_scatter(&out->terms);
+    if (status == ATN_OK && (aside || out->terms.told)) status = curvature_of(s, pose, out->h);
+    if (status == ATN_OK && (aside || out->terms.told)) status = step_back(s, pose, out->back, &out->told);
     atn_aside_end(&beside);
     reg_scattering_free(&out->terms);
     return status == ATN_OK ? out->terms.status : status;
@@ -361,18 +362,16 @@ static void tell_aside(reg_problem *p, const opinion *o) {
 }
 
 atn_status reg_covariance_aside(reg_problem *p) {
-    reg_surface surface = {0}, points = {0}, *known = p->surface;
+    reg_surface *surface, points = {0};
     opinion o = {0}, other = {0};
     p->withheld = ONE_PLACE;
     if (!(p->spacing > 0) || !(p->source_spacing > 0)) return ATN_OK;
-    atn_status status = ATN_OK;
-    if (known) { /* by both clouds' shapes now */
-        atn_array_free(known->planes);
-        known->planes = NULL;
-    } else
-        status = reg_surface_make(p, &surface);
-    if (status == ATN_OK) status = look_aside(p, known ? known : &surface, &o);
-    reg_surface_free(&surface);
+    atn_status status = reg_surface_of(p, &surface);
+    if (status == ATN_OK) { /* by both clouds' shapes now */
+        atn_array_free(surface->planes);
+        surface->planes = NULL;
+        status = look_aside(p, surface, &o);
+    }
     if (status == ATN_OK && o.same) status = reg_surface_points(p, &points);
     if (status == ATN_OK && o.same) status = look_aside(p, &points, &other);
     reg_surface_free(&points);

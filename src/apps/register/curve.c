@@ -419,7 +419,7 @@ static int bits_of(const reg_curve *curve, double edge) {
     return 3 * (int)fmax(0, fmin(halvings, AXIS_BITS));
 }
 
-static bool same_cell(uint64_t a, uint64_t b, int bits) { return a >> bits == b >> bits && !(a & OUTSIDE); }
+static bool same_cell(uint64_t a, uint64_t b, int bits) { return (a >> bits == b >> bits) & !(a & OUTSIDE); }
 
 typedef struct merging {
     const cloud_points *from;
@@ -440,12 +440,12 @@ static void find_cells(void *user, int64_t from, int64_t to) {
     const merging *t = user;
     for (size_t c = (size_t)from; c < (size_t)to; ++c) {
         size_t end = (c + 1) * CHUNK < t->from->count ? (c + 1) * CHUNK : t->from->count;
-        uint32_t cells = t->start ? t->count[c] : 0;
-        for (size_t k = c * CHUNK; k < end; ++k) {
-            if (!begins(t, k)) continue;
-            if (t->start) t->start[cells] = (uint32_t)k;
-            ++cells;
+        uint32_t found[CHUNK], cells = 0;
+        for (size_t k = c * CHUNK; k < end; ++k) { /* whether one begins is nobody's guess: no branch */
+            found[cells] = (uint32_t)k;
+            cells += begins(t, k);
         }
+        if (t->start && cells) memcpy(t->start + t->count[c], found, cells * sizeof *found);
         if (!t->start) t->count[c] = cells;
     }
 }

@@ -180,12 +180,12 @@ static void restore(reg_problem *p, const attempt *from) {
  * narrow one does not find far turns. Unless the first fits nearly everywhere, narrower ones are tried too, and the one
  * that fits most is taken. Annealing down to `rough`, then the polish. */
 static atn_status attempts(reg_problem *p, double start, double last, double *end, bool *lost) {
-    reg_surface surface;
+    reg_surface *surface;
     attempt first, best;
     double most = -1;
-    atn_status status = reg_surface_make(p, &surface);
+    atn_status status = reg_surface_of(p, &surface);
     if (status != ATN_OK) return status;
-    double rough = fmax(last, ROUGH * surface.spacing);
+    double rough = fmax(last, ROUGH * surface->spacing);
     keep(p, start, &first);
     best = first;
     bool any = false;
@@ -195,7 +195,7 @@ static atn_status attempts(reg_problem *p, double start, double last, double *en
         status = anneal(p, sigma, rough, end, &nothing);
         *end = fmin(*end, sigma);
         p->share = 0;
-        if (status == ATN_OK && !nothing) status = reg_polish(p, &surface, POLISH * *end);
+        if (status == ATN_OK && !nothing) status = reg_polish(p, surface, POLISH * *end);
         if (status != ATN_OK) break;
         any = any || !nothing;
         if (!nothing && p->share > most) {
@@ -208,8 +208,7 @@ static atn_status attempts(reg_problem *p, double start, double last, double *en
     restore(p, &best);
     *end = best.end;
     *lost = !any;
-    if (status == ATN_OK && p->converged) status = reg_polish_end(p, &surface);
-    reg_surface_free(&surface);
+    if (status == ATN_OK && p->converged) status = reg_polish_end(p, surface);
     return status;
 }
 

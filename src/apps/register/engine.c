@@ -484,6 +484,7 @@ static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, 
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_AROUND, &kernel);
     for (int k = 0; k < SUMS_AROUND && status == ATN_OK; ++k) {
         status = atn_array_create_vector(e->device, reg_sum_type(rows->type), (int64_t)rows->padded, &vector[k]);
+        if (status == ATN_OK) status = reg_array_open(vector[k]);
         if (status == ATN_OK)
             status = atn_array_view_matrix(vector[k], (int64_t)rows->blocks, (int64_t)rows->block, &matrix[k]);
         bound[7 + k] = (reg_binding){AROUND[k], matrix[k]};
@@ -505,6 +506,8 @@ atn_status reg_shapes(reg_engine *e, reg_side *rows, reg_side *columns, double r
     atn_status status = look_around(e, rows, columns, reach, vector, matrix);
     if (status == ATN_OK) status = atn_array_create_matrix(e->device, type, 6, (int64_t)rows->padded, 0, shape);
     if (status == ATN_OK) status = atn_array_create_vector(e->device, type, (int64_t)rows->padded, ratio);
+    if (status == ATN_OK) status = reg_array_open(*shape);
+    if (status == ATN_OK) status = reg_array_open(*ratio);
     for (int k = 0; k < SUMS_AROUND; ++k) bound[k] = (reg_binding){AROUND[k], vector[k]};
     bound[SUMS_AROUND] = (reg_binding){"shape", *shape};
     bound[SUMS_AROUND + 1] = (reg_binding){"ratio", *ratio};

@@ -303,30 +303,21 @@ static atn_status look_closer(const atn_ctx *ctx, const fitness_level *firm, fit
     return status == ATN_OK ? fitness_find_walls(s, ctx) : status;
 }
 
-typedef struct ending {
-    fitness *of;
-    atn_status status[2];
-} ending;
-
 static void end_side(void *user, int64_t from, int64_t to) {
-    ending *t = user;
-    for (int64_t k = from; k < to; ++k) {
-        fitness_side *s = &t->of->side[k];
-        sum_up(s);
-        if (s->flat >= MOSTLY) t->status[k] = fitness_find_walls(s, t->of->ctx);
-    }
+    fitness *t = user;
+    for (int64_t k = from; k < to; ++k) sum_up(&t->side[k]);
 }
 
 /* Planes of both sides at the same time, then what each of them comes to. */
 static atn_status end_both(fitness *f) {
-    ending t = {.of = f};
+    atn_status status = ATN_OK;
     for (int k = 0; k < 2; ++k) forget_planes(&f->side[k], NEIGHBOURS);
     atn_parallel((int64_t)(f->side[0].samples + f->side[1].samples), WORTH_A_THREAD, find_planes,
                  &(sampled){{&f->side[0], &f->side[1]}});
-    atn_parallel_pieces(2, end_side, &t);
-    atn_status status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+    atn_parallel_pieces(2, end_side, f);
     for (int k = 0; k < 2 && status == ATN_OK; ++k)
-        if (f->side[k].flat < MOSTLY) status = look_closer(f->ctx, &f->firm[k], &f->side[k]);
+        status = f->side[k].flat < MOSTLY ? look_closer(f->ctx, &f->firm[k], &f->side[k])
+                                          : fitness_find_walls(&f->side[k], f->ctx);
     return status;
 }
 

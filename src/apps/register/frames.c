@@ -84,8 +84,7 @@ atn_status reg_lying_on_device(reg_engine *e, reg_ordered *points, const double 
     return ATN_OK;
 }
 
-atn_status reg_find_frames(reg_problem *p, const cloud_points *source, const cloud_points *target,
-                           const reg_lying *source_lies, const reg_lying *target_lies) {
+atn_status reg_find_frames(reg_problem *p, const reg_lying *source_lies, const reg_lying *target_lies) {
     const atn_ctx *ctx = p->engine.ctx;
     memcpy(p->source_origin, source_lies->centroid, sizeof p->source_origin);
     memcpy(p->target_origin, target_lies->centroid, sizeof p->target_origin);
@@ -97,8 +96,8 @@ atn_status reg_find_frames(reg_problem *p, const cloud_points *source, const clo
     if (source_lies->too_small || target_lies->too_small)
         return atn_fail(ctx, ATN_ERR_INPUT,
                         "register: distances between points are too small: their squares underflow; use another unit");
-    (void)reg_leave_strays(source, p->source_spread.radius, p->source_origin);
-    p->unit = reg_leave_strays(target, p->unit, p->target_origin);
+    (void)reg_leave_strays(&p->source_usual, p->source_spread.radius, p->source_origin);
+    p->unit = reg_leave_strays(&p->target_usual, p->unit, p->target_origin);
     if (!(p->unit > 0)) p->unit = 1;
     return ATN_OK;
 }

@@ -48,11 +48,13 @@ static void spread_some(void *user, int64_t from, int64_t to) {
     }
 }
 
-double reg_usual_radius(const cloud_points *points, double middle[3]) {
+reg_usual reg_usual_of(const cloud_points *points) {
     enum { SAMPLE = 1023 };
-    double at[3][SAMPLE], distance[SAMPLE];
+    double at[3][SAMPLE], distance[SAMPLE], *middle;
     size_t count = points->count < SAMPLE ? points->count : SAMPLE;
-    if (count == 0) return 0;
+    reg_usual out = {.radius = 0};
+    middle = out.middle;
+    if (count == 0) return out;
     for (size_t k = 0; k < count; ++k)
         for (int d = 0; d < 3; ++d) at[d][k] = points->position[d][points->count / count * k];
     for (int d = 0; d < 3; ++d) {
@@ -63,14 +65,28 @@ double reg_usual_radius(const cloud_points *points, double middle[3]) {
         double way[3] = {at[0][k] - middle[0], at[1][k] - middle[1], at[2][k] - middle[2]};
         distance[k] = sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]);
     }
-    return geom_nth(distance, count, count / 2);
+    out.radius = geom_nth(distance, count, count / 2);
+    return out;
 }
 
-double reg_leave_strays(const cloud_points *points, double radius, double origin[3]) {
-    double middle[3], usual = reg_usual_radius(points, middle);
-    if (!(usual > 0) || !(radius > REG_STRAY * usual)) return radius;
-    memcpy(origin, middle, sizeof middle);
-    return REG_STRAY / 10 * usual;
+typedef struct asking {
+    const cloud_points *points[2];
+    reg_usual *of[2];
+} asking;
+
+static void ask_one(void *user, int64_t from, int64_t to) {
+    const asking *t = user;
+    for (int64_t k = from; k < to; ++k) *t->of[k] = reg_usual_of(t->points[k]);
+}
+
+void reg_find_usual(reg_problem *p, const cloud_points *source, const cloud_points *target) {
+    atn_parallel_pieces(2, ask_one, &(asking){{source, target}, {&p->source_usual, &p->target_usual}});
+}
+
+double reg_leave_strays(const reg_usual *usual, double radius, double origin[3]) {
+    if (!(usual->radius > 0) || !(radius > REG_STRAY * usual->radius)) return radius;
+    memcpy(origin, usual->middle, sizeof usual->middle);
+    return REG_STRAY / 10 * usual->radius;
 }
 
 void reg_spread_of(const cloud_points *p, const double origin[3], reg_spread *out) {

@@ -33,6 +33,11 @@ typedef struct reg_spread {
     double shape[9]; /* second moments, trace 1; zeros where all are at the origin */
 } reg_spread;
 
+/* Where the middle of a cloud is, and how far from there its usual point. */
+typedef struct reg_usual {
+    double middle[3], radius;
+} reg_usual;
+
 /* Lengths inside are in `unit`s; the target's frame has its origin at `target_origin`, the source's at `source_origin`.
  */
 typedef struct reg_problem {
@@ -49,6 +54,7 @@ typedef struct reg_problem {
     uint32_t *target_kept;               /* of the target's points that were not left out; NULL: all are there */
     double source_origin[3], target_origin[3], unit;
     reg_spread source_spread, target_spread;
+    reg_usual source_usual, target_usual;
     double spacing; /* median distance between neighbours of the target, in units */
     double source_spacing;
     reg_level level[REG_MOST_LEVELS]; /* the coarsest first; the last has all points */
@@ -77,7 +83,8 @@ typedef struct reg_problem {
     struct fitness *fitness;
     atn_aside scene_aside, fitness_aside;
     atn_status scene_status, fitness_status;
-    struct reg_surface *surface; /* of icp-plane, whose covariance looks at it again; owned; NULL: none */
+    int32_t spare;               /* cores of the host that its loops leave to these; 0: none */
+    struct reg_surface *surface; /* owned; once it was asked for */
     geom_pose rival;             /* another pose that fits clearly better, */
     bool beaten;                 /* where there is one */
     double value;                /* of the answer, for comparing it with others */
@@ -147,17 +154,16 @@ atn_status reg_lying_of(const cloud_points *points, reg_lying *out);
 /* The same of points on the device, of which `first` is one; also their weight. */
 atn_status reg_lying_on_device(reg_engine *engine, reg_ordered *points, const double first[3], reg_lying *out);
 
-/* Frames without units: origins, spreads and the unit; coordinates that cannot be squared are refused. The points serve
- * as samples. */
-atn_status reg_find_frames(reg_problem *p, const cloud_points *source, const cloud_points *target,
-                           const reg_lying *source_lies, const reg_lying *target_lies);
+/* Frames without units: origins, spreads and the unit; coordinates that cannot be squared are refused. */
+atn_status reg_find_frames(reg_problem *p, const reg_lying *source_lies, const reg_lying *target_lies);
 
 /* How far the usual point is from the middle, by medians of a sample. A cloud is no larger than REG_STRAY times that:
  * few points that are far away from all others do not say how large it is. 0: most points are at one place. */
 #define REG_STRAY 30.0
-double reg_usual_radius(const cloud_points *points, double middle[3]);
+reg_usual reg_usual_of(const cloud_points *points);
+void reg_find_usual(reg_problem *p, const cloud_points *source, const cloud_points *target); /* of both */
 /* Where they make `radius` larger than that, the origin becomes the middle; returns the radius without them. */
-double reg_leave_strays(const cloud_points *points, double radius, double origin[3]);
+double reg_leave_strays(const reg_usual *usual, double radius, double origin[3]);
 
 /* Inlier pairs at p->pose, nearest points within a distance that spacing and noise suggest: rmse, overlap,
  * inlier_distance. */

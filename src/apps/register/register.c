@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/sized.h"
 #include "kernel/kernel.h"
 #include "num/array.h"
@@ -231,12 +232,20 @@ static atn_status run_again(reg_problem *p, atn_register_settings *settings) {
     return status;
 }
 
+/* What the method will ask for, as long as the scene is made beside it. */
+static atn_status look_meanwhile(reg_problem *p) {
+    reg_surface *surface;
+    bool beside = p->scene_aside.work && p->polished && p->spacing > 0 && p->source_spacing > 0;
+    return beside ? reg_surface_of(p, &surface) : ATN_OK;
+}
+
 /* Does enough of the source fit where the clouds lie, after a short fit or some? Then p->pose is what they found. */
 static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings *settings, int fits_most, bool *fits) {
     bool scaled = settings->transform != ATN_TRANSFORM_RIGID;
     reg_span span = reg_begin(&p->engine);
     double at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
-    atn_status status = reg_scene_ready(p);
+    atn_status status = look_meanwhile(p);
+    if (status == ATN_OK) status = reg_scene_ready(p);
     double score = 0, before = -1;
     *fits = false;
     for (int k = 0; k < fits_most && status == ATN_OK && !scaled && p->open_iterations && !*fits; ++k) {
@@ -324,8 +333,8 @@ static atn_status prepare(reg_problem *p, atn_register_settings *settings) {
     atn_status status = set_up(p, settings);
     if (status == ATN_OK) status = reg_plan_memory(p);
     if (status != ATN_OK) return status;
-    reg_scene_begin(p);
-    status = reg_engine_build_ahead(&p->engine, false);
+    status = reg_scene_begin(p);
+    if (status == ATN_OK) status = reg_engine_build_ahead(&p->engine, false);
     if (status == ATN_OK) status = reg_levels_make(p, wants_pyramid(p));
     return status == ATN_OK ? check_same_clouds(p) : status;
 }
@@ -355,6 +364,9 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     p->held = held;
     p->parts = 1;
     p->haste = 1;
+    int32_t left = reg_spare(engine, &settings, pair->source, pair->target);
+    atn_parallel_leave(left);
+    p->spare = engine->remote ? 0 : left;
     reg_engine_reset(engine, &settings);
     p->engine = *engine;
     atn_status status = tell(p, TELL_START);
@@ -364,8 +376,7 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     if (status == ATN_OK) status = tell(p, TELL_JUDGED);
     if (status == ATN_OK) status = finish(p, since, out);
     reg_beside_free(p);
-    if (p->surface) reg_surface_free(p->surface);
-    atn_free(ctx, p->surface);
+    reg_surface_end(p);
     reg_levels_free(p);
     reg_ordered_free(&p->source_ordered);
     reg_ordered_free(&p->target_ordered);
@@ -378,6 +389,7 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     atn_free(ctx, p->target_kept);
     *engine = p->engine; /* with the kernels that are planned now */
     engine->settings = given;
+    atn_parallel_leave(0);
     atn_free(ctx, p);
     return status;
 }

@@ -163,7 +163,7 @@ static atn_status search_scales(attempt *t, reg_start *out, double *best) {
         int k = n % 2 ? (n + 1) / 2 : -n / 2; /* the likeliest first; refining does what is between */
         search_surface surface = {0}, *made = &surface;
         double edge = alike * pow(SCALE_STEP, k);
-        status = search_surfaces_make(&t->scene->source, &edge, 1, NULL, &made);
+        status = search_surfaces_make(&t->scene->source, &edge, 1, &made);
         if (status == ATN_OK) status = search_surfaces_describe(&made, 1);
         if (status == ATN_OK) status = search_at(t, &surface, out, best);
         search_surface_free(&surface);
@@ -171,16 +171,21 @@ static atn_status search_scales(attempt *t, reg_start *out, double *best) {
     return status;
 }
 
-/* The edges of both clouds at the same time. */
+/* The edges of both clouds at the same time, and what else there is to do. */
 typedef struct edges {
     const cloud_points *points[2];
+    const reg_meanwhile *other; /* pieces that come after these; or NULL */
     double edge[2];
     atn_status status[2];
 } edges;
 
 static void find_edge(void *user, int64_t from, int64_t to) {
     edges *t = user;
-    for (int64_t k = from; k < to; ++k) t->status[k] = search_edge(t->points[k], FEW, &t->edge[k]);
+    for (int64_t k = from; k < to; ++k)
+        if (k < 2)
+            t->status[k] = search_edge(t->points[k], FEW, &t->edge[k]);
+        else
+            t->other->part(t->other->user, k - 2, k - 1);
 }
 
 /* The same cubes for both where the scale is known: FEW points of the one, not over MANY of the other. */
@@ -202,17 +207,16 @@ atn_status reg_scene_make_beside(const cloud_points *source, const cloud_points 
     reg_scene *s = atn_zalloc(source->ctx, sizeof *s);
     if (!s) return ATN_ERR_MEMORY;
     *s = (reg_scene){.ctx = source->ctx, .source = source, .target = target, .scaled = scaled, .blank = true};
-    edges both = {.points = {source, target}};
-    atn_parallel_pieces(2, find_edge, &both);
+    edges both = {.points = {source, target}, .other = other};
+    atn_parallel_pieces(2 + (other ? other->pieces : 0), find_edge, &both);
     atn_status status = both.status[0] != ATN_OK ? both.status[0] : both.status[1];
     if (status == ATN_OK && both.edge[0] > 0 && both.edge[1] > 0) {
         if (!scaled) share_edge(both.edge);
         search_surface *const made[2] = {&s->of_source, &s->of_target};
-        status = search_surfaces_make(both.points, both.edge, 2, other, made);
+        status = search_surfaces_make(both.points, both.edge, 2, made);
         s->blank = status != ATN_OK || is_line(&s->of_source) || is_line(&s->of_target);
         if (!s->blank) status = search_raster_make(&s->of_target, &s->raster);
-    } else if (other)
-        atn_parallel_pieces(other->pieces, other->part, other->user);
+    }
     if (status == ATN_OK)
         *out = s;
     else

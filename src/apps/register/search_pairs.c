@@ -175,18 +175,20 @@ static void agree_some(void *user, int64_t from, int64_t to) {
     }
 }
 
-static void support_some(void *user, int64_t from, int64_t to) {
-    web *w = user;
-    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
-        w->support[i] = 0;
-        for (size_t j = 0; j < w->count; ++j) {
-            int third = 0;
-            for (size_t k = 0; k < WORDS && has(w, i, j); ++k)
-                third += __builtin_popcountll(w->bits[i][k] & w->bits[j][k]);
-            w->strength[i][j] = (uint16_t)third;
-            w->support[i] += third;
-        }
+/* Bits of a word are counted by one instruction in all clones but the last. */
+ATN_IN_LANES static void support_row(web *w, size_t i) {
+    int64_t support = 0;
+    for (size_t j = 0; j < w->count; ++j) {
+        int third = 0;
+        for (size_t k = 0; k < WORDS && has(w, i, j); ++k) third += __builtin_popcountll(w->bits[i][k] & w->bits[j][k]);
+        w->strength[i][j] = (uint16_t)third;
+        support += third;
     }
+    w->support[i] = support;
+}
+
+static void support_some(void *user, int64_t from, int64_t to) {
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) support_row(user, i);
 }
 
 static void weave(web *w, const search_surface *source, const search_surface *target, const pair *pairs, size_t count) {
@@ -220,25 +222,59 @@ static size_t around(const web *w, size_t seed, size_t count, uint32_t *list) {
     return found;
 }
 
-static size_t starts(web *w, const search_surface *source, const search_surface *target, const pair *pairs,
-                     size_t count, bool scaled, search_pose *out) {
-    size_t made = 0;
-    for (size_t n = 0; n < count && made < SEARCH_MOST_PAIRED; ++n) {
-        uint32_t seed = w->order[n], list[TOGETHER + 1];
-        if (w->used[seed]) continue;
-        size_t found = around(w, seed, count, list);
-        if (found < 3) continue;
+/* A pair and those that support it, and where they say the source is. */
+typedef struct start {
+    uint32_t list[TOGETHER + 1]; /* the pair itself is the last */
+    size_t found;
+    search_pose pose;
+    bool fits;
+} start;
+
+/* Some of the pairs at once, in the order of their support. */
+enum { AT_ONCE = 4 }; /* for each worker: few are looked at in vain, since others before them use them */
+typedef struct starting {
+    const web *web;
+    const search_surface *source, *target;
+    const pair *pairs;
+    bool scaled;
+    uint32_t seed[AT_ONCE * ATN_PARALLEL_MOST];
+    start of[AT_ONCE * ATN_PARALLEL_MOST];
+} starting;
+
+static void start_from(void *user, int64_t from, int64_t to) {
+    starting *t = user;
+    for (int64_t n = from; n < to; ++n) {
+        start *s = &t->of[n];
         search_moments moments = {0};
-        list[found++] = seed;
-        for (size_t k = 0; k < found; ++k) {
-            const pair *p = &pairs[list[k]];
+        s->found = around(t->web, t->seed[n], t->web->count, s->list);
+        s->fits = false;
+        if (s->found < 3) continue;
+        s->list[s->found++] = t->seed[n];
+        for (size_t k = 0; k < s->found; ++k) {
+            const pair *p = &t->pairs[s->list[k]];
             double y[3], x[3];
-            for (int a = 0; a < 3; ++a) y[a] = source->at[a][p->from], x[a] = target->at[a][p->to];
+            for (int a = 0; a < 3; ++a) y[a] = t->source->at[a][p->from], x[a] = t->target->at[a][p->to];
             search_moments_add(&moments, 1, y, x);
-            w->used[list[k]] = true;
         }
-        out[made].scale = 1;
-        if (search_moments_fit(&moments, scaled, &out[made])) ++made;
+        s->pose = (search_pose){.scale = 1};
+        s->fits = search_moments_fit(&moments, t->scaled, &s->pose);
+    }
+}
+
+/* Pairs that a start has used begin none. */
+static size_t starts(web *w, starting *t, search_pose *out) {
+    size_t made = 0, most = AT_ONCE * (size_t)atn_parallel_workers();
+    for (size_t next = 0; next < w->count && made < SEARCH_MOST_PAIRED;) {
+        size_t count = 0;
+        for (; next < w->count && count < most; ++next)
+            if (!w->used[w->order[next]]) t->seed[count++] = w->order[next];
+        atn_parallel((int64_t)count, AT_ONCE / 2, start_from, t);
+        for (size_t n = 0; n < count && made < SEARCH_MOST_PAIRED; ++n) {
+            const start *s = &t->of[n];
+            if (w->used[t->seed[n]] || s->found < 3) continue;
+            for (size_t k = 0; k < s->found; ++k) w->used[s->list[k]] = true;
+            if (s->fits) out[made++] = s->pose;
+        }
     }
     return made;
 }
@@ -247,13 +283,20 @@ atn_status search_paired(const search_surface *source, const search_surface *tar
                          size_t *count) {
     pair *pairs = atn_alloc(source->ctx, source->count * sizeof *pairs);
     web *w = atn_alloc(source->ctx, sizeof *w);
+    starting *t = atn_alloc(source->ctx, sizeof *t);
     size_t n = 0;
     *count = 0;
-    atn_status status = pairs && w ? match(source, target, pairs, &n) : ATN_ERR_MEMORY;
+    atn_status status = pairs && w && t ? match(source, target, pairs, &n) : ATN_ERR_MEMORY;
     if (status == ATN_OK && n >= 4) {
         weave(w, source, target, pairs, n);
-        *count = starts(w, source, target, pairs, n, scaled, out);
+        t->web = w;
+        t->source = source;
+        t->target = target;
+        t->pairs = pairs;
+        t->scaled = scaled;
+        *count = starts(w, t, out);
     }
+    atn_free(source->ctx, t);
     atn_free(source->ctx, w);
     atn_free(source->ctx, pairs);
     return status;

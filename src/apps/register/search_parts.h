@@ -37,8 +37,8 @@ bool search_moments_fit(const search_moments *moments, bool scaled, search_pose 
 /* The side of cubes that leave about `most` points, or 0.6 of all where there are few. 0: all are at one place. */
 atn_status search_edge(const cloud_points *points, size_t most, double *out);
 /* The mean of each cube's points, without those that hardly have any, in Morton order; weights are points of a sample.
- */
-atn_status search_thin(const cloud_points *points, double edge, cloud_points *out);
+ * Of one cloud, or of two at the same time. */
+atn_status search_thin(const cloud_points *const *points, const double *edge, int count, cloud_points *out);
 
 /* ---- search_surface.c: a cloud thinned and described ---- */
 enum {
@@ -63,10 +63,9 @@ typedef struct search_surface {
                        NULL: not described yet */
 } search_surface;
 
-/* One surface, or two at the same time, by all cores, which do `other` meanwhile (NULL: nothing); on failure there is
- * none. */
+/* One surface, or two at the same time, by all cores; on failure there is none. */
 atn_status search_surfaces_make(const cloud_points *const *points, const double *edge, int count,
-                                const reg_meanwhile *other, search_surface *const *out);
+                                search_surface *const *out);
 atn_status search_surfaces_describe(search_surface *const *surface, int count); /* fills feature, once */
 void search_surface_free(search_surface *surface);                              /* zeroed ones are fine */
 

@@ -279,55 +279,26 @@ static void arrange(const cloud_points *merged, search_surface *s) {
 }
 
 /* All but normals. */
-static atn_status thin(const cloud_points *points, double edge, search_surface *out) {
-    cloud_points merged = {0};
-    *out = (search_surface){.ctx = points->ctx, .edge = edge};
-    atn_status status = search_thin(points, edge, &merged);
-    if (status == ATN_OK) {
-        out->count = merged.count;
-        out->block = atn_zalloc(points->ctx, merged.count * 6 * sizeof *out->block);
-        if (!out->block) status = ATN_ERR_MEMORY;
-    }
-    for (int a = 0; a < 3 && status == ATN_OK; ++a) {
+static atn_status take(const cloud_points *merged, double edge, search_surface *out) {
+    *out = (search_surface){.ctx = merged->ctx, .edge = edge, .count = merged->count};
+    out->block = atn_zalloc(out->ctx, out->count * 6 * sizeof *out->block);
+    if (!out->block) return ATN_ERR_MEMORY;
+    for (int a = 0; a < 3; ++a) {
         out->at[a] = out->block + (size_t)a * out->count;
         out->normal[a] = out->block + (size_t)(3 + a) * out->count;
     }
-    if (status == ATN_OK) arrange(&merged, out);
-    cloud_points_free(&merged);
-    return status;
-}
-
-typedef struct thinning {
-    const cloud_points *const *points;
-    const double *edge;
-    int count;
-    const reg_meanwhile *other; /* pieces that come after these */
-    search_surface *const *out;
-    atn_status status[2];
-} thinning;
-
-static void thin_one(void *user, int64_t from, int64_t to) {
-    thinning *t = user;
-    for (int64_t k = from; k < to; ++k)
-        if (k < t->count)
-            t->status[k] = thin(t->points[k], t->edge[k], t->out[k]);
-        else
-            t->other->part(t->other->user, k - t->count, k - t->count + 1);
+    arrange(merged, out);
+    return ATN_OK;
 }
 
 atn_status search_surfaces_make(const cloud_points *const *points, const double *edge, int count,
-                                const reg_meanwhile *other, search_surface *const *out) {
-    enum { FEW = 1 << 16 }; /* points that one core has thinned as soon as all of them */
-    thinning t = {.points = points, .edge = edge, .count = count, .other = other, .out = out};
-    bool few = true;
-    for (int k = 0; k < count; ++k) few = few && points[k]->count <= FEW;
-    if (few)
-        atn_parallel_pieces(count + (other ? other->pieces : 0), thin_one, &t);
-    else
-        for (int k = 0; k < count; ++k) thin_one(&t, k, k + 1);
-    if (!few && other) atn_parallel_pieces(other->pieces, other->part, other->user);
-    atn_status status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+                                search_surface *const *out) {
+    cloud_points merged[2] = {{0}, {0}};
+    for (int k = 0; k < count; ++k) *out[k] = (search_surface){0};
+    atn_status status = search_thin(points, edge, count, merged);
+    for (int k = 0; k < count && status == ATN_OK; ++k) status = take(&merged[k], edge[k], out[k]);
     if (status == ATN_OK) status = look_around(out, count, NORMAL_REACH, find_normal);
+    for (int k = 0; k < count; ++k) cloud_points_free(&merged[k]);
     for (int k = 0; k < count && status != ATN_OK; ++k) search_surface_free(out[k]);
     return status;
 }

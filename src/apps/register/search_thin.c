@@ -2,6 +2,7 @@
  * table, stretch by stretch of the cloud by all cores, and put together in the order of the stretches. */
 #include "apps/register/search_parts.h"
 
+#include "base/lanes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
@@ -126,10 +127,11 @@ static sampling sampling_of(const cloud_points *points, size_t most) {
 static void sample(const sampling *s, size_t first, size_t last, uint32_t *out) {
     atn_random random;
     atn_random_seed(&random, 1 + first / STRETCH);
+    size_t whole = s->count / s->most, rest = s->count % s->most, low = whole * first + rest * first / s->most;
     for (size_t k = first; k < last; ++k) {
-        size_t low = s->count / s->most * k + s->count % s->most * k / s->most;
-        size_t high = s->count / s->most * (k + 1) + s->count % s->most * (k + 1) / s->most;
+        size_t high = whole * (k + 1) + (rest ? rest * (k + 1) / s->most : 0);
         out[k - first] = (uint32_t)(low + (high - low > 1 ? (size_t)atn_random_below(&random, high - low) : 0));
+        low = high;
     }
 }
 
@@ -141,24 +143,37 @@ static size_t stretch_end(const sampling *s, size_t stretch) {
     return (stretch + 1) * STRETCH < s->most ? (stretch + 1) * STRETCH : s->most;
 }
 
-static void take_some(const cloud_points *points, const sampling *s, double (*out)[3]) {
+typedef struct some_points {
+    double *at[3];
+    size_t count;
+} some_points;
+
+static void take_some(const cloud_points *points, const sampling *s, some_points *out) {
     for (size_t stretch = 0; stretch < stretches_of(s); ++stretch) {
         uint32_t from[STRETCH];
         size_t first = stretch * STRETCH, last = stretch_end(s, stretch);
         sample(s, first, last, from);
-        for (size_t k = first; k < last; ++k)
-            for (int a = 0; a < 3; ++a) out[k][a] = points->position[a][from[k - first]];
+        for (int a = 0; a < 3; ++a)
+            for (size_t k = first; k < last; ++k) out->at[a][k] = points->position[a][from[k - first]];
     }
 }
 
-static double extent_of(const double (*p)[3], size_t count, double low[3]) {
+ATN_IN_LANES static void extremes_of(const double *p, size_t count, double *low, double *high) {
+    double least = INFINITY, most = -INFINITY;
+    ATN_LANES(reduction(min : least) reduction(max : most))
+    for (size_t k = 0; k < count; ++k) {
+        least = p[k] < least ? p[k] : least;
+        most = p[k] > most ? p[k] : most;
+    }
+    *low = least;
+    *high = most;
+}
+
+static double extent_of(const some_points *p, double low[3]) {
     double extent = 0;
     for (int a = 0; a < 3; ++a) {
-        double least = INFINITY, high = -INFINITY;
-        for (size_t k = 0; k < count; ++k) {
-            least = p[k][a] < least ? p[k][a] : least;
-            high = p[k][a] > high ? p[k][a] : high;
-        }
+        double least, high;
+        extremes_of(p->at[a], p->count, &least, &high);
         low[a] = least;
         extent = fmax(extent, high - least);
     }
@@ -199,21 +214,32 @@ static size_t number_of(counting *t, uint64_t key) {
     return t->count - 1;
 }
 
+/* The cubes of some points on one axis, from the lowest one on. */
+ATN_IN_LANES static void count_steps(const double *p, size_t count, double per, double first, int32_t *out) {
+    ATN_LANES()
+    for (size_t k = 0; k < count; ++k) out[k] = (int32_t)(p[k] * per - first); /* not below 0 */
+}
+
 /* Cubes that are not sparse. */
-static atn_status count_cubes(const atn_ctx *ctx, counting *t, const double (*p)[3], size_t points, const double low[3],
-                              double edge, double *out) {
-    double least = 0, per = 1 / edge;
-    const int64_t first[3] = {floor_of(low[0] * per), floor_of(low[1] * per), floor_of(low[2] * per)};
+static atn_status count_cubes(const atn_ctx *ctx, counting *t, const some_points *p, const double low[3], double edge,
+                              double *out) {
+    double least = 0, per = 1 / edge, first[3];
     uint64_t last = UINT64_MAX;
     size_t n = 0;
     t->count = 0;
     memset(t->slot, 0, t->slots * sizeof *t->slot);
-    for (size_t k = 0; k < points; ++k) {
-        uint64_t key = 0;
-        for (int a = 0; a < 3; ++a) key = key << AXIS_BITS | (uint64_t)(floor_of(p[k][a] * per) - first[a]);
-        if (key != last) n = number_of(t, key); /* often the one before */
-        last = key;
-        ++t->points[n];
+    for (int a = 0; a < 3; ++a) first[a] = (double)floor_of(low[a] * per);
+    for (size_t from = 0; from < p->count; from += STRETCH) {
+        int32_t step[3][STRETCH];
+        size_t count = from + STRETCH < p->count ? STRETCH : p->count - from;
+        for (int a = 0; a < 3; ++a) count_steps(p->at[a] + from, count, per, first[a], step[a]);
+        for (size_t k = 0; k < count; ++k) {
+            uint64_t key =
+                (uint64_t)step[0][k] << 2 * AXIS_BITS | (uint64_t)step[1][k] << AXIS_BITS | (uint64_t)step[2][k];
+            if (key != last) n = number_of(t, key); /* often the one before */
+            last = key;
+            ++t->points[n];
+        }
     }
     atn_status status = least_points(ctx, t->points, t->count, &least);
     *out = 0;
@@ -222,15 +248,16 @@ static atn_status count_cubes(const atn_ctx *ctx, counting *t, const double (*p)
 }
 
 /* A surface has as many cubes as the square of 1 / edge. */
-static atn_status find_edge(const atn_ctx *ctx, const double (*p)[3], size_t points, size_t most, double *out) {
-    double lowest[3], extent = extent_of(p, points, lowest), count;
+static atn_status find_edge(const atn_ctx *ctx, const some_points *p, size_t most, double *out) {
+    size_t points = p->count;
+    double lowest[3], extent = extent_of(p, lowest), count;
     counting t;
     if (!(extent > 0) || !isfinite(extent)) return ATN_OK;
     double wanted = fmin((double)most, 0.6 * (double)points), edge = extent / sqrt(wanted);
     double low = extent * 1e-6, high = 2 * extent; /* cubes of side low are too many, those of side high too few */
     atn_status status = counting_make(ctx, points, &t);
     for (int round = 0; round < 12 && status == ATN_OK; ++round) {
-        status = count_cubes(ctx, &t, p, points, lowest, edge, &count);
+        status = count_cubes(ctx, &t, p, lowest, edge, &count);
         if (status != ATN_OK || fabs(count / wanted - 1) < 0.08) break;
         if (count > wanted)
             low = edge;
@@ -246,12 +273,13 @@ static atn_status find_edge(const atn_ctx *ctx, const double (*p)[3], size_t poi
 
 atn_status search_edge(const cloud_points *points, size_t most, double *out) {
     sampling s = sampling_of(points, SAMPLED_FOR_EDGE);
-    double(*some)[3] = atn_alloc(points->ctx, s.most * sizeof *some);
+    double *room = atn_alloc(points->ctx, 3 * s.most * sizeof *room);
     *out = 0;
-    if (!some) return ATN_ERR_MEMORY;
-    take_some(points, &s, some);
-    atn_status status = find_edge(points->ctx, (const double(*)[3])some, s.most, most, out);
-    atn_free(points->ctx, some);
+    if (!room) return ATN_ERR_MEMORY;
+    some_points some = {{room, room + s.most, room + 2 * s.most}, s.most};
+    take_some(points, &s, &some);
+    atn_status status = find_edge(points->ctx, &some, most, out);
+    atn_free(points->ctx, room);
     return status;
 }
 
@@ -261,25 +289,23 @@ typedef struct thinning {
     const cloud_points *points;
     sampling sampling;
     double edge;
-    table *of; /* of the stretches */
+    size_t stretches;
+    table *of; /* of each of these */
     atn_status *status;
 } thinning;
 
-static void thin_some(void *user, int64_t from, int64_t to) {
-    const thinning *t = user;
-    for (size_t stretch = (size_t)from; stretch < (size_t)to; ++stretch) {
-        uint32_t point[STRETCH];
-        size_t first = stretch * STRETCH, last = stretch_end(&t->sampling, stretch);
-        table *of = &t->of[stretch];
-        cube *now = NULL;
-        *of = (table){.ctx = t->points->ctx};
-        t->status[stretch] = ATN_OK;
-        sample(&t->sampling, first, last, point);
-        for (size_t k = 0; k < last - first && t->status[stretch] == ATN_OK; ++k) {
-            double p[3];
-            for (int a = 0; a < 3; ++a) p[a] = t->points->position[a][point[k]];
-            t->status[stretch] = add_point(of, t->edge, 1 / t->edge, p, &now);
-        }
+static void thin_stretch(const thinning *t, size_t stretch) {
+    uint32_t point[STRETCH];
+    size_t first = stretch * STRETCH, last = stretch_end(&t->sampling, stretch);
+    table *of = &t->of[stretch];
+    cube *now = NULL;
+    *of = (table){.ctx = t->points->ctx};
+    t->status[stretch] = ATN_OK;
+    sample(&t->sampling, first, last, point);
+    for (size_t k = 0; k < last - first && t->status[stretch] == ATN_OK; ++k) {
+        double p[3];
+        for (int a = 0; a < 3; ++a) p[a] = t->points->position[a][point[k]];
+        t->status[stretch] = add_point(of, t->edge, 1 / t->edge, p, &now);
     }
 }
 
@@ -319,23 +345,62 @@ static atn_status keep(const table *t, double edge, cloud_points *out) {
     return status;
 }
 
-atn_status search_thin(const cloud_points *points, double edge, cloud_points *out) {
-    thinning t = {.points = points, .sampling = sampling_of(points, SAMPLED), .edge = edge};
-    size_t stretches = stretches_of(&t.sampling);
-    table all = {.ctx = points->ctx};
-    *out = (cloud_points){0};
-    t.of = atn_zalloc(points->ctx, stretches * sizeof *t.of);
-    t.status = atn_alloc(points->ctx, stretches * sizeof *t.status);
-    atn_status status = t.of && t.status ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) atn_parallel_pieces((int64_t)stretches, thin_some, &t);
-    for (size_t k = 0; k < stretches && t.of && t.status; ++k) {
-        if (status == ATN_OK) status = t.status[k];
-        if (status == ATN_OK) status = join(&t.of[k], &all);
-        table_free(&t.of[k]);
+static atn_status begin(const cloud_points *points, double edge, thinning *t) {
+    *t = (thinning){.points = points, .sampling = sampling_of(points, SAMPLED), .edge = edge};
+    t->stretches = stretches_of(&t->sampling);
+    t->of = atn_zalloc(points->ctx, t->stretches * sizeof *t->of);
+    t->status = atn_alloc(points->ctx, t->stretches * sizeof *t->status);
+    return t->of && t->status ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+static atn_status put_together(const thinning *t, cloud_points *out) {
+    table all = {.ctx = t->points->ctx};
+    atn_status status = ATN_OK;
+    for (size_t k = 0; k < t->stretches && status == ATN_OK; ++k) {
+        status = t->status[k];
+        if (status == ATN_OK) status = join(&t->of[k], &all);
     }
-    if (status == ATN_OK) status = keep(&all, edge, out);
+    if (status == ATN_OK) status = keep(&all, t->edge, out);
     table_free(&all);
-    atn_free(points->ctx, t.of);
-    atn_free(points->ctx, t.status);
+    return status;
+}
+
+static void end(const thinning *t) {
+    if (!t->points) return;
+    for (size_t k = 0; k < t->stretches && t->of; ++k) table_free(&t->of[k]);
+    atn_free(t->points->ctx, t->of);
+    atn_free(t->points->ctx, t->status);
+}
+
+/* One cloud, or two at the same time: stretches of the one, then those of the other. */
+typedef struct thinnings {
+    thinning of[2];
+    cloud_points *out;
+    atn_status status[2];
+} thinnings;
+
+static void thin_each(void *user, int64_t from, int64_t to) {
+    const thinnings *t = user;
+    int64_t first = (int64_t)t->of[0].stretches;
+    for (int64_t k = from; k < to; ++k) thin_stretch(&t->of[k >= first], (size_t)(k < first ? k : k - first));
+}
+
+static void end_each(void *user, int64_t from, int64_t to) {
+    thinnings *t = user;
+    for (int64_t k = from; k < to; ++k) t->status[k] = put_together(&t->of[k], &t->out[k]);
+}
+
+atn_status search_thin(const cloud_points *const *points, const double *edge, int count, cloud_points *out) {
+    thinnings t = {.out = out};
+    atn_status status = ATN_OK;
+    for (int k = 0; k < count; ++k) out[k] = (cloud_points){0};
+    for (int k = 0; k < count && status == ATN_OK; ++k) status = begin(points[k], edge[k], &t.of[k]);
+    if (status == ATN_OK) {
+        atn_parallel_pieces((int64_t)(t.of[0].stretches + t.of[1].stretches), thin_each, &t);
+        atn_parallel_pieces(count, end_each, &t);
+        status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+    }
+    for (int k = 0; k < 2; ++k) end(&t.of[k]);
+    for (int k = 0; k < count && status != ATN_OK; ++k) cloud_points_free(&out[k]);
     return status;
 }

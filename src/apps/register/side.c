@@ -327,6 +327,7 @@ atn_status reg_side_create(reg_side *s) {
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
         status = vector(s, &s->point[axis]);
         if (status == ATN_OK) status = vector(s, &s->moved[axis]);
+        if (status == ATN_OK) status = reg_array_open(s->moved[axis]);
     }
     if (status == ATN_OK) status = vector(s, &s->log_weight);
     if (status == ATN_OK) status = vector(s, &s->w);
@@ -460,9 +461,8 @@ double reg_side_median(double *square, size_t n) {
 
 double reg_side_spacing(const reg_side *s) {
     sampling t = {.s = s, .samples = s->padded < SAMPLES ? s->padded : SAMPLES};
-    size_t n = t.samples;
-    atn_parallel((int64_t)n, 64, look_at_some, &t);
-    return reg_side_median(t.found, n);
+    atn_parallel((int64_t)t.samples, 64, look_at_some, &t);
+    return reg_side_median(t.found, t.samples);
 }
 
 /* All arrays of a side, wherever they are in it. */
@@ -512,7 +512,9 @@ atn_status reg_side_unpark(reg_side *s) {
 
 atn_status reg_side_pairs(reg_side *s) {
     if (s->pair) return ATN_OK;
-    return atn_array_create_matrix(s->device, reg_sum_type(s->type), REG_PAIR_ROWS, (int64_t)s->padded, 0, &s->pair);
+    atn_status status =
+        atn_array_create_matrix(s->device, reg_sum_type(s->type), REG_PAIR_ROWS, (int64_t)s->padded, 0, &s->pair);
+    return status == ATN_OK ? reg_array_open(s->pair) : status;
 }
 
 atn_status reg_side_weigh(reg_side *s, const double *factor, double *number) {
@@ -530,6 +532,12 @@ void reg_side_free(reg_side *s) {
     atn_free(ctx, s->radius);
     atn_free(ctx, s->tree.node);
     *s = (reg_side){0};
+}
+
+atn_status reg_array_open(atn_array *array) {
+    atn_status status = atn_array_ready_device(array, true);
+    if (status == ATN_OK) atn_array_written_on_device(array);
+    return status;
 }
 
 atn_status reg_array_fit(atn_device *device, atn_type type, size_t count, atn_array **array) {

@@ -136,6 +136,8 @@ atn_status reg_side_weigh(reg_side *side, const double *factor, double *number);
 atn_status reg_array_put(atn_array *array, size_t count, const double *from);
 atn_status reg_array_get(atn_array *array, size_t count, double *to);
 /* A vector that is not there, or has another length, is made anew; what it held is gone then. */
+/* An array that a kernel writes wholly, before that: nothing needs to be in it. */
+atn_status reg_array_open(atn_array *array);
 atn_status reg_array_fit(atn_device *device, atn_type type, size_t count, atn_array **array);
 
 #endif

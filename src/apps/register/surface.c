@@ -102,7 +102,7 @@ static atn_status choose_level(reg_problem *p, int32_t *level, double *thickness
     return thickness_of(&p->engine, &p->level[*level].target, spacing_at(p, *level), shape, thickness);
 }
 
-atn_status reg_surface_make(reg_problem *p, reg_surface *out) {
+static atn_status make(reg_problem *p, reg_surface *out) {
     double thickness = 1;
     int32_t level, finest;
     atn_array *shape, *ratio = NULL;
@@ -131,6 +131,24 @@ atn_status reg_surface_make(reg_problem *p, reg_surface *out) {
     atn_array_free(ratio);
     if (status != ATN_OK) reg_surface_free(out);
     return status;
+}
+
+atn_status reg_surface_of(reg_problem *p, reg_surface **out) {
+    reg_surface *made = p->surface ? NULL : atn_zalloc(p->engine.ctx, sizeof *made);
+    *out = p->surface;
+    if (p->surface) return ATN_OK;
+    atn_status status = made ? make(p, made) : ATN_ERR_MEMORY;
+    if (status == ATN_OK)
+        *out = p->surface = made;
+    else
+        atn_free(p->engine.ctx, made);
+    return status;
+}
+
+void reg_surface_end(reg_problem *p) {
+    if (p->surface) reg_surface_free(p->surface);
+    atn_free(p->engine.ctx, p->surface);
+    p->surface = NULL;
 }
 
 /* Of the points of a level: which ones of the coarser level they are merged into. */
@@ -162,6 +180,7 @@ static void inherit_some(void *user, int64_t from, int64_t to) {
 static atn_status take_at(reg_engine *e, atn_array *shape, atn_array *places, size_t count, atn_array **out) {
     *out = NULL;
     atn_status status = atn_array_create_matrix(e->device, reg_sum_type(e->type), 6, (int64_t)count, 0, out);
+    if (status == ATN_OK) status = reg_array_open(*out);
     reg_binding bound[] = {{"given", shape}, {"from", places}, {"taken", *out}};
     if (status == ATN_OK) status = reg_engine_run(e, REG_INHERIT, bound, sizeof bound / sizeof *bound);
     if (status != ATN_OK) {

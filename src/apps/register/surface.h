@@ -17,8 +17,10 @@ typedef struct reg_surface {
 } reg_surface;
 
 /* The finest level whose points are farther apart than noise throws them, so that surfaces are flat, or the next
- * coarser one where that has very many points; the finest of all where none is. After the levels have been made. */
-atn_status reg_surface_make(reg_problem *p, reg_surface *out);
+ * coarser one where that has very many points; the finest of all where none is. After the levels have been made; made
+ * when first asked for, and the problem's. */
+atn_status reg_surface_of(reg_problem *p, reg_surface **out);
+void reg_surface_end(reg_problem *p);
 /* Points of the finer level of `from` with the shapes that those they are merged into have. */
 atn_status reg_surface_finer(reg_problem *p, const reg_surface *from, reg_surface *out);
 /* Makes the planes, of a target whose surfaces are seen; else there are none. */

@@ -114,18 +114,19 @@ static atn_status copy_near(const looking *t, size_t near, cloud_points *points,
 }
 
 /* What is farther from the middle than any cloud reaches has no partner, and makes every motion a long one. */
-static atn_status leave_far(const char *which, cloud_points *points, uint32_t **kept) {
-    looking t = {.points = points};
-    double usual = reg_usual_radius(points, t.middle);
+static atn_status leave_far(const char *which, cloud_points *points, reg_usual *usual, uint32_t **kept) {
+    looking t = {.points = points, .reach2 = REG_STRAY * REG_STRAY * usual->radius * usual->radius};
     size_t far = 0;
-    t.reach2 = REG_STRAY * REG_STRAY * usual * usual;
-    if (!(usual > 0) || !isfinite(t.reach2)) return ATN_OK;
+    memcpy(t.middle, usual->middle, sizeof t.middle);
+    if (!(usual->radius > 0) || !isfinite(t.reach2)) return ATN_OK;
     atn_parallel((int64_t)points->count, STRETCH, count_far, &t);
     for (int32_t w = 0; w < ATN_PARALLEL_MOST; ++w) far += t.far[w];
     if (far == 0 || (double)far > FEW * (double)points->count) return ATN_OK;
     atn_log(points->ctx, ATN_LOG_WARNING, "register: %zu of %zu points of the %s are far from all others and left out",
             far, points->count, which);
-    return copy_near(&t, points->count - far, points, kept);
+    atn_status status = copy_near(&t, points->count - far, points, kept);
+    if (status == ATN_OK) *usual = reg_usual_of(points);
+    return status;
 }
 
 /* ---- in order ---- */
@@ -173,7 +174,7 @@ static atn_status take_on_device(reg_problem *p, const cloud_points *source, con
     reg_span span = reg_begin(e);
     atn_status status = reg_lying_on_device(e, &p->source_ordered, first[0], &source_lies);
     if (status == ATN_OK) status = reg_lying_on_device(e, &p->target_ordered, first[1], &target_lies);
-    if (status == ATN_OK) status = reg_find_frames(p, source, target, &source_lies, &target_lies);
+    if (status == ATN_OK) status = reg_find_frames(p, &source_lies, &target_lies);
     reg_end(e, REG_READ, span);
     span = reg_begin(e);
     if (status == ATN_OK) status = reg_ordered_guess(e, &p->target_ordered, &spacing);
@@ -194,12 +195,32 @@ static atn_status take_on_device(reg_problem *p, const cloud_points *source, con
     return status;
 }
 
+/* How both clouds lie. */
+typedef struct lying {
+    const cloud_points *of[2];
+    reg_lying lies[2];
+    atn_status status[2];
+} lying;
+
+static void look_at_one(void *user, int64_t from, int64_t to) {
+    lying *t = user;
+    for (int64_t k = from; k < to; ++k) t->status[k] = reg_lying_of(t->of[k], &t->lies[k]);
+}
+
+/* At the same time where each is a single stretch. */
+static atn_status look_at_both(lying *t) {
+    if (t->of[0]->count <= STRETCH && t->of[1]->count <= STRETCH)
+        atn_parallel_pieces(2, look_at_one, t);
+    else
+        look_at_one(t, 0, 2);
+    return t->status[0] != ATN_OK ? t->status[0] : t->status[1];
+}
+
 static atn_status take_on_host(reg_problem *p, const cloud_points *source, const cloud_points *target, bool distinct) {
-    reg_lying source_lies, target_lies;
+    lying both = {.of = {source, target}};
     reg_span span = reg_begin(&p->engine);
-    atn_status status = reg_lying_of(source, &source_lies);
-    if (status == ATN_OK) status = reg_lying_of(target, &target_lies);
-    if (status == ATN_OK) status = reg_find_frames(p, source, target, &source_lies, &target_lies);
+    atn_status status = look_at_both(&both);
+    if (status == ATN_OK) status = reg_find_frames(p, &both.lies[0], &both.lies[1]);
     reg_end(&p->engine, REG_READ, span);
     span = reg_begin(&p->engine);
     if (status == ATN_OK) status = sort_points(p, source, target, distinct);
@@ -233,8 +254,9 @@ atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings
     reg_span span = reg_begin(&p->engine);
     atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &source);
     if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &target);
-    if (status == ATN_OK && !settings->compat) status = leave_far("source", &source, &kept);
-    if (status == ATN_OK && !settings->compat) status = leave_far("target", &target, &p->target_kept);
+    if (status == ATN_OK) reg_find_usual(p, &source, &target);
+    if (status == ATN_OK && !settings->compat) status = leave_far("source", &source, &p->source_usual, &kept);
+    if (status == ATN_OK && !settings->compat) status = leave_far("target", &target, &p->target_usual, &p->target_kept);
     reg_end(&p->engine, REG_READ, span);
     bool pairs = settings->method == ATN_REGISTER_ICP_PLANE && !reg_takes_planes(settings, p->target_cloud);
     if (status == ATN_OK && !pairs && reg_goes_to_device(p->engine.device, settings, source.count, target.count)) {
@@ -287,6 +309,7 @@ atn_status reg_take_rows(reg_problem *p) {
     atn_status status = reg_engine_build_ahead(&p->engine, true);
     if (status == ATN_OK) status = split(p);
     if (status == ATN_OK) status = sample(p, SOME, &source, &target);
+    if (status == ATN_OK) reg_find_usual(p, &source, &target);
     if (status == ATN_OK) status = take_on_device(p, &source, &target, &done);
     cloud_points_free(&source);
     cloud_points_free(&target);

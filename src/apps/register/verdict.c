@@ -217,14 +217,13 @@ static atn_status judge(reg_problem *p, atn_register_result *r) {
 }
 
 /* But for points far away from all others. */
-static double size_of(const cloud_points *points, double radius) {
-    double middle[3], usual = reg_usual_radius(points, middle);
-    return usual > 0 ? fmin(radius, REG_STRAY * usual) : radius;
+static double size_of(const reg_usual *usual, double radius) {
+    return usual->radius > 0 ? fmin(radius, REG_STRAY * usual->radius) : radius;
 }
 
 atn_status reg_judge(reg_problem *p, atn_register_result *r) {
-    double target = size_of(&p->target, p->target_spread.radius);
-    double larger = size_of(&p->source, p->source_spread.radius) / (target > 0 ? target : p->unit);
+    double target = size_of(&p->target_usual, p->target_spread.radius);
+    double larger = size_of(&p->source_usual, p->source_spread.radius) / (target > 0 ? target : p->unit);
     larger *= geom_pose_scale(&p->pose);
     reg_span span = reg_begin(&p->engine);
     atn_status status = ATN_OK;
