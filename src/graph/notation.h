@@ -176,6 +176,7 @@ void atn_notation_function(atn_parser *parser, atn_function_text *function);
 atn_named *atn_notation_names(atn_parser *parser); /* a, b: T, c; NULL with the complaint made */
 atn_type atn_notation_type(atn_parser *parser, const char *what, bool element, const char **written);
 const char *atn_notation_word(atn_parser *parser, const char *what, size_t *offset); /* a name, taken */
+atn_named *atn_notation_named(atn_parser *parser, atn_named ***last); /* a name, at the end of a list; NULL: failed */
 
 /* notation_program.c: one line of a program, without its children. */
 void atn_notation_action(atn_parser *parser, atn_action *action);

@@ -98,7 +98,7 @@ atn_syntax *atn_parser_power(atn_parser *parser, atn_syntax *base) {
     int64_t power = parser->token.integer;
     if (parser->token.kind != ATN_TOKEN_INTEGER || power < 1 || power > MOST_POWER) {
         atn_parser_complain(parser, parser->token.offset,
-                            "behind ^ stands a whole number from 1 to %d; use pow, or xor for bits", (int)MOST_POWER);
+                            "after ^ comes a whole number from 1 to %d; use pow, or xor for bits", (int)MOST_POWER);
         return NULL;
     }
     atn_parser_advance(parser);

@@ -26,6 +26,16 @@ const char *atn_notation_word(atn_parser *parser, const char *what, size_t *offs
     return parser->failed ? NULL : word;
 }
 
+atn_named *atn_notation_named(atn_parser *parser, atn_named ***last) {
+    atn_named *one = atn_reader_alloc(parser->reader, sizeof *one);
+    if (!one) return NULL;
+    one->name = atn_notation_word(parser, "a name", &one->offset);
+    if (!one->name) return NULL;
+    **last = one;
+    *last = &one->next;
+    return one;
+}
+
 /* T, INT32, sum(T). */
 atn_type atn_notation_type(atn_parser *parser, const char *what, bool element, const char **written) {
     size_t offset = parser->token.offset;

@@ -136,12 +136,8 @@ static void loop(atn_parser *parser, atn_line *line) {
 static void carry(atn_parser *parser, atn_line *line) {
     atn_named **last = &line->names;
     do {
-        atn_named *one = atn_reader_alloc(parser->reader, sizeof *one);
+        atn_named *one = atn_notation_named(parser, &last);
         if (!one) return;
-        one->name = atn_notation_word(parser, "a name", &one->offset);
-        if (!one->name) return;
-        *last = one;
-        last = &one->next;
         atn_parser_expect(parser, ":");
         one->type = atn_notation_type(parser, one->name, false, &one->written);
         if (atn_parser_take(parser, "=")) one->init = atn_parser_expression(parser);

@@ -237,7 +237,7 @@ void atn_lower_lines(atn_lowering *l, const atn_line *lines) {
             atn_lower_loop(l, line);
             break;
         case ATN_LINE_FOR:
-            atn_lowering_complain(l, line->offset, NULL, "'for' stands once, in front; loops inside are 'over'");
+            atn_lowering_complain(l, line->offset, NULL, "'for' is written once, at the front; inner loops are 'over'");
             break;
         }
         for (const atn_edge_clause *edge = line->edges; edge; edge = edge->next)

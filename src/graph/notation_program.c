@@ -59,12 +59,7 @@ static void assign(atn_parser *parser, atn_action *action) {
     }
     atn_named **last = &action->names;
     do {
-        atn_named *one = atn_reader_alloc(parser->reader, sizeof *one);
-        if (!one) return;
-        one->name = atn_notation_word(parser, "a name", &one->offset);
-        if (!one->name) return;
-        *last = one;
-        last = &one->next;
+        if (!atn_notation_named(parser, &last)) return;
     } while (atn_parser_take(parser, ","));
     if (!action->names->next && atn_parser_take(parser, ":")) {
         declare(parser, action);

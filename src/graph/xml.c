@@ -187,7 +187,7 @@ static void XMLCALL text(void *user, const XML_Char *bytes, int length) {
     for (int k = 0; k < length; ++k) {
         if (strchr(" \t\r\n", bytes[k])) continue;
         atn_reader_complain(l->reader, place_now(l), l->open->name,
-                            "text stands here; descriptions have elements and "
+                            "unexpected text; descriptions have elements and "
                             "attributes only");
         l->open->text_reported = true;
         return;

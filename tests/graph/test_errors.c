@@ -12,7 +12,7 @@ static const wrong xml_and_elements[] = {
     {"unknown entity", {{"name=\"A\"", "name=\"&A;\""}}, "3:5: not well-formed XML: undefined entity"},
     {"text",
      {{"<Children>", "<Children>loose"}},
-     "8:13: 'Children': text stands here; descriptions have elements and attributes only"},
+     "8:13: 'Children': unexpected text; descriptions have elements and attributes only"},
     {"another root",
      {{NULL, "<ParalelAlgorithm name=\"MV\"/>"}},
      "1:1: 'ParalelAlgorithm': a description is a ParallelAlgorithm or a Sequence; did you mean 'ParallelAlgorithm'?"},

@@ -183,7 +183,7 @@ static const row meaning[] = {
      A "    over i in x\n        over j in x\n            over k in x\n                s += x[k]\n",
      "4:18: 'k': loops may be nested one level deep, not two"},
     {"for inside", A "    y[i] = x[i]\n    for j in x\n        y[j] = x[j]\n",
-     "3:5: 'a': 'for' stands once, in front; loops inside are 'over'"},
+     "3:5: 'a': 'for' is written once, at the front; inner loops are 'over'"},
     {"an element that all points write",
      "kernel a(x: matrix T) -> y: vector T\n    for i, j in x\n        y[i] = x[i, j]\n",
      "3:9: 'y[i]': all points along an index of the kernel write the same element of 'y'; use the index in a "
@@ -200,7 +200,7 @@ static const row meaning[] = {
     {"behind the loop", A "    for i in x\n        s += x[i]\n    y[0] = s\n    y[1] = x[0]\n",
      "5:5: 'y[1]': comes after the loop and uses none of its results; put it inside"},
     {"a power", A "    y[i] = x[i]^x[i]\n",
-     "2:17: 'a': behind ^ stands a whole number from 1 to 16; use pow, or xor for bits"},
+     "2:17: 'a': after ^ comes a whole number from 1 to 16; use pow, or xor for bits"},
     {"several elements, one value", "kernel a(x: vector T) -> y, z: vector T\n    y[i], z[i] = x[i]\n",
      "2:5: 'a': 2 elements, but 1 value"},
     {"too many indices, and whatever else is wrong",
