@@ -90,7 +90,7 @@ static int32_t for_rank(const atn_devices *devices, size_t first) {
     size_t same = 0, wanted;
     if (!rank_of(like)) return (int32_t)first;
     for (size_t k = first; k < devices->count; ++k) same += rank_of(&devices->infos[k]) == rank_of(like);
-    wanted = local_rank() % same;
+    wanted = same ? local_rank() % same : 0;
     for (size_t k = first; k < devices->count; ++k)
         if (rank_of(&devices->infos[k]) == rank_of(like) && wanted-- == 0) return (int32_t)k;
     return (int32_t)first;

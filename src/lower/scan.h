@@ -22,9 +22,11 @@ typedef struct scan {
     scan_accs neutral;
 } scan;
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): k and part are declared */
 #define SCAN_EACH(b, k, part)                                                                                          \
     for (int32_t k = 0; k < (b)->n_accs; ++k)                                                                          \
         for (int32_t part = 0; part < acc_parts(&(b)->acc[k]); ++part)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Its accumulators are updated, not joined with a term. */
 static inline bool scan_by_update(const atn_block *b) {

@@ -39,7 +39,7 @@ void scan_keep_running(scan *s, atn_op op, place at, scan_accs value) {
 
 void scan_contribution(scan *s, place at, ir_ref valid, scan_accs out) {
     lowering *l = s->l;
-    scan_accs term, clean;
+    scan_accs term = {{0}}, clean = {{0}};
     SCAN_EACH(s->b, k, part)
     if (!l->p->failed && scan_by_update(s->b)) l->acc_variable[k][part] = l->p->nodes[s->neutral[k][part]].id;
     SCAN_EACH(s->b, k, part) {
