@@ -320,13 +320,13 @@ static atn_status open_search(void *user) {
     const atn_ctx *ctx = search->space->engine->ctx;
     atn_status status = atn_space_domain_open(ctx, search->space->space, &search->domain);
     if (status != ATN_OK) return status;
-    return search->strategy->create(ctx, &search->domain.domain, s->seed, s->evaluations, &search->self);
+    return atn_strategy_begin(search->strategy, ctx, &search->domain.domain, s->seed, s->evaluations, &search->self);
 }
 
 static atn_status ask_search(void *user) {
     searching *s = user;
     s->any = s->search->strategy->ask(s->search->self, s->search->point);
-    return s->any || !s->search->strategy->lost(s->search->self) ? ATN_OK : ATN_ERR_MEMORY;
+    return s->any || !atn_strategy_lost(s->search->self) ? ATN_OK : ATN_ERR_MEMORY;
 }
 
 static atn_status tell_search(void *user) {
@@ -379,7 +379,7 @@ static void dealloc_search(PyObject *object) {
     py_search *self = (py_search *)object;
     PyTypeObject *type = Py_TYPE(object);
     if (!self->space->engine->abandoned) { /* who asks or tells holds it: nothing of it runs */
-        if (self->self) self->strategy->free(self->self);
+        atn_strategy_end(self->strategy, self->self);
         atn_space_domain_close(&self->domain);
     }
     free(self->point);
