@@ -1,6 +1,8 @@
 /* Whole registrations: against the published structure; default, dense and reproducible; the precisions. */
 #include "bench/register_parts.h"
 
+#include "device/facts.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -157,6 +159,7 @@ typedef struct trial {
     const char *what;
     atn_status (*make)(atn_ctx *ctx, size_t points, bench_pair *out);
     atn_register_settings settings;
+    bool many; /* where the device is not the host: as many points as show what the sums cost; without 64 bits */
 } trial;
 
 /* One that ran, beside the first, which has most bits. */
@@ -182,15 +185,26 @@ static void emit_precision(bench_session *s, const trial *t, const bench_runner 
     bench_emit(s, row);
 }
 
+/* The truth, turned by 10 degrees about z. */
+static void begin_near(const double truth[16], double start[16]) {
+    static const double COSINE = 0.984807753012208, SINE = 0.17364817766693;
+    for (int k = 0; k < 16; ++k) start[k] = truth[k];
+    for (int k = 0; k < 4; ++k) {
+        start[k] = COSINE * truth[k] - SINE * truth[4 + k];
+        start[4 + k] = SINE * truth[k] + COSINE * truth[4 + k];
+    }
+}
+
 static atn_status try_precisions(bench_session *s, const trial *t, const bench_pair *pair) {
     static const int32_t BITS[] = {64, 32, 16};
     enum { ALL = sizeof BITS / sizeof *BITS };
     bench_one one[ALL];
     bench_runner runners[ALL];
     int32_t count = 0;
-    for (int k = 0; k < ALL; ++k) {
+    for (int k = t->many; k < ALL; ++k) {
         one[count] = (bench_one){.session = s, .pair = pair, .settings = t->settings};
         one[count].settings.precision = BITS[k];
+        if (t->many) begin_near(pair->truth, one[count].settings.start);
         bench_tell(s, "%d bits: %s", BITS[k], t->what);
         atn_status status = warm(&one[count]);
         if (status == ATN_ERR_UNSUPPORTED) { /* a device without them */
@@ -208,14 +222,23 @@ static atn_status try_precisions(bench_session *s, const trial *t, const bench_p
 
 atn_status bench_precisions(bench_session *s) {
     static const trial TRIALS[] = {
-        {"turned by 91.8 degrees", bench_turned, {0}},
-        {"turned, no polish", bench_turned, {.no_polish = true}}, /* soft pairs to the end: the sums' own error */
-        {"two scans, any turn", bench_scans, {.init = ATN_START_AUTO}},
+        {"turned by 91.8 degrees", bench_turned, {0}, false},
+        {"turned, no polish",
+         bench_turned,
+         {.no_polish = true},
+         false}, /* soft pairs to the end: the sums' own error */
+        {"two scans, any turn", bench_scans, {.init = ATN_START_AUTO}, false},
+        {"begun 10 degrees off, all pairs",
+         bench_turned,
+         {.init = ATN_START_GIVEN, .dense = true, .no_polish = true, .no_covariance = true},
+         true},
     };
+    enum { MANY = 100000 };
+    bool host = atn_backend_facts_of(atn_device_get_info(s->device))->threads;
     atn_status status = ATN_OK;
     for (size_t k = 0; k < sizeof TRIALS / sizeof *TRIALS && status == ATN_OK && !s->stopped; ++k) {
         bench_pair pair;
-        status = TRIALS[k].make(s->ctx, size_of(s), &pair);
+        status = TRIALS[k].make(s->ctx, TRIALS[k].many && !host && !s->options->quick ? MANY : size_of(s), &pair);
         if (status == ATN_OK) status = try_precisions(s, &TRIALS[k], &pair);
         bench_pair_free(&pair);
     }

@@ -31,7 +31,7 @@ static atn_eval_products products_of(const atn_graph *graph, const atn_variant *
     return (atn_eval_products){.unit = 0x1p-21,
                                .spread = lower_matrix_spread(variant),
                                .weight_unit = variant->matrix == ATN_MATRIX_HALF ? 0x1p-11 : 0x1p-21,
-                               .weight_tiny = 0x1p-24,
+                               .weight_tiny = variant->packed ? 0x1p-14 : 0x1p-24,
                                .largest = 65504};
 }
 
@@ -41,6 +41,7 @@ atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_varian
     if (variant->matrix == ATN_MATRIX_PAIR && lower_is_contraction(graph))
         options.unit[ATN_SP] = 0x1p-21;                       /* three products of parts of 11 bits */
     options.unit[ATN_HP] = variant->half ? 0x1p-11 : 0x1p-24; /* stored as halves, computed in singles */
+    if (variant->half == 2) options.run = variant->q[0].tile;
     const atn_backend_facts *facts = atn_backend_facts_of(info);
     if (!has_exponential(graph, false)) {
         if (has_exponential(graph, true)) options.exp_error = 8 * 0x1p-53;
@@ -48,8 +49,12 @@ atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_varian
     }
     options.exp_error = 8 * 0x1p-24;
     if (variant->exp == ATN_EXP_POLYNOMIAL || variant->mix > 0 || (facts->threads && variant->exp == ATN_EXP_NATIVE))
-        options.exp_error += 2 * atn_exp_error(variant->degree);
+        options.exp_error += 2 * atn_exp_error(variant->degree) + (atn_variant_has_half_exp2(variant) ? 0x1p-10 : 0);
     else if (variant->exp == ATN_EXP_NATIVE && (has_scaled(graph) || !facts->exact_exp2))
         options.exp_slope = 2 * 0x1p-24;
+    if (variant->packed) { /* of a form that is rounded to a half */
+        options.exp_error += 0x1p-10;
+        options.exp_slope += 0x1p-11;
+    }
     return options;
 }

@@ -114,7 +114,12 @@ void fold_end(interp *in, int32_t block) {
         if (!is_float(acc->type) || f->count == 0) continue;
         double steps = (double)f->count + 1, unit = in->rules.unit[acc->type], largest = num_largest(acc->type),
                tiny = num_tiny(acc->type);
-        double growth = steps * unit * (f->scale + f->error) * (atn_type_is_complex(acc->type) ? 2 : 1);
+        double units = steps * unit;
+        if (in->rules.run > 0 && acc->type == ATN_SP) {
+            units = fmin(steps, (double)in->rules.run + 1) * unit + steps * 0x1p-24;
+            tiny = NUM_LEAST_HALF;
+        }
+        double growth = units * (f->scale + f->error) * (atn_type_is_complex(acc->type) ? 2 : 1);
         switch (acc->join) {
         case ATN_JOIN_SUM:
             f->value.error = f->error + growth + (f->scale > 0 ? steps * tiny : 0);

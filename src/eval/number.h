@@ -17,6 +17,7 @@ typedef struct num {
 typedef struct num_rules {
     double unit[ATN_TYPE_COUNT];
     double exp_error, exp_slope;
+    int64_t run; /* above 0: SP in halves, sums in single behind each so many steps */
     bool fast;
 } num_rules;
 num_rules num_rules_of(const atn_eval_options *options);
@@ -28,6 +29,7 @@ static inline double num_modulus(num a) { return a.im == 0 ? fabs(a.re) : hypot(
 static inline bool num_is_finite(num a) { return isfinite(a.re) && isfinite(a.im); }
 
 double num_largest(atn_type type); /* finite number of a floating type */
+#define NUM_LEAST_HALF 0x1p-24     /* what halves lose of small numbers, where these are not flushed */
 double num_tiny(atn_type type);    /* what is below may be flushed to zero, or lose that much */
 
 /* Is a number held exactly in arithmetic of unit roundoff `unit`? */

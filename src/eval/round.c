@@ -19,11 +19,13 @@ double num_tiny(atn_type type) { return floats[atn_type_get_info(type)->part].ti
 num_rules num_rules_of(const atn_eval_options *options) {
     static const atn_eval_options none;
     if (!options) options = &none;
-    num_rules rules = {.exp_error = options->exp_error, .exp_slope = options->exp_slope, .fast = options->fast};
+    num_rules rules = {
+        .exp_error = options->exp_error, .exp_slope = options->exp_slope, .run = options->run, .fast = options->fast};
     for (int t = 0; t < ATN_TYPE_COUNT; ++t) {
         double own = options->unit[t] > 0 ? options->unit[t] : options->unit[atn_type_get_info((atn_type)t)->part];
         rules.unit[t] = own > 0 ? own : floats[atn_type_get_info((atn_type)t)->part].unit;
     }
+    if (rules.run > 0) rules.unit[ATN_SP] = floats[ATN_HP].unit;
     return rules;
 }
 
@@ -51,6 +53,7 @@ num num_rounded(const num_rules *rules, atn_type type, num a, double units) {
     a.error += units * rules->unit[type] * size;
     bool small = (a.re != 0 && fabs(a.re) < tiny) || (a.im != 0 && fabs(a.im) < tiny);
     if (small) a.error += tiny;
+    if (rules->run > 0 && type == ATN_SP && a.re != 0 && fabs(a.re) < num_tiny(ATN_HP)) a.error += NUM_LEAST_HALF;
     if (isnan(a.error)) a.error = INFINITY;
     return a;
 }

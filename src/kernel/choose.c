@@ -149,6 +149,12 @@ static atn_status ask_wisdom(const atn_ctx *ctx, const atn_graph *graph, const a
     atn_tune_key key;
     atn_status status = note_sizes(ctx, graph, info, frame, options, &key, out);
     if (status == ATN_OK) status = atn_known_find(ctx, &key.key, &out->hit);
+    bool near = out->hit.kind != ATN_HIT_NONE && out->hit.distance <= FARTHEST;
+    if (status == ATN_OK && !near && options->tolerance > 0) {
+        atn_hit_free(&out->hit); /* what keeps to rounding is within any tolerance */
+        key.key.tolerance = "derived";
+        status = atn_known_find(ctx, &key.key, &out->hit);
+    }
     return status == ATN_OK ? take_hit(ctx, graph, info, frame, options, out) : status;
 }
 

@@ -9,6 +9,7 @@ atn_kernel_settings atn_give_settings(atn_type type, int how) {
     return (atn_kernel_settings){.defines = type == ATN_DP   ? DOUBLE
                                             : type == ATN_HP ? HALF
                                                              : SINGLE,
+                                 .tolerance = how & ATN_TO_A_HALF ? 1e-3 : 0,
                                  .reproducible = how & ATN_REPRODUCIBLE};
 }
 

@@ -23,7 +23,9 @@ static void by_loops(lowering *l, int32_t block) {
     loops_hoist(l, o.b);
     declare_accumulators(&o);
     if (l->p->failed) return; /* there may be no accumulators */
+    if (o.r.runs) loops_begin_runs(&o);
     loops_all(&o, loops_one_tile);
+    if (o.r.runs) o.variable = o.kept;
     if (o.b->n_accs > 0) loops_conclude(&o);
     if (atn_block_is_outermost(l->g, block)) l->staged.count = 0;
     l->done |= 1u << block;

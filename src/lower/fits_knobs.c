@@ -6,6 +6,8 @@
 #include "lower/contract.h"
 #include "lower/matrix.h"
 
+#include <math.h>
+
 bool lower_fits_all(const lower_asked *a, const char **why_not) { return (void)a, (void)why_not, true; }
 
 bool lower_fits_stage(const lower_asked *a, const char **why_not) {
@@ -90,10 +92,42 @@ bool lower_fits_mix(const lower_asked *a, const char **why_not) {
     return true;
 }
 
+bool lower_fits_packed(const lower_asked *a, const char **why_not) {
+    const atn_variant *v = a->v;
+    lower_matrix matrix;
+    if (!v->packed) return true;
+    REFUSE(v->matrix != ATN_MATRIX_HALF || v->mix == 0 || v->mix % 2 != 0 || lower_is_contraction(a->g),
+           "packed=1 is for matrix=half and an even mix");
+    if (!lower_find_matrix(a->g, v, &matrix, why_not)) return false;
+    REFUSE(!a->g->finite || !lower_matrix_is_plain(a->g, &matrix.form),
+           "packed=1 is for weights that are 2 to a finite form");
+    return true;
+}
+
 bool lower_fits_accumulate(const lower_asked *a, const char **why_not) {
     const atn_variant *v = a->v;
     REFUSE(v->accumulate != 0 && v->accumulate != 32 && v->accumulate != 64, "accumulate is 0, 32 or 64");
     return true;
+}
+
+/* Is all of it one sum of SP, or several, of what is read as halves, written as they are? */
+static bool sums_halves(const atn_graph *g, int32_t block) {
+    for (int32_t k = 0; k < g->n_blocks; ++k)
+        if (k != block && (g->blocks[k].n_accs > 0 || g->blocks[k].parent > 0)) return false;
+    for (int32_t k = 0; block >= 0 && k < g->blocks[block].n_accs; ++k) {
+        const atn_acc *acc = &g->blocks[block].acc[k];
+        if (acc->type != ATN_SP || acc->join != ATN_JOIN_SUM) return false;
+        if (acc->init >= 0 && (g->values[acc->init].op != ATN_OP_CONST || g->values[acc->init].number[0] != 0))
+            return false;
+    }
+    for (atn_value k = 0; k < g->n_values; ++k) /* what halves cannot hold */
+        if (g->values[k].op == ATN_OP_CONST && fabs(g->values[k].number[0]) > 65504) return false;
+    for (int32_t k = 0; k < g->n_reads; ++k)
+        if (g->objects[g->reads[k].object].type != ATN_HP) return false;
+    for (int32_t k = 0; k < g->n_writes; ++k)
+        if (g->values[g->writes[k].value].op != ATN_OP_RESULT || g->objects[g->writes[k].object].type != ATN_SP)
+            return false;
+    return block >= 0 && g->blocks[block].n_accs > 0 && g->n_parameters == 0;
 }
 
 bool lower_fits_half(const lower_asked *a, const char **why_not) {
@@ -101,6 +135,10 @@ bool lower_fits_half(const lower_asked *a, const char **why_not) {
     const atn_variant *v = a->v;
     const atn_target *t = a->t;
     REFUSE(v->half && !t->half, "the device, or its dialect, has no arithmetic on halves");
+    REFUSE(
+        v->half == 2 && (!sums_halves(g, a->block) || v->q[0].tile == 0 || v->q[0].tile > 64 || v->stage > 0 ||
+                         v->accumulate != 0 || atn_graph_has_scan(g)),
+        "half=2 is for sums of SP of what is read in HP, in tiles of at most 64 steps, without stage and accumulate");
     for (int32_t k = 0; k < g->n_objects; ++k)
         REFUSE(v->half && g->objects[k].table && g->objects[k].type == ATN_HP, "constant tables of halves are singles");
     return true;

@@ -17,8 +17,9 @@
     knob(degree, 6, 3, 7, NULL, false, lower_fits_all, "of that polynomial") /* of the polynomial exp */ \
     knob(matrix, 0, 0, 4, "off|half|pair|double|warpgroup", false, lower_fits_matrix, "sums of products on matrix units, and of what their operands are made (CUDA)") /* atn_matrix: sums of weights on matrix units, see matrix.h; products of matrices, contract.h */ \
     knob(mix, 0, 0, 8, NULL, false, lower_fits_mix, "of their weights, the share whose exp is that polynomial") /* with it: of eight native exponentials, so many by polynomial */ \
+    knob(packed, 0, 0, 1, NULL, false, lower_fits_packed, "those polynomials in half precision, two at a time") /* 1: those polynomials two at a time, in halves; with matrix=half */ \
     knob(accumulate, 0, 0, 64, NULL, false, lower_fits_accumulate, "bits of sums; 0: as described") /* accumulators of floating sums: 0 as described, 32, 64 */ \
-    knob(half, 0, 0, 1, NULL, false, lower_fits_half, "arithmetic in half precision") /* 1: what is HP is computed in HP, not in SP, where the device can (host) */ \
+    knob(half, 0, 0, 2, NULL, false, lower_fits_half, "arithmetic in half precision; 2: sums as well, a tile at a time") /* 1: what is HP is computed in HP, not in SP, where the device can (host); 2: so are sums of it, a tile at a time */ \
     knob(groups, 0, 0, 1 << 30, NULL, false, lower_fits_all, "most groups launched; 0: all") /* most groups launched, the others follow in a loop; 0: as many as there are tiles */ \
     knob(threads, 0, 0, 4096, NULL, false, lower_fits_all, "threads of the host; 0: all") /* host: 0 all */ \
     knob(schedule, 0, 0, 2, "static|dynamic|guided", false, lower_fits_all, "how OpenMP shares iterations") /* host: atn_schedule */ \

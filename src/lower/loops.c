@@ -147,6 +147,7 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
         if (l->staged.count > 0) lower_stage_fill(l, start);
         if (l->staged.count > 0 && !l->host) ir_barrier(l->p, l->block);
         each(o, start, to);
+        if (o->r.runs) loops_end_run(o);
         if (l->staged.count > 0 && !l->host) ir_barrier(l->p, l->block);
     }
     lower_forget(l, mark);
@@ -184,7 +185,7 @@ void loops_bounds(loops *o, int32_t axis, ir_ref *from, ir_ref *to) {
 static void rows_q0(loops *o, loops_tile *each) {
     ir_ref from, to;
     loops_bounds(o, 0, &from, &to);
-    if (o->r.q[0].tile > 0 && o->l->staged.count > 0 && o->r.outermost)
+    if (o->r.q[0].tile > 0 && (o->l->staged.count > 0 || o->r.runs) && o->r.outermost)
         loops_tiles(o, from, to, each);
     else
         range_q0(o, from, to, -1);

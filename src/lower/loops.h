@@ -11,6 +11,7 @@ typedef struct loops {
     lower_reduction r;             /* how it is reduced */
     int32_t places;                /* register instances over dims */
     int32_t *variable;             /* [place][set][accumulator][part] */
+    int32_t *kept;                 /* as many, where tiles are added up in halves: what they are then added to */
     ir_ref lane[ATN_MAX_RANK];     /* this item along each q; -1: it does all of it */
     int32_t rest[ATN_MAX_ACCS][2]; /* tiles where accumulators rest; see lower_block_rested */
 } loops;
@@ -29,6 +30,8 @@ int32_t loops_acc_width(const loops *o, int32_t set);
 loops loops_open(lowering *l, int32_t block);
 void loops_hoist(lowering *l, const atn_block *b);
 void loops_step(loops *o, bool in_tail); /* what one step of the loop does */
+void loops_begin_runs(loops *o);         /* tiles get accumulators of halves beside those that were declared */
+void loops_end_run(loops *o);            /* adds what a tile came to to those that were declared */
 void loops_conclude(loops *o);           /* joins all there is of each place */
 
 /* loops.c */

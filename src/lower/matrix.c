@@ -53,6 +53,20 @@ bool lower_find_matrix(const atn_graph *g, const atn_variant *v, lower_matrix *o
     return true;
 }
 
+static atn_value without_casts(const atn_graph *g, atn_value v) {
+    while (g->values[v].op == ATN_OP_CAST) v = g->values[v].arg[0];
+    return v;
+}
+
+bool lower_matrix_is_plain(const atn_graph *g, const atn_bilinear *form) {
+    for (int32_t w = 0; w < form->n_weights; ++w) {
+        atn_value weight = without_casts(g, form->weight[w]);
+        if (g->values[weight].op != ATN_OP_EXP2) return false;
+        if (without_casts(g, g->values[weight].arg[0]) != without_casts(g, form->form)) return false;
+    }
+    return true;
+}
+
 double lower_matrix_spread(const atn_variant *v) { return v->matrix == ATN_MATRIX_HALF ? 128 : 32; }
 
 void lower_print_matrix(const atn_graph *g, const lower_matrix *m, atn_text *out) {

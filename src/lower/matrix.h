@@ -43,6 +43,8 @@ typedef struct lower_matrix {
 
 /* False, with the reason, where the graph has no such form or the variant does not fit it. */
 bool lower_find_matrix(const atn_graph *g, const atn_variant *v, lower_matrix *out, const char **why_not);
+/* Is every weight 2 to the form, and nothing else? */
+bool lower_matrix_is_plain(const atn_graph *g, const atn_bilinear *form);
 double lower_matrix_spread(const atn_variant *v); /* see above */
 void lower_print_matrix(const atn_graph *g, const lower_matrix *m, atn_text *out);
 

@@ -308,16 +308,25 @@ static int32_t declare_sums(lowering *l, const char *name) {
     return first;
 }
 
+/* Of four times two exponentials: go these by polynomial, both at a time? */
+static bool is_packed(const lowering *l, int32_t two) {
+    return l->v.packed && (two + 1) * l->v.mix / 8 != two * l->v.mix / 8;
+}
+
 /* A weight at eight pairs of a lane's, from the form there. Some of the exponentials go by polynomial, so that the
  * units for either are busy. */
 static void weights_of(matrix *x, int32_t weight, const int32_t form[2], ir_ref value[8]) {
     lowering *l = x->l;
     const atn_node *node = &l->g->values[x->m.form.form];
     for (int32_t k = 0; k < 8; ++k) {
+        if (is_packed(l, k / 2)) {
+            value[k] = ir_variable_ref(l->p, form[k / 4] + k % 4);
+            continue;
+        }
         size_t mark = lower_mark(l);
         lower_memo_keep(l, x->m.form.form, 0, lower_normal(l, node->dims, PLACE_ORIGIN),
                         ir_variable_ref(l->p, form[k / 4] + k % 4));
-        l->polynomial = (k + 1) * l->v.mix / 8 != k * l->v.mix / 8;
+        l->polynomial = !l->v.packed && (k + 1) * l->v.mix / 8 != k * l->v.mix / 8;
         value[k] = ir_declare(l->p, l->block, "weight",
                               ir_cast(l->p, ATN_SP, lower_value(l, x->m.form.weight[weight], PLACE_ORIGIN, 0)));
         l->polynomial = false;
@@ -329,8 +338,9 @@ static void weights_of(matrix *x, int32_t weight, const int32_t form[2], ir_ref 
 static void pack_weights(const matrix *x, const ir_ref value[8], ir_ref words[2][4]) {
     lowering *l = x->l;
     for (int32_t k = 0; k < 4; ++k) {
-        words[0][k] =
-            ir_declare(l->p, l->block, "high", call(l, IR_CALL_PACK, ATN_INT32, value[2 * k], value[2 * k + 1]));
+        ir_ref both = call(l, IR_CALL_PACK, ATN_INT32, value[2 * k], value[2 * k + 1]);
+        if (is_packed(l, k)) both = call(l, IR_CALL_EXP2_HALVES, ATN_INT32, both, -1);
+        words[0][k] = ir_declare(l->p, l->block, "high", both);
         if (x->m.parts == 1) continue;
         ir_ref low = OP(ATN_OP_SUB, value[2 * k], call(l, IR_CALL_LOW_HALF, ATN_SP, words[0][k], -1));
         ir_ref high = OP(ATN_OP_SUB, value[2 * k + 1], call(l, IR_CALL_HIGH_HALF, ATN_SP, words[0][k], -1));

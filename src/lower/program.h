@@ -42,12 +42,13 @@ typedef enum ir_kind {
 } ir_kind;
 
 typedef enum ir_call {
-    IR_CALL_PACK,      /* two singles, rounded to halves, side by side in an INT32 */
-    IR_CALL_LOW_HALF,  /* the first of them, as a single */
-    IR_CALL_HIGH_HALF, /* the second */
-    IR_CALL_AS_HALF,   /* a single, rounded to a half */
-    IR_CALL_AS_TF32,   /* a single, rounded to 11 bits; what would overflow stays finite */
-    IR_CALL_REST_TF32, /* what that leaves, arg[0] less arg[1], rounded to 11 bits */
+    IR_CALL_PACK,        /* two singles, rounded to halves, side by side in an INT32 */
+    IR_CALL_LOW_HALF,    /* the first of them, as a single */
+    IR_CALL_HIGH_HALF,   /* the second */
+    IR_CALL_AS_HALF,     /* a single, rounded to a half */
+    IR_CALL_EXP2_HALVES, /* 2^x of two halves side by side, in halves, by a polynomial */
+    IR_CALL_AS_TF32,     /* a single, rounded to 11 bits; what would overflow stays finite */
+    IR_CALL_REST_TF32,   /* what that leaves, arg[0] less arg[1], rounded to 11 bits */
     IR_CALL_ALIGNED, /* is the element of the load arg[0] at a multiple of 16 bytes, and rows arg[1] elements apart? */
     IR_CALL_ALL      /* does it hold for all items of the group? */
 } ir_call;

@@ -30,8 +30,10 @@ loops loops_open(lowering *l, int32_t block) {
     for (int32_t k = 0; k < ATN_MAX_RANK; ++k) o.lane[k] = -1;
     for (int32_t d = 0; d < l->g->n_dims; ++d)
         if (o.r.dims >> d & 1) o.places *= l->dim[d].regs;
-    o.variable = atn_arena_alloc(&l->p->arena, (size_t)(o.places * o.r.sets) * ATN_MAX_ACCS * 2 * sizeof *o.variable);
-    if (!o.variable) l->p->failed = true;
+    size_t bytes = (size_t)(o.places * o.r.sets) * ATN_MAX_ACCS * 2 * sizeof *o.variable;
+    o.variable = atn_arena_alloc(&l->p->arena, bytes);
+    if (o.r.runs) o.kept = atn_arena_alloc(&l->p->arena, bytes);
+    if (!o.variable || (o.r.runs && !o.kept)) l->p->failed = true;
     if (l->lane_q >= 0 && atn_block_is_outermost(l->g, block)) spread_lanes(&o);
     return o;
 }
@@ -42,6 +44,38 @@ int32_t loops_acc_width(const loops *o, int32_t set) {
     if (l->vec_dim >= 0 && (o->r.dims >> l->vec_dim & 1)) return l->dim[l->vec_dim].vec;
     return set < o->r.q[0].regs ? o->r.q[0].vec : 1;
 }
+
+/* ---- sums whose tiles are added up in halves ---- */
+
+static ir_ref zero_half(const loops *o, int32_t set) {
+    return ir_splat(o->l->p, ir_number(o->l->p, ATN_HP, 0), loops_acc_width(o, set));
+}
+
+void loops_begin_runs(loops *o) {
+    lowering *l = o->l;
+    for (int32_t n = 0; n < o->places && !l->p->failed; ++n)
+        for (int32_t set = 0; set < o->r.sets; ++set)
+            for (int32_t k = 0; k < o->b->n_accs; ++k) {
+                int32_t *slot = loops_slot(o, n, set, k, 0);
+                o->kept[slot - o->variable] = *slot;
+                *slot = ir_declare_mutable(l->p, l->block, "run", zero_half(o, set));
+            }
+}
+
+void loops_end_run(loops *o) {
+    lowering *l = o->l;
+    for (int32_t n = 0; n < o->places && !l->p->failed; ++n)
+        for (int32_t set = 0; set < o->r.sets; ++set)
+            for (int32_t k = 0; k < o->b->n_accs; ++k) {
+                int32_t run = *loops_slot(o, n, set, k, 0), kept = o->kept[loops_slot(o, n, set, k, 0) - o->variable];
+                ir_ref more = ir_cast(l->p, ATN_SP, ir_variable_ref(l->p, run));
+                ir_assign(l->p, l->block, kept,
+                          ir_operation(l->p, ATN_OP_ADD, ATN_SP, ir_variable_ref(l->p, kept), more, -1));
+                ir_assign(l->p, l->block, run, zero_half(o, set));
+            }
+}
+
+/* ---- what is the same for all steps ---- */
 
 void loops_hoist(lowering *l, const atn_block *b) {
     for (int32_t k = 0; k < b->n_accs; ++k) {
@@ -75,12 +109,15 @@ static void accumulate(loops *o, int32_t place_index, int32_t set, place at) {
     for (int32_t k = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) {
             atn_value from = by_update ? b->acc[k].update : b->acc[k].term;
-            ir_ref value = ir_cast(l->p, acc_type(l, &b->acc[k]), lower_value(l, from, at, part));
+            int32_t type = o->r.runs ? ATN_HP : acc_type(l, &b->acc[k]);
+            ir_ref value = ir_cast(l->p, type, lower_value(l, from, at, part));
             right[k][part] = ir_splat(l->p, value, width);
             if (by_update && b->n_accs + acc_parts(&b->acc[k]) > 2)
                 right[k][part] = ir_declare(l->p, l->block, "updated", right[k][part]);
         }
-    if (!by_update) lower_join(l, b, left, right, result, true);
+    if (!by_update && !o->r.runs) lower_join(l, b, left, right, result, true);
+    for (int32_t k = 0; k < b->n_accs && o->r.runs; ++k)
+        result[k][0] = ir_operation(l->p, ATN_OP_ADD, ATN_HP, left[k][0], right[k][0], -1);
     for (int32_t k = 0; k < b->n_accs && !l->p->failed; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
             ir_assign(l->p, l->block, *loops_slot(o, place_index, set, k, part),

@@ -68,6 +68,7 @@ lower_reduction lower_find_reduction(const lower_scene *c, int32_t block) {
         r.q[0].lanes *= c->v->q[k].lanes; /* along what another block has, and this one has not */
     if (c->host || c->v->stage > 0 || atn_graph_has_scan(c->g)) r.q[0].pack = 1;
     r.rests = r.outermost && rests(c, block);
+    r.runs = r.outermost && c->v->half == 2 && r.q[0].tile > 0; /* what is left of the points has no tiles */
     r.tail = r.q[0].vec > 1 || r.q[0].regs > 1;
     r.sets = r.q[0].regs + r.tail;
     r.leaves = r.sets + (r.q[0].vec > 1 ? r.q[0].regs * (r.q[0].vec - 1) : 0);
@@ -101,7 +102,7 @@ void lower_print_reduction(const atn_graph *g, const lower_reduction *r, atn_tex
     atn_text_printf(out, "  joined: %d at a place%s", r->leaves, r->tail ? ", the tail among them" : "");
     if (r->items > 1) atn_text_printf(out, "; over %d items", r->items);
     if (r->parts > 1) atn_text_printf(out, "; over %d parts %s", r->parts, MEETINGS[r->meeting]);
-    atn_text_add(out, r->rests ? "; at rest between tiles\n" : "\n");
+    atn_text_add(out, r->rests ? "; at rest between tiles\n" : r->runs ? "; tiles in halves\n" : "\n");
 }
 
 /* Does the variant take the steps of a block strictly one after the other? Nested blocks always are. */

@@ -19,6 +19,7 @@ typedef struct lower_reduction {
     bool outermost; /* cut as the variant says; those inside others are plain loops */
     bool ordered;   /* strictly in order */
     bool rests;     /* accumulators rest in tiles while the sequence of a group runs inside (rest.c) */
+    bool runs;      /* tiles are added up in halves, and then to what is kept */
     atn_cut q[ATN_MAX_RANK];
     uint32_t dims;  /* the bound dimensions that results differ by */
     bool tail;      /* what is left of a range has accumulators of its own */

@@ -62,11 +62,16 @@ ir_ref lower_end(lowering *l, atn_value value) {
 
 /* ---- values ---- */
 
+/* What a value is computed in: of terms that are added up in halves, SP in halves. */
+static int32_t computed_in(const lowering *l, atn_type type) {
+    return l->v.half == 2 && type == ATN_SP ? ATN_HP : lower_type(l, type);
+}
+
 static ir_ref constant(lowering *l, const atn_node *n, int32_t part) {
     bool whole =
         n->type == ATN_INT32 || n->type == ATN_INDEX || n->type == ATN_U8 || n->type == ATN_U16 || n->type == ATN_B;
     if (whole) return ir_integer(l->p, (int32_t)n->type, n->integer);
-    return ir_number(l->p, lower_type(l, n->type), n->number[part]);
+    return ir_number(l->p, computed_in(l, n->type), n->number[part]);
 }
 
 static ir_ref size_of(lowering *l, const atn_node *n) {
@@ -79,7 +84,7 @@ static ir_ref size_of(lowering *l, const atn_node *n) {
 
 /* One part of a complex operation, from the parts of its arguments. */
 static ir_ref complex_part(lowering *l, const atn_node *n, place at, int32_t part) {
-    int32_t t = lower_type(l, n->type);
+    int32_t t = computed_in(l, n->type);
     ir_ref a[2] = {-1, -1}, b[2] = {-1, -1};
     bool from_real =
         n->op == ATN_OP_COMPLEX || (n->op == ATN_OP_CAST && !atn_type_is_complex(l->g->values[n->arg[0]].type));
@@ -125,7 +130,7 @@ static ir_ref complex_part(lowering *l, const atn_node *n, place at, int32_t par
 
 /* A real result of complex arguments. */
 static ir_ref from_complex(lowering *l, const atn_node *n, place at) {
-    int32_t t = lower_type(l, n->type);
+    int32_t t = computed_in(l, n->type);
     ir_ref re = lower_value(l, n->arg[0], at, 0), im = lower_value(l, n->arg[0], at, 1);
     int32_t from = ir_type_of(l->p, re);
     switch (n->op) {
@@ -174,7 +179,8 @@ static ir_ref native_exp(lowering *l, const atn_node *n, place at) {
 /* ---- halves that are computed in halves ---- */
 
 /* What there is of halves themselves; the rest goes by singles. */
-static bool of_halves(atn_op op) {
+static bool of_halves(const lowering *l, atn_op op, int32_t width) {
+    if (op == ATN_OP_EXP2) return width > 1 && atn_variant_has_half_exp2(&l->v);
     return op == ATN_OP_ADD || op == ATN_OP_SUB || op == ATN_OP_MUL || op == ATN_OP_DIV || op == ATN_OP_NEG ||
            op == ATN_OP_MIN || op == ATN_OP_MAX || op == ATN_OP_SELECT || op == ATN_OP_LT || op == ATN_OP_LE ||
            op == ATN_OP_EQ || op == ATN_OP_NE;
@@ -187,7 +193,7 @@ static ir_ref cast_by_single(lowering *l, int32_t type, ir_ref a) {
 }
 
 static ir_ref in_single(lowering *l, const atn_node *n, ir_ref args[3]) {
-    int32_t type = lower_type(l, n->type);
+    int32_t type = computed_in(l, n->type);
     for (int k = 0; k < 3; ++k)
         if (args[k] >= 0 && ir_type_of(l->p, args[k]) == ATN_HP) args[k] = ir_cast(l->p, ATN_SP, args[k]);
     ir_ref made = ir_operation(l->p, n->op, type == ATN_HP ? ATN_SP : type, args[0], args[1], args[2]);
@@ -204,10 +210,10 @@ static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
     case ATN_OP_SIZE:
         return size_of(l, n);
     case ATN_OP_PARAM: {
-        int32_t passed = n->type == ATN_HP ? ATN_SP : lower_type(l, n->type);
+        int32_t passed = n->type == ATN_HP ? ATN_SP : computed_in(l, n->type);
         ir_ref ref = ir_argument_ref(l->p, IR_ARG_PARAM, n->index, passed);
         if (!l->p->failed) l->p->nodes[ref].list = part;
-        return ir_cast(l->p, lower_type(l, n->type), ref);
+        return ir_cast(l->p, computed_in(l, n->type), ref);
     }
     case ATN_OP_READ:
         return lower_read(l, n, at, part);
@@ -234,9 +240,9 @@ static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
     bool widens = n->op == ATN_OP_CAST && (n->type == ATN_INT32 || n->type == ATN_SP);
     ir_ref args[3] = {widens ? lower_widened_bytes(l, n->arg[0], at) : -1, -1, -1};
     for (int k = args[0] >= 0; k < 3 && n->arg[k] >= 0; ++k) args[k] = lower_value(l, n->arg[k], at, 0);
-    if (n->op == ATN_OP_CAST) return cast_by_single(l, lower_type(l, n->type), args[0]);
-    if (l->v.half && !of_halves(n->op)) return in_single(l, n, args);
-    ir_ref made = ir_operation(l->p, n->op, lower_type(l, n->type), args[0], args[1], args[2]);
+    if (n->op == ATN_OP_CAST) return cast_by_single(l, computed_in(l, n->type), args[0]);
+    if (l->v.half && !of_halves(l, n->op, ir_width_of(l->p, args[0]))) return in_single(l, n, args);
+    ir_ref made = ir_operation(l->p, n->op, computed_in(l, n->type), args[0], args[1], args[2]);
     return l->polynomial ? by_polynomial(l, made) : made;
 }
 

@@ -163,6 +163,11 @@ int32_t atn_variant_splits(const atn_variant *v) {
     return splits;
 }
 
+bool atn_variant_has_half_exp2(const atn_variant *v) {
+    enum { DEGREE = 3 }; /* of an error below that of a half */
+    return v->half && v->exp == ATN_EXP_POLYNOMIAL && v->degree == DEGREE;
+}
+
 atn_type atn_variant_type(const atn_variant *v, atn_type type) {
     switch (type) {
     case ATN_HP:

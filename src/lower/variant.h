@@ -66,6 +66,9 @@ void atn_variant_knob_range(int32_t knob, int32_t *least, int32_t *most);
 /* Groups that share a reduced range: the split of its slowest dimension. */
 int32_t atn_variant_splits(const atn_variant *variant);
 
+/* Is 2^x of vectors of halves computed in halves? */
+bool atn_variant_has_half_exp2(const atn_variant *variant);
+
 /* What values of a type are computed in, complex ones part by part: HP in SP, unless the variant says half. */
 atn_type atn_variant_type(const atn_variant *variant, atn_type type);
 

@@ -26,6 +26,9 @@ void atn_render_exp(atn_text *out, const atn_exp_form *form);
 /* Defines atn_exp2_<width>. */
 void atn_render_exp2(atn_text *out, const atn_exp_form *form);
 
+/* Defines atn_exp2_half<width>, of a vector of halves, in C: a polynomial of degree 3, good to some units of a half. */
+void atn_render_exp2_half(atn_text *out, const atn_exp_form *form);
+
 /* Defines atn_native_exp2 for a scalar: one instruction of the hardware, where it is NVIDIA's, that takes subnormal
  * numbers for 0. */
 void atn_render_native_exp2(atn_text *out, atn_exp_dialect dialect);

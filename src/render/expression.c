@@ -256,6 +256,12 @@ static void exponential(printer *r, const ir_node *n) {
     const atn_variant *v = &r->p->variant;
     bool twos = n->op == ATN_OP_EXP2,
          polynomial = v->exp == ATN_EXP_POLYNOMIAL || !r->d->native_exp[twos] || n->id == 1;
+    if (n->type == ATN_HP) {
+        ADD("atn_exp2_half%d(", n->width); /* lowering makes no other of halves */
+        print_list(r, n);
+        ADD(")");
+        return;
+    }
     if (n->type != ATN_SP || v->exp == ATN_EXP_LIBRARY) {
         function(r, n, atn_op_get_info(n->op)->name);
         return;
@@ -450,10 +456,11 @@ static void operation(printer *r, const ir_node *n) {
 }
 
 static void print_call(printer *r, const ir_node *n) {
-    static const char *const NAMES[] = {[IR_CALL_PACK] = "atn_pack_halves",    [IR_CALL_LOW_HALF] = "atn_low_half",
-                                        [IR_CALL_HIGH_HALF] = "atn_high_half", [IR_CALL_AS_HALF] = "atn_as_half",
-                                        [IR_CALL_AS_TF32] = "atn_as_tf32",     [IR_CALL_REST_TF32] = "atn_rest_tf32",
-                                        [IR_CALL_ALIGNED] = "atn_aligned",     [IR_CALL_ALL] = "atn_all"};
+    static const char *const NAMES[] = {[IR_CALL_PACK] = "atn_pack_halves",       [IR_CALL_LOW_HALF] = "atn_low_half",
+                                        [IR_CALL_HIGH_HALF] = "atn_high_half",    [IR_CALL_AS_HALF] = "atn_as_half",
+                                        [IR_CALL_AS_TF32] = "atn_as_tf32",        [IR_CALL_REST_TF32] = "atn_rest_tf32",
+                                        [IR_CALL_ALIGNED] = "atn_aligned",        [IR_CALL_ALL] = "atn_all",
+                                        [IR_CALL_EXP2_HALVES] = "atn_exp2_halves"};
     ADD("%s(", NAMES[n->id]);
     if (n->id == IR_CALL_ALIGNED) { /* of an address, not of what is there */
         const ir_node *load = &r->p->nodes[n->arg[0]];

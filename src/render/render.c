@@ -456,6 +456,7 @@ typedef struct uses {
     bool doubles, halves;
     bool widths[5];        /* 1, 2, 4, 8, 16 */
     bool exp_widths[2][5]; /* of exp and exp2 in single precision */
+    bool half_widths[5];   /* of exp2 in halves */
     bool polynomials[2];   /* of scalars that go by polynomial beside native ones */
 } uses;
 
@@ -475,6 +476,8 @@ static uses survey(const printer *r) {
         const ir_node *n = &p->nodes[k];
         u.doubles |= n->type == ATN_DP;
         u.widths[log2_of(n->width)] = true;
+        if (n->kind == IR_OPERATION && n->op == ATN_OP_EXP2 && n->type == ATN_HP)
+            u.half_widths[log2_of(n->width)] = true;
         if (n->kind == IR_OPERATION && (n->op == ATN_OP_EXP || n->op == ATN_OP_EXP2) && n->type == ATN_SP)
             *(n->id == 1 ? &u.polynomials[n->op == ATN_OP_EXP2]
                          : &u.exp_widths[n->op == ATN_OP_EXP2][log2_of(n->width)]) = true;
@@ -498,6 +501,7 @@ static void exponentials(printer *r, const uses *u) {
         form.width = 1 << k;
         if (u->exp_widths[0][k]) atn_render_exp(r->out, &form);
         if (u->exp_widths[1][k]) atn_render_exp2(r->out, &form);
+        if (u->half_widths[k]) atn_render_exp2_half(r->out, &form);
     }
 }
 

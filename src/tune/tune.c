@@ -130,7 +130,8 @@ static atn_status queue_first(atn_session *s) {
         status = queue_text(s, *text, true);
     if (s->options.only) return status;
     atn_outlook outlook = atn_outlook_of(s->c.graph);
-    const char *type = outlook.bytes == 8 ? "DP" : outlook.halves ? "HP" : "SP";
+    bool to_a_half = outlook.halves || s->tolerance > 0x1p-10;
+    const char *type = outlook.bytes == 8 ? "DP" : to_a_half ? "HP" : "SP";
     bool known = !s->info->cpu || atn_backend_facts_of(s->info)->threads; /* OpenCL on a CPU is another thing */
     for (const atn_seed *seed = NULL;
          known && status == ATN_OK && (seed = atn_seed_next(s->c.graph->name, type, s->info->backend, seed));)

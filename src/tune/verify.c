@@ -102,7 +102,7 @@ static int64_t choose_points(const atn_graph *g, const atn_steps *steps, const i
 /* ---- comparing ---- */
 
 static bool same_options(const atn_eval_options *a, const atn_eval_options *b) {
-    bool same = a->exp_error == b->exp_error && a->exp_slope == b->exp_slope && a->fast == b->fast;
+    bool same = a->exp_error == b->exp_error && a->exp_slope == b->exp_slope && a->run == b->run && a->fast == b->fast;
     for (int k = 0; k < ATN_TYPE_COUNT; ++k) same = same && a->unit[k] == b->unit[k];
     same = same && memcmp(&a->products, &b->products, sizeof a->products) == 0;
     return same;

@@ -69,17 +69,19 @@ static atn_bindings square(int64_t n) {
     return (atn_bindings){.views = views, .params = PARAMS};
 }
 
-static void crown(const atn_device_info *info, int64_t n, const char *variant) {
+static void crown_within(double tolerance, const atn_device_info *info, int64_t n, const char *variant) {
     atn_wisdom *wisdom;
     atn_tune_key key;
     atn_bindings frame = square(n);
     kit_ok(ctx, atn_wisdom_open(ctx, NULL, false, &wisdom));
-    kit_ok(ctx, atn_tune_key_make(ctx, graph, info, &frame, false, 0, &key));
+    kit_ok(ctx, atn_tune_key_make(ctx, graph, info, &frame, false, tolerance, &key));
     atn_wisdom_winner winner = {.variant = variant, .seconds = 0.0123, .low = 0.012, .high = 0.013, .tried = 7};
     winner.fraction_of_peak = 0.71;
     kit_ok(ctx, atn_wisdom_crown(wisdom, &key.key, &winner));
     atn_wisdom_close(wisdom);
 }
+
+static void crown(const atn_device_info *info, int64_t n, const char *variant) { crown_within(0, info, n, variant); }
 
 static atn_choice choose(int64_t n) {
     atn_choice choice;
@@ -151,6 +153,31 @@ KIT_TEST(the_nearest_size_counts) {
     EXPECT(128, ATN_ORIGIN_NEAR_SHAPE, "vec_p0=4", "at another size, 64 x 64, 1.4 doublings from this one");
     EXPECT(600, ATN_ORIGIN_NEAR_SHAPE, "vec_p0=8", "1024 x 1024");
     EXPECT(1 << 20, ATN_ORIGIN_ESTIMATE, "is not used: it was measured at a size that is far from this one");
+}
+
+/* The width of vectors that is chosen says whose winner it is. */
+static int32_t width_within(double tolerance, int64_t n) {
+    atn_choice choice;
+    atn_bindings frame = square(n);
+    kit_ok(ctx, atn_choose(ctx, graph, &HOST, &frame, &(atn_choose_options){.tolerance = tolerance}, &choice));
+    int32_t width = choice.origin > ATN_ORIGIN_ESTIMATE ? choice.variant.p[0].vec : 0;
+    atn_choice_free(&choice);
+    return width;
+}
+
+/* What is right only within a tolerance is for who accepts it; who does takes what is exact where there is nothing
+ * else, or nothing near. */
+KIT_TEST(a_tolerance_is_kept) {
+    crown_within(1e-3, &HOST, 100, "vec_p0=2");
+    assert_int_equal(width_within(0, 100), 0);
+    assert_int_equal(width_within(1e-5, 100), 0);
+    assert_int_equal(width_within(1e-3, 100), 2);
+    crown(&HOST, 100, "vec_p0=4");
+    crown(&HOST, 1 << 20, "vec_p0=8");
+    assert_int_equal(width_within(0, 100), 4);
+    assert_int_equal(width_within(1e-5, 100), 4);
+    assert_int_equal(width_within(1e-3, 100), 2);
+    assert_int_equal(width_within(1e-3, 1 << 20), 8);
 }
 
 KIT_TEST(a_device_of_the_same_kind_counts) {
@@ -247,6 +274,7 @@ int main(void) {
         TEST(a_choice_for_other_sizes),
         TEST(a_second_process_knows),
         TEST(the_nearest_size_counts),
+        TEST(a_tolerance_is_kept),
         TEST(a_device_of_the_same_kind_counts),
         TEST(what_does_not_fit_is_passed_over),
         TEST(gathers_stay_guarded),

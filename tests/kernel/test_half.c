@@ -1,5 +1,6 @@
 /* Halves computed in halves (half=1): a product with sums of halves, and a body that mixes them with what is done in
- * singles, held against the oracle in that arithmetic; and that it is arithmetic of its own, with a bound of its own.
+ * singles; sums of SP whose tiles are added up in halves (half=2), with 2^x in halves. All held against the oracle in
+ * that arithmetic; and that it is arithmetic of its own, with a bound of its own.
  */
 #include "support/shared.h"
 
@@ -130,8 +131,66 @@ KIT_TEST(bounds_tell_them_apart) {
     atn_sequence_free(sequence);
 }
 
+enum { MOST_POINTS = 67, MOST_STEPS = 150, INPUTS = 7, SUMS = 4 };
+
+/* Points about a sigma apart, and the last step one that is none. */
+static void sum_pairs(int64_t points, int64_t steps, const char *const *variants) {
+    uint16_t input[INPUTS][MOST_STEPS];
+    float sum[SUMS][MOST_POINTS] = {{0}};
+    atn_view views[INPUTS + SUMS];
+    for (int k = 0; k < INPUTS; ++k) {
+        fill(input[k], MOST_STEPS, (uint64_t)(11 + k));
+        views[k] = view_of(ATN_HP, k < 3 ? points : steps, 1, input[k]);
+    }
+    if (steps > 0) input[6][steps - 1] = atn_half_from_double(-60000);
+    for (int k = 0; k < SUMS; ++k) views[INPUTS + k] = view_of(ATN_SP, points, 1, sum[k]);
+    hold("estep", atn_shipped_find("estep"), views, variants);
+}
+
+KIT_TEST(sums_of_tiles) {
+    need_halves();
+    static const char *const VARIANTS[] = {"half=2,tile_q0=16",
+                                           "half=2,vec_p0=8,exp=polynomial,degree=3,tile_q0=16",
+                                           "half=2,vec_p0=8,regs_p0=2,exp=polynomial,degree=3,tile_q0=32,unroll_q0=2",
+                                           "half=2,vec_p0=4,regs_p0=3,exp=polynomial,degree=5,tile_q0=7",
+                                           "half=2,vec_p0=16,exp=polynomial,degree=3,tile_q0=64,fast=1",
+                                           "half=2,vec_q0=8,regs_p0=2,exp=polynomial,degree=3,tile_q0=64",
+                                           "half=1,vec_p0=8,regs_p0=2,exp=polynomial,degree=3",
+                                           NULL};
+    static const int64_t SIZES[][2] = {{67, 150}, {1, 1}, {8, 33}, {17, 0}};
+    for (size_t k = 0; k < sizeof SIZES / sizeof *SIZES; ++k) sum_pairs(SIZES[k][0], SIZES[k][1], VARIANTS);
+}
+
+/* Whose sums they are, and in what tiles, is said where it does not fit. */
+KIT_TEST(what_has_no_tiles_is_refused) {
+    static const struct {
+        const char *kernel, *type, *variant;
+        bool fits;
+    } CASES[] = {{"estep", "HP", "half=2,tile_q0=32", true},
+                 {"estep", "SP", "half=2,tile_q0=32", false},
+                 {"estep", "HP", "half=2", false},
+                 {"estep", "HP", "half=2,tile_q0=128", false},
+                 {"gemm", "HP", "half=2,tile_q0=32", false},
+                 {"estep", "HP", "half=2,tile_q0=32,accumulate=32", false},
+                 {"estep_near", "HP", "half=2,tile_q0=32", false}};
+    atn_target target = {.host = true, .vectors = true, .half = true, .max_items = 1};
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
+        const atn_define define = {"USED_FLOAT", CASES[k].type};
+        const char *text = atn_shipped_find(CASES[k].kernel), *why = "";
+        atn_sequence *sequence;
+        atn_variant v = atn_variant_plain();
+        kit_ok(ctx, atn_sequence_parse(ctx, CASES[k].kernel, text, strlen(text),
+                                       &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
+        kit_ok(ctx, atn_variant_parse(ctx, &v, CASES[k].variant));
+        if (atn_variant_fits(sequence->step[0], &v, &target, &why) != CASES[k].fits)
+            fail_msg("%s of %s, %s: %s", CASES[k].kernel, CASES[k].type, CASES[k].variant, why);
+        atn_sequence_free(sequence);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(mixed_with_singles),
-                                       cmocka_unit_test(bounds_tell_them_apart)};
+                                       cmocka_unit_test(bounds_tell_them_apart), cmocka_unit_test(sums_of_tiles),
+                                       cmocka_unit_test(what_has_no_tiles_is_refused)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

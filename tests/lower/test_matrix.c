@@ -227,6 +227,8 @@ static const struct {
     {"estep", "SP", "matrix=half,lanes_p0=32,tile_q0=32,stage=2", 40, 50, 300, 0, 1}, /* apart: without matrix units */
     {"estep", "HP", "matrix=half,mix=2,degree=3,lanes_p0=64,regs_p0=2,tile_q0=128,stage=1,exp=native", 200, 140, 2, 0,
      0},
+    {"estep", "SP", "matrix=half,mix=4,packed=1,lanes_p0=32,tile_q0=32,stage=1,exp=native", 67, 75, 1, 0, 0},
+    {"estep", "HP", "matrix=half,mix=8,packed=1,lanes_p0=64,tile_q0=64,stage=2,exp=native", 97, 140, 2, 0, 0},
     {"estep_compat", "SP", "matrix=pair,lanes_p0=32,tile_q0=32,stage=2,split_q0=2", 65, 100, 1, 0, 1},
 };
 

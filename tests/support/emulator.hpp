@@ -102,6 +102,15 @@ static int atn_pack_halves(float low, float high) { return (int)(float_to_half(l
 static float atn_low_half(int word) { return half_to_float((uint32_t)word & 0xffff); }
 static float atn_high_half(int word) { return half_to_float((uint32_t)word >> 16); }
 static float atn_as_half(float x) { return half_to_float(float_to_half(x)); }
+// Each step is rounded to a half, as the instructions do.
+static float exp2_half(float x) {
+    float y = fmaxf(x, -15), n = atn_as_half(atn_as_half(y + 1551) - 1551), f = y - n;
+    float p = atn_as_half(f * 0.054412841796875f + 0.24169921875f);
+    p = atn_as_half(p * f + 0.693359375f);
+    p = atn_as_half(p * f + 1);
+    return n < -14 ? 0 : atn_as_half(ldexpf(p, (int)n));
+}
+static int atn_exp2_halves(int x) { return atn_pack_halves(exp2_half(atn_low_half(x)), exp2_half(atn_high_half(x))); }
 static float to_tf32(float x) {
     int exponent;
     float f = frexpf(x, &exponent);

@@ -88,8 +88,7 @@ atn_status reg_em_compat(reg_problem *p) {
     const reg_side *rows = &p->level[0].source;
     if (!(sums.number = atn_alloc(p->engine.ctx, 8 * rows->padded * sizeof(double)))) status = ATN_ERR_MEMORY;
     if (status == ATN_OK)
-        status = atn_array_create_vector(p->engine.device, reg_sum_type(p->engine.type), (int64_t)rows->padded,
-                                         &sums.square);
+        status = atn_array_create_vector(p->engine.device, p->engine.type, (int64_t)rows->padded, &sums.square);
     for (double sigma2 = SIGMA2; sigma2 > LAST && fits && status == ATN_OK; sigma2 *= FACTOR)
         status = step(p, sigma2, &sums, &fits);
     p->converged = fits;

@@ -75,7 +75,7 @@ static atn_status terms_of(reg_polish_state *s, const geom_pose *pose, reg_terms
     atn_status status = t.count ? reg_polish_terms(s, pose, per, &numbers) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = atn_array_map_read(numbers, &from);
     if (status == ATN_OK) {
-        bool wide = reg_sum_type(s->source->type) == ATN_DP;
+        bool wide = s->source->type == ATN_DP;
         t.single = wide ? NULL : from;
         t.wide = wide ? from : NULL;
         atn_parallel((int64_t)stretches, 1, collect, &t);

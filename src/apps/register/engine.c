@@ -17,7 +17,7 @@
 static const struct {
     const char *name;
     bool trusted; /* its index arrays are made here */
-    bool exact;   /* never of 16 bits, whatever the coordinates are of */
+    bool sums;    /* over soft pairs: with 16 bits, to a unit of a half is near enough */
     int within;   /* the work that its time belongs to; 0: its own */
     bool modest;  /* takes little time: on hosts, what came with the library serves */
     enum {
@@ -27,51 +27,51 @@ static const struct {
     } ahead; /* nearly every registration takes it, or each whose points are sorted there */
 } TABLE[REG_WORKS] = {
     [REG_MOVE] = {"move", false, false, 0, true, LATER},
-    [REG_ESTEP] = {"estep", false, false},
-    [REG_ESTEP_NEAR] = {"estep_near", true, false},
-    [REG_ESTEP_COMPAT] = {"estep_compat", false, false},
+    [REG_ESTEP] = {"estep", false, true},
+    [REG_ESTEP_NEAR] = {"estep_near", true, true},
+    [REG_ESTEP_COMPAT] = {"estep_compat", false, true},
     [REG_NEAREST] = {"nearest", true, false, 0, false, AHEAD},
     [REG_AROUND] = {"around", true, false, 0, false, AHEAD},
-    [REG_SHAPES] = {"shapes", false, true, 0, false, AHEAD},
-    [REG_INHERIT] = {"inherit", true, true, 0, true, AHEAD},
-    [REG_WEIGHTS] = {"polish_weights", true, true, 0, false, AHEAD},
-    [REG_SAMPLE] = {"polish_sample", true, true, 0, true, AHEAD},
-    [REG_SUMS] = {"polish_sums", true, true, 0, false, AHEAD},
-    [REG_TERMS] = {"polish_terms", true, true, 0, true, AHEAD},
+    [REG_SHAPES] = {"shapes", true, false, 0, false, AHEAD},
+    [REG_INHERIT] = {"inherit", true, false, 0, true, AHEAD},
+    [REG_WEIGHTS] = {"polish_weights", true, false, 0, false, AHEAD},
+    [REG_SAMPLE] = {"polish_sample", true, false, 0, true, AHEAD},
+    [REG_SUMS] = {"polish_sums", true, false, 0, false, AHEAD},
+    [REG_TERMS] = {"polish_terms", true, false, 0, true, AHEAD},
     [REG_MSTEP] = {"mstep", false, false},
     [REG_SPREAD] = {"spread", false, false},
-    [REG_CURVE_LOAD] = {"curve_load", true, true, REG_READ, false, AHEAD_THERE},
-    [REG_CURVE_LOAD64] = {"curve_load64", true, true, REG_READ, false, AHEAD_THERE},
-    [REG_CURVE_SUMS] = {"curve_sums", true, true, REG_READ, false, AHEAD_THERE},
-    [REG_CURVE_KEYS] = {"curve_keys", true, true, REG_ORDER, false, AHEAD_THERE},
-    [REG_SORT_COUNT] = {"sort_count", true, true, REG_ORDER, false, AHEAD_THERE},
-    [REG_SORT_START] = {"sort_start", true, true, REG_ORDER, false, AHEAD_THERE},
-    [REG_SORT_SCATTER] = {"sort_scatter", true, true, REG_ORDER, false, AHEAD_THERE},
-    [REG_CURVE_WORDS] = {"curve_words", true, true, REG_ORDER, false, AHEAD_THERE},
-    [REG_CURVE_GATHER] = {"curve_gather", true, true, REG_ORDER, false, AHEAD_THERE},
-    [REG_CURVE_SURVEY] = {"curve_survey", true, true, REG_ORDER, false, AHEAD_THERE},
-    [REG_CURVE_UNITE] = {"curve_unite", true, true, REG_ORDER, false, AHEAD_THERE},
-    [REG_CURVE_CROWDS] = {"curve_crowds", true, true, REG_LEVELS, false, AHEAD_THERE},
-    [REG_CURVE_CELLS] = {"curve_cells", true, true, REG_LEVELS, false, AHEAD_THERE},
-    [REG_CURVE_MERGE] = {"curve_merge", true, true, REG_LEVELS, false, AHEAD_THERE},
+    [REG_CURVE_LOAD] = {"curve_load", true, false, REG_READ, false, AHEAD_THERE},
+    [REG_CURVE_LOAD64] = {"curve_load64", true, false, REG_READ, false, AHEAD_THERE},
+    [REG_CURVE_SUMS] = {"curve_sums", true, false, REG_READ, false, AHEAD_THERE},
+    [REG_CURVE_KEYS] = {"curve_keys", true, false, REG_ORDER, false, AHEAD_THERE},
+    [REG_SORT_COUNT] = {"sort_count", true, false, REG_ORDER, false, AHEAD_THERE},
+    [REG_SORT_START] = {"sort_start", true, false, REG_ORDER, false, AHEAD_THERE},
+    [REG_SORT_SCATTER] = {"sort_scatter", true, false, REG_ORDER, false, AHEAD_THERE},
+    [REG_CURVE_WORDS] = {"curve_words", true, false, REG_ORDER, false, AHEAD_THERE},
+    [REG_CURVE_GATHER] = {"curve_gather", true, false, REG_ORDER, false, AHEAD_THERE},
+    [REG_CURVE_SURVEY] = {"curve_survey", true, false, REG_ORDER, false, AHEAD_THERE},
+    [REG_CURVE_UNITE] = {"curve_unite", true, false, REG_ORDER, false, AHEAD_THERE},
+    [REG_CURVE_CROWDS] = {"curve_crowds", true, false, REG_LEVELS, false, AHEAD_THERE},
+    [REG_CURVE_CELLS] = {"curve_cells", true, false, REG_LEVELS, false, AHEAD_THERE},
+    [REG_CURVE_MERGE] = {"curve_merge", true, false, REG_LEVELS, false, AHEAD_THERE},
     [REG_SIDE_FILL] = {"side_fill", true, false, REG_LEVELS, false, AHEAD_THERE},
-    [REG_SIDE_BOXES] = {"side_boxes", true, true, REG_LEVELS, false, AHEAD_THERE},
-    [REG_SIDE_SPACING] = {"side_spacing", true, true, REG_SPACING, false, AHEAD_THERE},
-    [REG_SIDE_TAKE] = {"side_take", true, true, REG_LEVELS, false, AHEAD_THERE},
-    [REG_NEAR_BOXES] = {"near_boxes", true, true, REG_LISTS, false, AHEAD_THERE},
-    [REG_NEAR_GROUPS] = {"near_groups", true, true, REG_LISTS, false, AHEAD_THERE},
-    [REG_NEAR_WIDE] = {"near_wide", true, true, REG_LISTS, false, AHEAD_THERE},
-    [REG_NEAR_PARTS] = {"near_parts", true, true, REG_LISTS, false, AHEAD_THERE},
-    [REG_NEAR_PART_BOXES] = {"near_part_boxes", true, true, REG_LISTS, false, AHEAD_THERE},
-    [REG_NEAR_COARSE_COUNT] = {"near_coarse_count", true, true, REG_LISTS, false, AHEAD_THERE},
-    [REG_NEAR_COARSE_FILL] = {"near_coarse_fill", true, true, REG_LISTS, false, AHEAD_THERE},
-    [REG_NEAR_CANDIDATE_COUNT] = {"near_candidate_count", true, true, REG_LISTS, false, AHEAD_THERE},
-    [REG_NEAR_CANDIDATES] = {"near_candidates", true, true, REG_LISTS, false, AHEAD_THERE},
-    [REG_NEAR_TEST] = {"near_test", true, true, REG_LISTS, false, AHEAD_THERE},
-    [REG_NEAR_PACK] = {"near_pack", true, true, REG_LISTS, false, AHEAD_THERE},
-    [REG_NEAR_BEGIN] = {"near_begin", true, true, REG_LISTS, false, AHEAD_THERE},
-    [REG_NEAR_START] = {"near_start", true, true, REG_LISTS, false, AHEAD_THERE},
-    [REG_NEAR_TOTAL] = {"near_total", true, true, REG_LISTS, false, AHEAD_THERE},
+    [REG_SIDE_BOXES] = {"side_boxes", true, false, REG_LEVELS, false, AHEAD_THERE},
+    [REG_SIDE_SPACING] = {"side_spacing", true, false, REG_SPACING, false, AHEAD_THERE},
+    [REG_SIDE_TAKE] = {"side_take", true, false, REG_LEVELS, false, AHEAD_THERE},
+    [REG_NEAR_BOXES] = {"near_boxes", true, false, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_GROUPS] = {"near_groups", true, false, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_WIDE] = {"near_wide", true, false, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_PARTS] = {"near_parts", true, false, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_PART_BOXES] = {"near_part_boxes", true, false, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_COARSE_COUNT] = {"near_coarse_count", true, false, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_COARSE_FILL] = {"near_coarse_fill", true, false, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_CANDIDATE_COUNT] = {"near_candidate_count", true, false, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_CANDIDATES] = {"near_candidates", true, false, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_TEST] = {"near_test", true, false, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_PACK] = {"near_pack", true, false, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_BEGIN] = {"near_begin", true, false, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_START] = {"near_start", true, false, REG_LISTS, false, AHEAD_THERE},
+    [REG_NEAR_TOTAL] = {"near_total", true, false, REG_LISTS, false, AHEAD_THERE},
     [REG_BUILD] = {"building kernels, first run only"},
     [REG_READ] = {"copy and check points"},
     [REG_ORDER] = {"sort"},
@@ -122,7 +122,7 @@ static void drop_kernels(atn_left *left) {
 
 static const void *owner_of(const reg_engine *e) {
     static const char OWNER[2][3];
-    return &OWNER[e->settings->reproducible][e->type == ATN_DP ? 2 : e->type == ATN_SP];
+    return &OWNER[e->settings->reproducible][e->type == ATN_DP ? 2 : e->settings->precision != 16];
 }
 
 static atn_status take_kernels(reg_engine *e) {
@@ -148,9 +148,7 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
     *out = (reg_engine){.device = device,
                         .ctx = atn_device_ctx(device),
                         .settings = settings,
-                        .type = settings->precision == 64   ? ATN_DP
-                                : settings->precision == 16 ? ATN_HP
-                                                            : ATN_SP,
+                        .type = settings->precision == 64 ? ATN_DP : ATN_SP,
                         .block = cpu ? REG_HOST_BLOCK : REG_LARGEST_BLOCK,
                         .remote = reg_is_remote(device),
                         .wait = settings->profile};
@@ -197,11 +195,11 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
     atn_status status = ATN_OK;
     if (!e->kernel[which]) {
         double since = atn_clock_seconds();
-        atn_type type = TABLE[which].exact ? reg_sum_type(e->type) : e->type;
         int how = (TABLE[which].trusted ? ATN_TRUSTED : 0) | (TABLE[which].modest ? ATN_MODEST : 0);
-        if (how || TABLE[which].exact) how |= ATN_ANY_SIZE;
+        if (how) how |= ATN_ANY_SIZE;
         if (e->settings->reproducible) how |= ATN_REPRODUCIBLE;
-        status = atn_kernel_make(e->device, TABLE[which].name, type, how, &e->kernel[which]);
+        if (TABLE[which].sums && e->settings->precision == 16) how |= ATN_TO_A_HALF;
+        status = atn_kernel_make(e->device, TABLE[which].name, e->type, how, &e->kernel[which]);
         reg_timed(e, REG_BUILD, since);
     }
     *out = e->kernel[which];
@@ -412,7 +410,7 @@ static void take_some(void *user, int64_t from, int64_t to) {
 /* Results of the kernel, for the host. */
 static atn_status take(reg_side *rows, double reach, double *distance2, int32_t *index) {
     const void *d2, *place;
-    bool wide = reg_sum_type(rows->type) == ATN_DP;
+    bool wide = rows->type == ATN_DP;
     atn_status status = atn_array_map_read(rows->sum[0], &d2);
     if (status == ATN_OK) status = atn_array_map_read(rows->partner, &place);
     if (status != ATN_OK) return status;
@@ -483,7 +481,7 @@ static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, 
     reg_end(e, REG_LISTS, span);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_AROUND, &kernel);
     for (int k = 0; k < SUMS_AROUND && status == ATN_OK; ++k) {
-        status = atn_array_create_vector(e->device, reg_sum_type(rows->type), (int64_t)rows->padded, &vector[k]);
+        status = atn_array_create_vector(e->device, rows->type, (int64_t)rows->padded, &vector[k]);
         if (status == ATN_OK) status = reg_array_open(vector[k]);
         if (status == ATN_OK)
             status = atn_array_view_matrix(vector[k], (int64_t)rows->blocks, (int64_t)rows->block, &matrix[k]);
@@ -501,7 +499,7 @@ atn_status reg_shapes(reg_engine *e, reg_side *rows, reg_side *columns, double r
     atn_array *vector[SUMS_AROUND] = {0}, *matrix[SUMS_AROUND] = {0};
     reg_binding bound[SUMS_AROUND + 2];
     reg_given given[] = {{"flattest", flattest}};
-    atn_type type = reg_sum_type(rows->type);
+    atn_type type = rows->type;
     *shape = *ratio = NULL;
     atn_status status = look_around(e, rows, columns, reach, vector, matrix);
     if (status == ATN_OK) status = atn_array_create_matrix(e->device, type, 6, (int64_t)rows->padded, 0, shape);

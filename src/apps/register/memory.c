@@ -26,13 +26,10 @@ enum { STAGED = 7000000 }; /* pinned memory that points go to another device by 
  * host's for samples, planes and terms, of so many of a cloud at most. */
 enum { SORTED = 18, SAMPLED = 185, MOST_SAMPLED = 130000 };
 
-static double coordinate(const atn_register_settings *s) { return s->precision == 64 ? 8 : s->precision == 16 ? 2 : 4; }
+static double coordinate(const atn_register_settings *s) { return s->precision == 64 ? 8 : 4; }
 
 /* Bytes a point on the device: coordinates twice, weights three times, four sums. */
-static double on_device(const atn_register_settings *s) {
-    double t = coordinate(s);
-    return 9 * t + 4 * (t < 4 ? 4 : t) + LISTS;
-}
+static double on_device(const atn_register_settings *s) { return 13 * coordinate(s) + LISTS; }
 
 typedef struct need {
     double source, target; /* arrays of the device */

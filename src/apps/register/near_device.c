@@ -40,11 +40,11 @@ static atn_status put_species(reg_side *s) {
 
 static atn_status allocate_cover(reg_side *s) {
     atn_array **c = s->cover;
-    atn_type type = reg_sum_type(s->type);
+    atn_type type = s->type;
     int64_t blocks = (int64_t)s->blocks, groups = (blocks + GROUP - 1) / GROUP;
     atn_status status = ATN_OK;
     for (int k = 0; k < 3 && status == ATN_OK; ++k)
-        status = atn_array_view_matrix(s->exact[k], blocks, (int64_t)s->block, &c[REG_COVER_POINT + k]);
+        status = atn_array_view_matrix(s->point[k], blocks, (int64_t)s->block, &c[REG_COVER_POINT + k]);
     if (status == ATN_OK) status = atn_array_create_matrix(s->device, type, 10, blocks, 0, &c[REG_COVER_BOX]);
     if (status == ATN_OK) status = atn_array_create_matrix(s->device, type, 6, groups, 0, &c[REG_COVER_GROUP]);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, blocks, &c[REG_COVER_WIDE]);
@@ -84,7 +84,7 @@ static atn_status find_parts(reg_engine *e, reg_side *s, atn_array *of, atn_arra
     if (status == ATN_OK) status = start_of(e, count, c[REG_COVER_START]);
     if (status == ATN_OK) status = ask(e, count, count, count, total, parts);
     if (status == ATN_OK)
-        status = atn_array_create_matrix(s->device, reg_sum_type(s->type), 6, (int64_t)parts[0], 0, &c[REG_COVER_PART]);
+        status = atn_array_create_matrix(s->device, s->type, 6, (int64_t)parts[0], 0, &c[REG_COVER_PART]);
     if (status == ATN_OK)
         status = atn_array_create_vector(s->device, ATN_INT32, (int64_t)parts[0], &c[REG_COVER_OWNER]);
     reg_binding boxes[] = {

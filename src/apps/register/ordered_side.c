@@ -47,8 +47,6 @@ atn_status reg_side_of(reg_engine *e, const reg_ordered *o, const double origin[
     if (status == ATN_OK) status = reg_side_create(&s);
     if (status == ATN_OK)
         status = atn_array_create_matrix(e->device, ATN_DP, REG_BOX_ROWS, (int64_t)s.blocks, 0, &s.box);
-    for (int k = 0; k < 4 && status == ATN_OK; ++k)
-        status = atn_array_view_range(k < 3 ? s.point[k] : s.w, 0, (int64_t)s.padded, &s.exact[k]);
     if (status == ATN_OK) status = fill(e, o, origin, unit, &s);
     if (status == ATN_OK) status = enclose(e, o, origin, unit, &s);
     *out = s;
@@ -147,8 +145,8 @@ static atn_status take_there(reg_engine *e, const reg_side *from, size_t every, 
     double *weight = atn_alloc(e->ctx, to->padded * sizeof *weight);
     atn_status status = weight ? ATN_OK : ATN_ERR_MEMORY;
     for (int k = 0; k < 4 && status == ATN_OK; ++k) {
-        status = atn_array_create_vector(e->device, reg_sum_type(to->type), (int64_t)to->padded, &taken[k]);
-        if (status == ATN_OK) status = take(e, from->exact[k], to, every, taken[k]);
+        status = atn_array_create_vector(e->device, to->type, (int64_t)to->padded, &taken[k]);
+        if (status == ATN_OK) status = take(e, k < 3 ? from->point[k] : from->w, to, every, taken[k]);
         if (status == ATN_OK) status = atn_array_fetch(taken[k], NULL);
     }
     for (int k = 0; k < 4 && status == ATN_OK; ++k)

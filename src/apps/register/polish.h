@@ -39,8 +39,8 @@ void reg_polish_close(reg_polish_state *s); /* zeroed ones are fine */
 atn_status reg_polish_step(reg_polish_state *s, const geom_pose *pose, double reach);
 
 /* What the pairs of the last step added to g, `per` neighbours in a column: where their source points are, in the mean
- * of those that count, J^T W d times the weight of each, and that weight, 0: none counts. Of reg_sum_type; owned by the
- * caller. */
+ * of those that count, J^T W d times the weight of each, and that weight, 0: none counts. Of the coordinates' type;
+ * owned by the caller. */
 enum { REG_POLISH_TERM = 10 };
 atn_status reg_polish_terms(reg_polish_state *s, const geom_pose *pose, size_t per, atn_array **out);
 

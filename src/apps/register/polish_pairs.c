@@ -26,9 +26,9 @@ enum { POINTS = 9 };
 static void bind_points(const reg_polish_state *s, reg_binding bound[POINTS]) {
     static const char *const NAMES[POINTS] = {"px", "py", "pz", "w", "xx", "xy", "xz", "partner", "pair"};
     reg_side *source = s->source, *target = s->target;
-    atn_array *const arrays[POINTS] = {source->exact[0], source->exact[1], source->exact[2],
-                                       source->exact[3], target->exact[0], target->exact[1],
-                                       target->exact[2], source->partner,  source->pair};
+    atn_array *const arrays[POINTS] = {source->point[0], source->point[1], source->point[2],
+                                       source->w,        target->point[0], target->point[1],
+                                       target->point[2], source->partner,  source->pair};
     for (int k = 0; k < POINTS; ++k) bound[k] = (reg_binding){NAMES[k], arrays[k]};
 }
 
@@ -109,7 +109,7 @@ atn_status reg_polish_terms(reg_polish_state *s, const geom_pose *pose, size_t p
     reg_given given[] = {{"limit", limit_of(s)}, {"per", (double)per}};
     reg_binding bound[POINTS + 1];
     *out = NULL;
-    atn_status status = atn_array_create_matrix(e->device, reg_sum_type(e->type), REG_POLISH_TERM,
+    atn_status status = atn_array_create_matrix(e->device, e->type, REG_POLISH_TERM,
                                                 (int64_t)((s->source->padded + per - 1) / per), 0, out);
     if (status == ATN_OK) status = reg_array_open(*out);
     bind_points(s, bound);
@@ -122,7 +122,7 @@ atn_status reg_polish_open(reg_problem *p, const reg_surface *surface, reg_side 
                            reg_polish_state *out) {
     atn_device *device = p->engine.device;
     *out = (reg_polish_state){.p = p, .surface = surface, .source = source, .all = source, .target = target};
-    atn_status status = atn_array_create_vector(device, reg_sum_type(p->engine.type), SOME, &out->some);
+    atn_status status = atn_array_create_vector(device, p->engine.type, SOME, &out->some);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, TOTALS, &out->total);
     if (status != ATN_OK) reg_polish_close(out);
     return status;

@@ -28,11 +28,6 @@ static atn_status find_nearest(reg_engine *e, reg_side *rows, reg_side *columns,
     }
 }
 
-/* Rows without a partner of their species keep a shift of 0 and sums of 0; halves hold no larger one. */
-static double limit(double shift, int32_t index, atn_type type) {
-    return index < 0 ? 0 : type == ATN_HP ? fmin(shift, -REG_NOTHING) : shift;
-}
-
 /* What mstep and spread do, with an outlier class 2^(shift - far2) of each row's own. */
 static atn_status gather(const reg_side *rows, const double *shift, double far2, double unit, double *number,
                          geom_moments *m) {
@@ -73,7 +68,7 @@ atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, do
     int32_t *index = atn_alloc(e->ctx, n * sizeof *index);
     atn_status status = number && index ? find_nearest(e, rows, columns, shift, index) : ATN_ERR_MEMORY;
     for (size_t r = 0; r < n && status == ATN_OK; ++r) {
-        shift[r] = limit(shift[r], index[r], rows->type);
+        if (index[r] < 0) shift[r] = 0; /* no partner of its species: sums of 0 */
         most = atn_larger(most, shift[r]);
     }
     if (status == ATN_OK) status = reg_array_put(rows->shift, n, shift);

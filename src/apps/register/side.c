@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"
-#include "eval/number.h"
 #include "geom/nth.h"
 #include "num/array.h"
 
@@ -27,19 +26,15 @@ static void put_some(void *user, int64_t from, int64_t to) {
     for (int64_t k = from; k < to; ++k) {
         if (c->type == ATN_DP)
             ((double *)c->array)[k] = c->numbers[k];
-        else if (c->type == ATN_SP)
-            ((float *)c->array)[k] = (float)c->numbers[k];
         else
-            ((uint16_t *)c->array)[k] = atn_half_from_double(c->numbers[k]);
+            ((float *)c->array)[k] = (float)c->numbers[k];
     }
 }
 
 static void get_some(void *user, int64_t from, int64_t to) {
     const copying *c = user;
     for (int64_t k = from; k < to; ++k)
-        c->numbers[k] = c->type == ATN_DP   ? ((const double *)c->array)[k]
-                        : c->type == ATN_SP ? (double)((const float *)c->array)[k]
-                                            : atn_half_to_double(((const uint16_t *)c->array)[k]);
+        c->numbers[k] = c->type == ATN_DP ? ((const double *)c->array)[k] : (double)((const float *)c->array)[k];
 }
 
 /* By way of pinned memory that many arrays use in turn, instead of some for each. */
@@ -72,8 +67,6 @@ atn_status reg_array_get(atn_array *array, size_t count, double *to) {
     if (status == ATN_OK) atn_parallel((int64_t)count, LEAST, get_some, &c);
     return status;
 }
-
-atn_type reg_sum_type(atn_type type) { return type == ATN_HP ? ATN_SP : type; }
 
 /* ---- cutting ---- */
 
@@ -309,19 +302,6 @@ static atn_status weigh(const reg_side *s, const double *factor, double *number)
     return reg_array_put(s->log_weight, s->padded, number);
 }
 
-/* What is there already, where that is exact; `number`: the weights. */
-static atn_status make_exact(reg_side *s, const double *number) {
-    atn_status status = ATN_OK;
-    for (int k = 0; k < 4 && status == ATN_OK; ++k)
-        if (s->type != ATN_HP)
-            status = atn_array_view_range(k < 3 ? s->point[k] : s->w, 0, (int64_t)s->padded, &s->exact[k]);
-        else {
-            status = atn_array_create_vector(s->device, ATN_SP, (int64_t)s->padded, &s->exact[k]);
-            if (status == ATN_OK) status = reg_array_put(s->exact[k], s->padded, k < 3 ? s->position[k] : number);
-        }
-    return status;
-}
-
 atn_status reg_side_create(reg_side *s) {
     atn_status status = ATN_OK;
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
@@ -334,7 +314,7 @@ atn_status reg_side_create(reg_side *s) {
     if (status == ATN_OK) status = vector(s, &s->shift);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, (int64_t)s->padded, &s->partner);
     for (int k = 0; k < 4 && status == ATN_OK; ++k)
-        status = atn_array_create_vector(s->device, reg_sum_type(s->type), (int64_t)s->padded, &s->sum[k]);
+        status = atn_array_create_vector(s->device, s->type, (int64_t)s->padded, &s->sum[k]);
     for (int k = 0; k < 4 && status == ATN_OK; ++k) status = rows_of(s, s->sum[k], &s->sum_rows[k]);
     for (int k = 0; k < 3 && status == ATN_OK; ++k) status = rows_of(s, s->moved[k], &s->moved_rows[k]);
     if (status == ATN_OK) status = rows_of(s, s->log_weight, &s->log_weight_rows);
@@ -353,7 +333,6 @@ static atn_status upload(reg_side *s, const atn_ctx *ctx) {
         atn_parallel((int64_t)s->padded, LEAST, copy_weights, &(weighing){s, NULL, number});
         status = reg_array_put(s->w, s->padded, number);
     }
-    if (status == ATN_OK) status = make_exact(s, number);
     if (status == ATN_OK) status = weigh(s, NULL, number);
     atn_free(ctx, number);
     return status;
@@ -390,8 +369,8 @@ atn_status reg_side_fetch(reg_side *s) {
     double *number = atn_alloc(ctx, s->padded * sizeof *number);
     atn_status status = number ? allocate_points(s, false) : ATN_ERR_MEMORY;
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis)
-        status = reg_array_get(s->exact[axis], s->padded, s->position[axis]);
-    if (status == ATN_OK) status = reg_array_get(s->exact[3], s->padded, number);
+        status = reg_array_get(s->point[axis], s->padded, s->position[axis]);
+    if (status == ATN_OK) status = reg_array_get(s->w, s->padded, number);
     if (status == ATN_OK) atn_parallel((int64_t)s->padded, LEAST, fetch_weights, &(weighing){s, NULL, number});
     atn_free(ctx, number);
     if (status != ATN_OK) free_points(s);
@@ -466,7 +445,7 @@ double reg_side_spacing(const reg_side *s) {
 }
 
 /* All arrays of a side, wherever they are in it. */
-enum { ARRAYS = 31 + REG_COVERS };
+enum { ARRAYS = 27 + REG_COVERS };
 typedef atn_array **every_array[ARRAYS];
 static void all_arrays(reg_side *s, every_array out) {
     int n = 0;
@@ -479,7 +458,6 @@ static void all_arrays(reg_side *s, every_array out) {
         out[n++] = &s->point[k];
     }
     for (int k = 0; k < REG_COVERS; ++k) out[n++] = &s->cover[k];
-    for (int k = 0; k < 4; ++k) out[n++] = &s->exact[k];
     out[n++] = &s->pair;
     out[n++] = &s->box;
     out[n++] = &s->parent;
@@ -512,8 +490,7 @@ atn_status reg_side_unpark(reg_side *s) {
 
 atn_status reg_side_pairs(reg_side *s) {
     if (s->pair) return ATN_OK;
-    atn_status status =
-        atn_array_create_matrix(s->device, reg_sum_type(s->type), REG_PAIR_ROWS, (int64_t)s->padded, 0, &s->pair);
+    atn_status status = atn_array_create_matrix(s->device, s->type, REG_PAIR_ROWS, (int64_t)s->padded, 0, &s->pair);
     return status == ATN_OK ? reg_array_open(s->pair) : status;
 }
 

@@ -78,7 +78,6 @@ typedef struct reg_side {
     atn_array *point[3];   /* on the device: position */
     atn_array *log_weight; /* log2 weight, REG_NOTHING for what has none */
     atn_array *w;          /* weight */
-    atn_array *exact[4];   /* position and weight for the polish: of 32 bits where coordinates have 16 */
     atn_array *pair;       /* of the polish's last step (programs/polish_weights.atn); NULL until it is wanted */
     atn_array *moved[3];   /* where the points are now; reg_place of engine.h */
     atn_array *sum[4];     /* of the last E-step over these points as rows: a, a x */
@@ -123,8 +122,6 @@ atn_status reg_side_create(reg_side *side);
 void reg_side_join(reg_side *side);
 /* The median of distances from points to the nearest ones, as squares; those that are not finite are none. */
 double reg_side_median(double *square, size_t count);
-
-atn_type reg_sum_type(atn_type type); /* what sums over such coordinates are kept in */
 
 /* Room for pairs. */
 atn_status reg_side_pairs(reg_side *side);

@@ -179,7 +179,7 @@ static void inherit_some(void *user, int64_t from, int64_t to) {
 /* The columns of shapes at places that are on the device. */
 static atn_status take_at(reg_engine *e, atn_array *shape, atn_array *places, size_t count, atn_array **out) {
     *out = NULL;
-    atn_status status = atn_array_create_matrix(e->device, reg_sum_type(e->type), 6, (int64_t)count, 0, out);
+    atn_status status = atn_array_create_matrix(e->device, e->type, 6, (int64_t)count, 0, out);
     if (status == ATN_OK) status = reg_array_open(*out);
     reg_binding bound[] = {{"given", shape}, {"from", places}, {"taken", *out}};
     if (status == ATN_OK) status = reg_engine_run(e, REG_INHERIT, bound, sizeof bound / sizeof *bound);
@@ -255,7 +255,7 @@ atn_status reg_surface_finer(reg_problem *p, const reg_surface *from, reg_surfac
 /* From six rows of numbers. */
 static atn_status put_shapes(reg_engine *e, size_t count, const double *number, atn_array **out) {
     atn_array *whole = NULL;
-    atn_status status = atn_array_create_vector(e->device, reg_sum_type(e->type), 6 * (int64_t)count, &whole);
+    atn_status status = atn_array_create_vector(e->device, e->type, 6 * (int64_t)count, &whole);
     if (status == ATN_OK) status = reg_array_put(whole, 6 * count, number);
     if (status == ATN_OK) status = atn_array_view_matrix(whole, 6, (int64_t)count, out);
     atn_array_free(whole); /* the view keeps its elements */

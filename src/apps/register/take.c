@@ -152,8 +152,7 @@ bool reg_goes_to_device(atn_device *device, const atn_register_settings *s, size
     if (!reg_is_remote(device)) return false;
     double free = (double)atn_device_free_bytes(device);
     if (s->most_bytes) free = fmin(free, (double)s->most_bytes);
-    return method && !s->match_species && s->precision != 16 && fewer >= FEWEST &&
-           BYTES * ((double)source + (double)target) < free / 2;
+    return method && !s->match_species && fewer >= FEWEST && BYTES * ((double)source + (double)target) < free / 2;
 }
 
 static atn_status sort_on_device(reg_problem *p, const cloud_points *some, const reg_lying *lies, double like,

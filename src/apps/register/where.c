@@ -29,8 +29,7 @@ static void drop(atn_left *left) {
 bool reg_sooner_on_host(const atn_device_info *asked, const atn_register_settings *s, size_t most, int32_t cores) {
     bool surfaces = s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP || reg_takes_planes(s, NULL);
     bool method = surfaces && !s->compat && !s->dense;
-    return method && s->precision != 16 && most <= FEW && !asked->cpu && !atn_backend_facts_of(asked)->threads &&
-           cores >= CORES;
+    return method && most <= FEW && !asked->cpu && !atn_backend_facts_of(asked)->threads && cores >= CORES;
 }
 
 static struct reg_host *host_of(atn_device *asked) {

@@ -255,6 +255,16 @@ INLINE void atn_stream(void *to, const void *from, int bytes) {
 #if ATN_HALVES == 2
 #define HALVES(W) typedef atn_half half##W __attribute__((vector_size(2 * W))); \
     VECTOR(half, atn_half, short, W) FLOATING(half, short, W)
+#define ATN_MOST_HALF(W, a, b) atn_max_half##W(a, b)
+#if defined(__aarch64__)
+#define ATN_MOST_HALF8(a, b) ({ half8 r_; \
+    __asm__("fmaxnm %0.8h, %1.8h, %2.8h" : "=w"(r_) : "w"(a), "w"(b)); r_; })
+#else
+#define ATN_MOST_HALF8(a, b) ATN_MOST_HALF(8, a, b)
+#endif
+#define ATN_MOST_HALF2(a, b) ATN_MOST_HALF(2, a, b)
+#define ATN_MOST_HALF4(a, b) ATN_MOST_HALF(4, a, b)
+#define ATN_MOST_HALF16(a, b) ATN_MOST_HALF(16, a, b)
 #elif ATN_HALVES && defined(__aarch64__)
 #define HALVES(W) \
     typedef atn_half half##W __attribute__((vector_size(2 * W))); \

@@ -13,6 +13,18 @@ INLINE float atn_as_half(float x) {
     ushort h; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
     float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(h)); return r;
 }
+INLINE int atn_exp2_halves(int x) { /* n = round(x) from 1551 + x, which also is the bits of 2^n; p(x - n) 2^n */
+    int y, t, n, f, p, r;
+    asm("max.f16x2 %0, %1, %2;" : "=r"(y) : "r"(x), "r"(0xcb80cb80)); /* -15: 0 */
+    asm("add.rn.f16x2 %0, %1, %2;" : "=r"(t) : "r"(y), "r"(0x660f660f));
+    asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(n) : "r"(t), "r"(0x660f660f));
+    asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(f) : "r"(y), "r"(n));
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(f), "r"(0x2af72af7), "r"(0x33bc33bc));
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(p), "r"(f), "r"(0x398c398c));
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(p), "r"(f), "r"(0x3c003c00));
+    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(p), "r"((t & 0x1f001f) << 10));
+    return r;
+}
 INLINE float atn_to_tf32(float x) {
     uint r; asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x)); return __int_as_float((int)r);
 }

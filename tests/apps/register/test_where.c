@@ -22,14 +22,11 @@ KIT_TEST(what_is_on_the_host_is_not_moved) {
     assert_false(reg_sooner_on_host(&POCL, &PLAIN, 10000, 16));
 }
 
-/* All pairs, the published schedule, half precision and the other methods are asked for by those who measure a device,
+/* All pairs, the published schedule and the other methods are asked for by those who measure a device,
  * or were not measured. */
 KIT_TEST(other_methods_go_where_they_are_sent) {
-    static const atn_register_settings ASKED[] = {{.dense = true},
-                                                  {.compat = true},
-                                                  {.precision = 16},
-                                                  {.method = ATN_REGISTER_CPD},
-                                                  {.method = ATN_REGISTER_ICP}};
+    static const atn_register_settings ASKED[] = {
+        {.dense = true}, {.compat = true}, {.method = ATN_REGISTER_CPD}, {.method = ATN_REGISTER_ICP}};
     for (size_t k = 0; k < sizeof ASKED / sizeof *ASKED; ++k)
         assert_false(reg_sooner_on_host(&GPU, &ASKED[k], 1000, 16));
 }
