@@ -2,7 +2,7 @@
 #include "random_cases.h"
 #include "testkit.h"
 
-KIT_TEST(agree) { random_cases("cuda", 400); }
+KIT_TEST(agree) { random_cases("cuda", 100); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(agree)};

@@ -318,6 +318,70 @@ KIT_TEST(products_agree_with_the_oracle) {
     kit_remove(folder);
 }
 
+/* ---- drawn ---- */
+
+/* Weights of differences along one to three axes, with or without a weight of the step, summed with some of the
+ * coordinates. */
+static void draw_kernel(uint64_t *state, char *text, size_t bytes) {
+    int axes = 1 + (int)(kit_random(state) % 3), factors = (int)(kit_random(state) % (uint64_t)(axes + 1));
+    bool weight = kit_random(state) % 2;
+    char names[64] = "", sums[64] = "sum", form[128] = "", lines[64] = "sum[i]", terms[64] = "a";
+    for (int k = 0; k < axes; ++k) {
+        char c = (char)('a' + k), piece[48];
+        snprintf(piece, sizeof piece, "y%c, x%c%s", c, c, k + 1 < axes || weight ? ", " : "");
+        strcat(names, piece);
+        snprintf(piece, sizeof piece, "%s(x%c[j] - y%c[i])^2", k || weight ? " - " : "-", c, c);
+        strcat(form, piece);
+        if (k >= factors) continue;
+        snprintf(piece, sizeof piece, ", sum_%c", c);
+        strcat(sums, piece);
+        snprintf(piece, sizeof piece, ", sum_%c[i]", c);
+        strcat(lines, piece);
+        snprintf(piece, sizeof piece, ", a * x%c[j]", c);
+        strcat(terms, piece);
+    }
+    snprintf(text, bytes,
+             "kernel drawn(%s%s: vector T) -> %s: vector sum(T)\n    real\n    finite\n    for i, over j in xa\n"
+             "        a: sum(T) = exp2(%s%s)\n        %s += %s\n",
+             names, weight ? "xw" : "", sums, weight ? "xw[j]" : "", form, lines, terms);
+}
+
+static void draw_variant(uint64_t *state, char *text, size_t bytes) {
+    static const char *const KINDS[] = {"matrix=pair",
+                                        "matrix=pair,mix=1,degree=5",
+                                        "matrix=half",
+                                        "matrix=half,mix=3,degree=3",
+                                        "matrix=half,mix=4,packed=1",
+                                        "matrix=half,mix=8,packed=1"};
+    int lanes = 32 << kit_random(state) % 2, stage = 1 + (int)(kit_random(state) % 2);
+    int tile = stage == 2 ? lanes : 16 * (1 + (int)(kit_random(state) % 4));
+    snprintf(text, bytes, "%s,exp=native,lanes_p0=%d,regs_p0=%d,tile_q0=%d,stage=%d,split_q0=%d",
+             KINDS[kit_random(state) % (sizeof KINDS / sizeof *KINDS)], lanes, 1 << kit_random(state) % 2, tile, stage,
+             1 + (int)(kit_random(state) % 3));
+}
+
+KIT_TEST(drawn_ones_agree_with_the_oracle) {
+    enum { DAYS = 16, DRAWN = 4 };
+    char *folder = kit_tempdir();
+    for (int64_t k = 0; k < kit_cases(DRAWN); ++k) {
+        uint64_t draw = 1 + (uint64_t)kit_day() % DAYS * DRAWN + (uint64_t)k;
+        char text[768], variant[160];
+        draw_kernel(&draw, text, sizeof text);
+        draw_variant(&draw, variant, sizeof variant);
+        parsed p = parse(text, kit_random(&draw) % 2 ? "SP" : "HP");
+        arrays a = fill(p.graph, 1 + (int64_t)(kit_random(&draw) % 140), 1 + (int64_t)(kit_random(&draw) % 90), 1.5, 0);
+        atn_variant v = atn_variant_plain();
+        kit_ok(p.ctx, atn_variant_parse(p.ctx, &v, variant));
+        atn_status status = emulate_run(p.ctx, p.graph, &v, a.views, folder);
+        if (status == ATN_ERR_DEVICE) skip();
+        kit_ok(p.ctx, status);
+        if (wrong(&p, &a, variant) > 0) fail_msg("%s\n%s", variant, text);
+        arrays_free(&a);
+        parsed_free(&p);
+    }
+    kit_remove(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distances_are_products),
@@ -327,6 +391,7 @@ int main(void) {
         cmocka_unit_test(products_that_do_not_fit_say_why),
         cmocka_unit_test(agrees_with_the_oracle),
         cmocka_unit_test(products_agree_with_the_oracle),
+        cmocka_unit_test(drawn_ones_agree_with_the_oracle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
