@@ -39,8 +39,9 @@ static void make_scene_here(reg_problem *p) {
     if (p->scene_status == ATN_OK) p->scene_status = status;
 }
 
-/* Beside a GPU (16 cores, forty thousand points): loops of 16 threads took 28 ms in the median and 145 at worst, since
- * some of them waited for cores that other threads had; those of 12 took 21 and 23. */
+/* Beside a GPU (16 cores, forty thousand points): registrations with loops of 16 threads took 28 to 32 ms in the median
+ * and 145 at worst, since some of them waited for cores that other threads had; with those of 12 it was 21 to 23
+ * and 25. */
 int32_t reg_spare(const reg_engine *e, const atn_register_settings *s, const atn_cloud *source,
                   const atn_cloud *target) {
     enum { FEW = 50000, CORES = 8, SHARE = 4, MOST = 6 };
