@@ -28,6 +28,7 @@ static const atn_device_info DEVICES[] = {
      .fp64 = true,
      .fp16 = true},
     {.backend = "opencl",
+     .arch = "sm_90",
      .name = "a GPU",
      .cores = 64,
      .simd = 32,
