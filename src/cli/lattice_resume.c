@@ -50,25 +50,25 @@ static atn_status make_key(const lattice_job *j, atn_hash *out) {
     return status;
 }
 
-/* A file that is missing, or not whole, is no failure: there is nothing then. */
+/* A file that is missing, empty or cut off is no failure: there is nothing then. One that a run like this did not write
+ * is: it would be replaced, and removed at the end. */
 static atn_status take(const lattice_job *j, int64_t slab, void *data, size_t bytes, uint64_t *number, bool *there) {
     const atn_ctx *ctx = j->call->ctx;
     char path[PATH], *all = NULL;
     size_t length = 0;
-    kept_head head;
+    kept_head head = {0};
     *there = false;
     name_of(j, slab, path);
     if (access(path, F_OK) != 0) return ATN_OK;
     atn_status status = atn_file_read(ctx, path, sizeof head + bytes, &all, &length);
+    if (!status) memcpy(&head, all, length < sizeof head ? length : sizeof head);
+    if (status == ATN_ERR_INPUT || (!status && length && memcmp(&head.key, &j->key, sizeof head.key) != 0))
+        status = atn_fail(ctx, ATN_ERR_INPUT,
+                          "%s: is of another frame, or of other options, or holds other files; name another folder",
+                          j->resume);
     if (!status && length == sizeof head + bytes) {
-        memcpy(&head, all, sizeof head);
         atn_hash hash = atn_hash_add((atn_hash){0}, all + sizeof head, bytes);
-        if (memcmp(&head.key, &j->key, sizeof head.key) != 0)
-            status = atn_fail(ctx, ATN_ERR_INPUT,
-                              "%s: is of another frame, or of other options; name another folder, or remove this one",
-                              j->resume);
-        else
-            *there = memcmp(&head.hash, &hash, sizeof hash) == 0;
+        *there = memcmp(&head.hash, &hash, sizeof hash) == 0;
     }
     if (!status && *there) {
         memcpy(data, all + sizeof head, bytes);
@@ -91,6 +91,19 @@ static atn_status keep(const lattice_job *j, int64_t slab, const void *data, siz
     return status;
 }
 
+/* Before hours of work, not after them. */
+static atn_status open_folder(const lattice_job *j) {
+    struct stat about;
+    if (!*j->resume) return atn_cli_misuse(j->call, "--resume needs the name of a folder");
+    if (mkdir(j->resume, 0777) == 0) return ATN_OK;
+    if (errno != EEXIST) return atn_fail(j->call->ctx, ATN_ERR_IO, "--resume %s: %s", j->resume, strerror(errno));
+    if (stat(j->resume, &about) == 0 && !S_ISDIR(about.st_mode))
+        return atn_fail(j->call->ctx, ATN_ERR_INPUT, "--resume %s: this is a file; --resume takes a folder", j->resume);
+    if (access(j->resume, R_OK | W_OK | X_OK) != 0)
+        return atn_fail(j->call->ctx, ATN_ERR_IO, "--resume %s: cannot be written: %s", j->resume, strerror(errno));
+    return ATN_OK;
+}
+
 /* The first rank looks, and tells the others; `wanted` is that of the run before. */
 atn_status lattice_resume_begin(lattice_job *j, double *wanted) {
     const atn_ctx *ctx = j->call->ctx;
@@ -98,8 +111,7 @@ atn_status lattice_resume_begin(lattice_job *j, double *wanted) {
     uint64_t number = 0;
     atn_status status = learned ? make_key(j, &j->key) : ATN_ERR_MEMORY;
     bool first = !j->ranks || j->ranks->rank == 0;
-    if (!status && first && mkdir(j->resume, 0777) != 0 && errno != EEXIST)
-        status = atn_fail(ctx, ATN_ERR_IO, "%s: %s", j->resume, strerror(errno));
+    if (!status && first) status = open_folder(j);
     if (!status && first) status = take(j, -1, learned, sizeof *learned, &number, &j->learned);
     double told[2] = {j->learned, (double)number};
     if (j->ranks) status = atn_ranks_broadcast(j->ranks, status, 0, told, sizeof told);

@@ -34,9 +34,15 @@ static const atn_cli_option *find_letter(const atn_cli_call *call, char letter) 
     return NULL;
 }
 
+/* Options by the name that they had in the release before. */
+static const struct { const char *before, *now; } RENAMED[] = {{"strangers", "background"}};
+
 static atn_status unknown_option(atn_cli_call *call, const char *argument, size_t length) {
     char typed[64] = "";
     if (length > 2 && length - 2 < sizeof typed) memcpy(typed, argument + 2, length - 2);
+    for (size_t k = 0; k < sizeof RENAMED / sizeof *RENAMED; ++k)
+        if (strcmp(typed, RENAMED[k].before) == 0 && find_long(call, RENAMED[k].now, strlen(RENAMED[k].now)))
+            return atn_cli_misuse(call, "'--%s' is called '--%s' now", typed, RENAMED[k].now);
     atn_suggest suggest = {.typed = typed};
     for (int which = 0; which < 2; ++which)
         for (const atn_cli_option *o = table_at(call, which); o->name; ++o) atn_suggest_try(&suggest, o->name);

@@ -98,6 +98,7 @@ KIT_TEST(refusals) {
     write_text("two.xyz", "1\n\nA 0 0 0\n1\n\nA 0 0 0\n");
     write_text("nan.xyz", "2\n\nA 0 0 0\nA nan 0 0\n");
     write_text("none.rrng", "[Ions]\nNumber=1\nIon1=U\n[Ranges]\nNumber=1\nRange1=1000 1001 U:1 Color:FF0000\n");
+    write_text("two/settings", "somebody else's");
     static const cli_refusal CASES[] = {
         {"lattice", 2, "FRAME"},
         {"lattice @/frame.pos --models bct", 2, "is not known"},
@@ -114,13 +115,21 @@ KIT_TEST(refusals) {
         {"lattice @/empty.xyz --device host", 1, "no atoms"},
         {"lattice @/frame.pos --memory 1M --device host", 1, "needs"},
         {"lattice @/frame.pos --memory much", 2, "it takes bytes"},
+        {"lattice @/frame.pos --strangers 0.1", 2, "'--strangers' is called '--background' now"},
+        {"lattice @/frame.pos --resume= --device host", 2, "--resume needs the name of a folder"},
+        {"lattice @/frame.pos --resume @/two.xyz --device host", 1, "this is a file; --resume takes a folder"},
+        {"lattice @/frame.pos --resume @/two --device host", 1, "two: is of another frame, or of other options"},
         {"lattice @/nan.xyz --device host", 1, "nan.xyz"},
         {"lattice @/two.xyz --device host", 1, "has 2 frames"},
         {"lattice @/nowhere.pos --device host", 1, "nowhere.pos"},
         {"lattice @/frame.pos --models @/point.xyz --device host", 1, "the atom in the middle and others"},
         {"lattice @/frame.pos --models @/pair.xyz --device host", 1, "has one point"},
     };
+    size_t length;
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
+    char *kept = read_text("two/settings", &length); /* is neither replaced nor removed */
+    assert_string_equal(kept, "somebody else's");
+    atn_free(cli_ctx, kept);
     cli_does("lattice @/point.xyz --device host", "1 atoms");
     cli_does("lattice @/nan.xyz --drop-invalid --device host", "coordinates dropped");
 }
