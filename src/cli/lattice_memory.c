@@ -1,6 +1,7 @@
 /* How much memory a run over a frame takes, before it begins: what docs/lattice.md says of it, with the largest slab
  * that there is. It does not grow with the frame beyond what is held of it before temporary files begin, and the atoms
  * around a slab; --memory makes slabs smaller. */
+#include "apps/lattice/lattice.h"
 #include "cli/lattice.h"
 
 #include <math.h>
@@ -9,12 +10,6 @@ enum { HELD = 1 << 28 };                              /* bytes of a frame, and o
 static const double BUFFERS = 50e6, WRITTEN = 11.5e6; /* tables and buffers; those of results */
 static const double NEAR = 3080, SCORES = 3700;       /* of an atom of a batch: neighbours; of each model, results */
 static const double ATOM = 40, SLAB = 167, RESULT = 44, ROW = 52; /* bytes an atom: of the frame, of a slab, with -o */
-
-/* Atoms that the kernels get at once (apps/lattice/engine.c). */
-static double batch_of(const atn_device_info *device) {
-    if (!device->cpu) return 16384;
-    return fmin(fmax(256.0 * device->cores, 1024), 8192);
-}
 
 /* More goes to a temporary file, whose buffers are among BUFFERS and WRITTEN. */
 static double held(const lattice_job *j, double bytes) { return bytes > (double)j->held ? 0 : bytes; }
@@ -25,7 +20,7 @@ static double fixed(const lattice_job *j) {
     double atoms = (double)j->about.atoms, device_part = device->cpu ? 1 : 0.1; /* scores stay there */
     atn_lattice_info info = atn_lattice_info_of(j->lattice);
     double models = info.models > 0 ? info.models : 3;
-    double sum = BUFFERS + held(j, ATOM * atoms) + batch_of(device) * (NEAR + device_part * SCORES * models);
+    double sum = BUFFERS + held(j, ATOM * atoms) + lattice_batch_for(device) * (NEAR + device_part * SCORES * models);
     return j->output ? sum + held(j, ROW * atoms) + WRITTEN + 1e-3 * ROW * atoms : sum;
 }
 

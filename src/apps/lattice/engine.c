@@ -318,14 +318,16 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
 }
 
 /* Atoms of a launch: scores of a batch stay near the cores that make them, and every core has some. */
-static int32_t batch_for(const atn_device_info *info) {
+int32_t lattice_batch_for(const atn_device_info *info) {
     if (!info->cpu) return DEVICE_BATCH;
     if (info->cores >= MOST_BATCH / CORE_BATCH) return MOST_BATCH;
     return info->cores * CORE_BATCH > LEAST_BATCH ? info->cores * CORE_BATCH : LEAST_BATCH;
 }
 
 static int32_t batch_now(const atn_lattice *l) {
-    int32_t batch = batch_for(atn_device_get_info(l->device)) / (l->fine > 1 ? 4 : 1);
+    int32_t batch = lattice_batch_for(atn_device_get_info(l->device));
+    if (l->learning && l->ranks && batch > l->ranks_batch) batch = l->ranks_batch;
+    batch /= l->fine > 1 ? 4 : 1;
     return l->learning && batch > LEARNING_BATCH ? LEARNING_BATCH : batch;
 }
 

@@ -576,8 +576,11 @@ atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angs
 }
 
 atn_status lattice_learn_ranks(atn_lattice *l, atn_ranks *ranks, const atn_atoms *atoms, double angstrom) {
+    double batch = lattice_batch_for(atn_device_get_info(l->device)); /* another where cores are more or fewer */
+    atn_status status = ranks ? atn_ranks_least(ranks, ATN_OK, &batch, 1) : ATN_OK;
     l->ranks = ranks;
-    atn_status status = atn_lattice_learn(l, atoms, angstrom);
+    l->ranks_batch = (int32_t)batch;
+    if (status == ATN_OK) status = atn_lattice_learn(l, atoms, angstrom);
     l->ranks = NULL;
     return status;
 }

@@ -291,6 +291,7 @@ struct atn_lattice {
     lattice_count mean;               /* of all models */
     double rise[ATN_LATTICE_MOST_NEIGHBOURS + 1]; /* log (shape + n - 1)! / (shape - 1)! */
     struct atn_ranks *ranks;                      /* who learn together (shared.h); NULL: it is alone */
+    int32_t ranks_batch;                          /* the least of their batches: all go through the same ones */
     bool ready, known, alone;                     /* alone: neighbourhoods that come one by one */
     bool learning;                                /* batches are small */
     int32_t fine;                                 /* so many times the usual rotations; 0 is 1 */
@@ -309,6 +310,7 @@ struct atn_lattice {
     lattice_spent spent;
 };
 
+int32_t lattice_batch_for(const atn_device_info *info); /* atoms of a launch */
 /* Tables and kernels for the info as it is now. */
 atn_status lattice_engine_open(atn_lattice *l);
 void lattice_engine_close(atn_lattice *l);
