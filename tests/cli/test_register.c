@@ -77,7 +77,7 @@ KIT_TEST(what_it_refuses) {
         {"register a b --init @/none.json", 1, "none.json: the object has no \"transform\""},
         {"register a b --init @/broken.json", 1, "broken.json:1: "},
         {"register " SCANS " --truth @/short.txt", 1, "here are 3 numbers"},
-        {"register " SCANS " --device host --init @/flat.txt", 1, "initial transform is singular"},
+        {"register " SCANS " --device host --init @/flat.txt", 1, "flat.txt: the transform is singular"},
         {"register " SCANS " --device host --init @/twice.txt", 1, "a rigid transform does not; similarity scales"},
         {"register " SCANS " --device host --init @/mirror.txt --transform similarity", 1, "only affine transforms do"},
         {"register " SCANS " --device host --memory 1k", 1, " MB, 1 kB may be used; fewer points"},
@@ -186,6 +186,8 @@ KIT_TEST(invalid_points_are_refused_or_dropped) {
     assert_int_equal(json_integer_value(json_object_get(json_object_get(root, "source"), "points")), 7);
     json_decref(root);
     cli_drop(&r);
+    put("few.xyz", "0 0 0\n1 0 0\n0 1 0.5\n");
+    cli_refuses("register @/few.xyz @/few.xyz --device host", 1, "too few points to judge a pose by");
 }
 
 /* Two things that have nothing to do with each other: told on both channels. */

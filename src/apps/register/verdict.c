@@ -166,7 +166,10 @@ static atn_status judge_by_points(reg_problem *p, const fitness_seen *seen, atn_
     p->value = BLIND * scores.mean;
     r->verdict = ATN_VERDICT_REFUSED;
     if (!(scores.mean > 0)) {
-        say(r, ATN_VERDICT_REFUSED, "the clouds do not overlap: no point lies near the other cloud");
+        bool few = !(p->fitness->side[0].sixth > 0 || p->fitness->side[1].sixth > 0); /* no point has six others */
+        say(r, ATN_VERDICT_REFUSED,
+            few ? "the clouds have too few points to judge a pose by"
+                : "the clouds do not overlap: no point lies near the other cloud");
         return ATN_OK;
     }
     atn_status status = judge_rivals_by_points(p, &scores, r, &ahead);
