@@ -4,8 +4,8 @@
 #include "apps/register/where.h"
 
 #include "base/parallel.h"
-
 #include "base/sized.h"
+#include "ranks/ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -115,6 +115,10 @@ atn_status reg_plan_memory(reg_problem *p) {
     need n =
         p->on_device ? needs_there(s, source, target) : needs(s, p->engine.remote, steps, surfaces, source, target);
     double there = s->most_bytes ? (double)s->most_bytes : (double)atn_device_free_bytes(device);
+    if (p->engine.ranks) { /* as many parts for each */
+        atn_status status = atn_ranks_least(p->engine.ranks, ATN_OK, &there, 1);
+        if (status != ATN_OK) return status;
+    }
     double fixed = shared ? n.host + n.target : n.target;
     p->parts = 1;
     if (fixed + n.source <= there) return ATN_OK;

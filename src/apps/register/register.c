@@ -423,7 +423,7 @@ atn_status reg_workplace_register(reg_workplace *w, const atn_cloud *source, con
                                   const atn_register_settings *settings, atn_register_result *out) {
     const given_pair pair = {source, target, NULL, NULL};
     atn_status status = register_pair(&w->engine, &pair, settings, out);
-    if (status != ATN_ERR_LOST || w->own) return status;
+    if (status != ATN_ERR_LOST || w->own || w->engine.ranks) return status; /* other ranks wait for this one's steps */
     status = reg_open_host(w->engine.device, &w->own);
     reg_engine_close(&w->engine);
     w->engine = (reg_engine){0};
