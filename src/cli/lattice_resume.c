@@ -29,7 +29,8 @@ static void name_of(const lattice_job *j, int64_t slab, char path[PATH]) {
 
 /* The frame, by its size and how it begins, and what is asked of it; not where that is done. */
 static atn_status make_key(const lattice_job *j, atn_hash *out) {
-    static const char *const ELSEWHERE[] = {"resume", "device", "verbose", "output", "report", "json", "serve"};
+    static const char *const ELSEWHERE[] = {"resume", "device",  "verbose", "output",
+                                            "report", "profile", "json",    "serve"};
     const char *path = j->call->operands[0];
     struct stat about;
     FILE *file = fopen(path, "rb");

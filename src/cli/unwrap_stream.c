@@ -441,9 +441,10 @@ static void *solve_some(void *given) {
         }
         pthread_cond_broadcast(&c->changed);
     }
+    bool failed = c->status != ATN_OK;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
-    if (c->status) atn_lane_close(&c->r->read); /* who waits for a frame gets none */
+    if (failed) atn_lane_close(&c->r->read); /* who waits for a frame gets none */
     atn_unwrap_free(v->unwrap);
     return NULL;
 }
@@ -458,6 +459,9 @@ static atn_status solve_all(run *r) {
     for (int32_t k = 0; k < count; ++k) of[k] = (solver){.c = &c, .device = r->job->devices[k]};
     for (; begun < count; ++begun)
         if (pthread_create(&of[begun].thread, NULL, solve_some, &of[begun]) != 0) break;
+    pthread_mutex_lock(&c.lock);
+    c.working -= count - begun; /* no thread for these: nobody may leave a frame to them */
+    pthread_mutex_unlock(&c.lock);
     solve_some(&of[0]);
     for (int32_t k = 1; k < begun; ++k) pthread_join(of[k].thread, NULL);
     for (; c.told < c.taken; ++c.told, ++r->tally.dropped) drop(r, c.turns[c.told % AHEAD].s);
