@@ -78,10 +78,10 @@ static atn_status read_back(const rows_journal *j, const char *head, const char 
                             rows_journal_known *known, void *user, size_t *whole) {
     size_t at = strlen(head);
     atn_status status = ATN_OK;
-    if (length < at) return strncmp(data, head, length) == 0 ? ATN_OK : ATN_ERR_INPUT; /* not even that */
-    if (memcmp(data, head, at) != 0)
+    if (memcmp(data, head, length < at ? length : at) != 0)
         return atn_fail(j->ctx, ATN_ERR_INPUT,
                         "%s: is not a journal of this list with these options; name another file", j->path);
+    if (length < at) return ATN_OK; /* not even that is whole */
     while (!status && length - at >= sizeof(mark)) {
         mark m;
         memcpy(&m, data + at, sizeof m);

@@ -266,6 +266,8 @@ KIT_TEST(many_pairs) {
 
     put("good.csv", "scans/source.ply,scans/target.ply\n");
     cli_does("register --batch @/good.csv --device host", "trusted: ");
+    put("short.log", "mine");
+    cli_refuses("register --batch @/good.csv --device host --resume @/short.log", 1, "is not a journal of this list");
     put("auto.csv", "scans/source.ply,scans/target.ply,auto,,found.txt\n"); /* though --init says something else */
     cli_does("register --batch @/auto.csv --device host --init identity --voxel 0.02 --report @/batch.html",
              "trusted: ");
