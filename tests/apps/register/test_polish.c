@@ -40,8 +40,7 @@ static atn_array *shapes_of(kit_host *host, const reg_side *side, uint64_t seed,
             rows[(size_t)k * side->padded + r] = out[r][k];
         }
     }
-    kit_ok(host->ctx,
-           atn_array_create_vector(host->device, reg_sum_type(side->type), 6 * (int64_t)side->padded, &whole));
+    kit_ok(host->ctx, atn_array_create_vector(host->device, side->type, 6 * (int64_t)side->padded, &whole));
     kit_ok(host->ctx, reg_array_put(whole, 6 * side->padded, rows));
     kit_ok(host->ctx, atn_array_view_matrix(whole, 6, (int64_t)side->padded, &array));
     atn_array_free(whole);
@@ -136,9 +135,8 @@ static double *terms_of(kit_host *host, reg_polish_state *s, const geom_pose *po
     assert_int_equal(atn_array_info_of(terms).shape[1], *columns);
     kit_ok(host->ctx, atn_array_map_read(terms, &numbers));
     for (size_t at = 0; at < *columns * REG_POLISH_TERM; ++at)
-        out[at % *columns * REG_POLISH_TERM + at / *columns] = reg_sum_type(s->source->type) == ATN_DP
-                                                                   ? ((const double *)numbers)[at]
-                                                                   : (double)((const float *)numbers)[at];
+        out[at % *columns * REG_POLISH_TERM + at / *columns] =
+            s->source->type == ATN_DP ? ((const double *)numbers)[at] : (double)((const float *)numbers)[at];
     atn_array_free(terms);
     return out;
 }
