@@ -28,6 +28,16 @@ size_t lattice_foresee(const lattice_job *j, size_t most) {
     return (size_t)(fixed(j) + (SLAB + (j->output ? RESULT : 0)) * (double)most);
 }
 
+/* The least limit that slabs of so many bytes fit into: one that is larger holds more before temporary files begin. */
+static double least_limit(lattice_job *j, double slab) {
+    double limit = 0;
+    for (int round = 0; round < 8; ++round) {
+        j->held = (size_t)fmin(limit / 4, HELD);
+        limit = fmax(limit, fixed(j) + slab);
+    }
+    return 1.005 * limit; /* it is told in three digits */
+}
+
 atn_status lattice_plan_memory(lattice_job *j, double reach, size_t *atoms) {
     enum { LEAST = 4096, MOST = 1 << 20 };
     size_t bytes = 0;
@@ -43,7 +53,7 @@ atn_status lattice_plan_memory(lattice_job *j, double reach, size_t *atoms) {
     double least = fmin(LEAST, all);
     if (room < least)
         return atn_fail(j->call->ctx, ATN_ERR_INPUT, "--memory: this frame needs %.3g MB or more, %.3g MB may be used",
-                        1e-6 * (fixed(j) + 1.2 * each * (around + least)), 1e-6 * (double)bytes);
+                        1e-6 * least_limit(j, 1.2 * each * (around + least)), 1e-6 * (double)bytes);
     *atoms = (size_t)fmin(room, MOST);
     return ATN_OK;
 }
