@@ -69,7 +69,7 @@ def test_mismatched_clouds_are_a_verdict_not_an_exception(pair):
     (dict(source=np.zeros(3)), ValueError, "source has the shape"),
     (dict(source=np.zeros((4, 3), complex)), TypeError, "complex128; real numbers"),
     (dict(target=np.array([["a", "b", "c"]])), TypeError, "real numbers are wanted"),
-    (dict(target=[object()]), TypeError, "no array of numbers"),
+    (dict(target=[object()]), TypeError, "not an array of numbers"),
     (dict(target=np.zeros((0, 3))), ValueError, None),
     (dict(source=np.full((9, 3), np.nan)), ValueError, None),
     (dict(method="icq"), ValueError, "method cannot be 'icq'; there are em-icp, icp"),

@@ -35,7 +35,7 @@ def test_shipped_given_and_wrong_spaces():
     assert attune.space("import kernel\nx = range(0, kernel.points)\n", given={"kernel.points": 7}).count == 7
     with pytest.raises(ValueError, match=":1:"):
         attune.space("x = rnge(1)\n")
-    with pytest.raises(attune.Error, match="no space that is shipped"):
+    with pytest.raises(attune.Error, match="not a space that is shipped"):
         attune.space("nowhere.lanai")
     with pytest.raises(ValueError, match="no value"):
         attune.space(LANAI).why(dict(x=1))
