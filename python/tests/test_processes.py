@@ -107,7 +107,7 @@ def test_ctrl_c_stops_the_work_and_nothing_else():
         for k in range(1000):
             attune.register(source, target, device="host", dense=True, most_iterations=200)
     except KeyboardInterrupt:
-        print("stopped", time.monotonic() - begin < 30)
+        print("stopped", time.monotonic() - begin < 8)
     print(attune.register(target[:500] + 0.001, target[:500], init="identity", device="host").verdict)
     """)
     assert code == 0, err
