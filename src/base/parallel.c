@@ -50,7 +50,7 @@ int32_t atn_parallel_cores(void) {
     return count < 1 ? 1 : count > ATN_PARALLEL_MOST ? ATN_PARALLEL_MOST : (int32_t)count;
 }
 
-int32_t atn_parallel_some(int32_t few, int32_t many) { return atn_parallel_cores() < 8 ? few : many; }
+int32_t atn_parallel_some(int32_t few, int32_t many) { return atn_parallel_cores() < ATN_PARALLEL_MANY ? few : many; }
 
 int32_t atn_parallel_workers(void) {
     if (inside || beside > 0) return 1;

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ATN_PARALLEL_MOST = 256 };
+enum { ATN_PARALLEL_MOST = 256, ATN_PARALLEL_MANY = 8 /* cores: enough that some may work beside a loop */ };
 
 /* Cores that this process may use, at most ATN_PARALLEL_MOST and OMP_NUM_THREADS; 1 where that is not known. */
 int32_t atn_parallel_cores(void);
 
-/* `few` of them, or `many` where there are eight or more: threads of work beside what a GPU does soon. */
+/* `few` of them, or `many` where there are ATN_PARALLEL_MANY or more: threads of work beside what a GPU does soon. */
 int32_t atn_parallel_some(int32_t few, int32_t many);
 
 /* Of these, those that a loop of the calling thread has: 1 inside a part of a loop, and beside other work. */

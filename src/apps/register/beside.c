@@ -44,11 +44,11 @@ static void make_scene_here(reg_problem *p) {
  * and 25. */
 int32_t reg_spare(const reg_engine *e, const atn_register_settings *s, const atn_cloud *source,
                   const atn_cloud *target) {
-    enum { FEW = 50000, CORES = 8, SHARE = 4, MOST = 6 };
+    enum { FEW = 50000, SHARE = 4, MOST = 6 };
     bool method = (s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP) && !s->compat && !s->dense;
     bool few = method && source && cloud_count(source) <= FEW && cloud_count(target) <= FEW;
     int32_t cores = atn_parallel_workers(), some = cores / SHARE;
-    if (cores < CORES || (!e->remote && !few)) return 0;
+    if (cores < ATN_PARALLEL_MANY || (!e->remote && !few)) return 0;
     return some < MOST ? some : MOST;
 }
 
