@@ -1,6 +1,6 @@
 /* The shipped kernels: variants of each, on every device that is here, at sizes that straddle the tiles' edges, held
- * against the oracle. ATTUNE_TEST_ALL=1 takes all kernels, sizes and types; else there are few sizes, and on devices
- * other than the host, which share the generator, every kernel has its turn within some days. */
+ * against the oracle. ATTUNE_TEST_ALL=1 takes all kernels, sizes and types; else there are few sizes, and every kernel
+ * has its turn within some days. */
 #include "support/shared.h"
 
 #include "bench/estimate.h"
@@ -269,7 +269,7 @@ static size_t hold_kernel(const atn_embedded *s, size_t number, bool shipped, at
                                                                     : host      ? 3
                                                                                 : 2;
     size_t tried = 0, chosen[N_HOST > N_ITEMS ? N_HOST : N_ITEMS];
-    if (!only && !kit_turn(number, (size_t)((few ? 3 : 1) * (host ? 1 : 2)))) return 0;
+    if (!only && !kit_turn(number, (size_t)((few ? 6 : 2) * (host ? 1 : 2)))) return 0;
     number += (size_t)kit_day();
     for (int t = 0; t < (all ? 2 : 1); ++t) {
         if (t == 1 && !info->fp64) continue;
