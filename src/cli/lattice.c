@@ -7,6 +7,7 @@
 #include "cli/kernel.h"
 #include "cli/serve.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *class_name(const lattice_outcome *o, int32_t k) { return k ? o->info.name[k - 1] : "other"; }
@@ -128,6 +129,35 @@ static void print_spent(atn_text *page, const lattice_outcome *o) {
     atn_text_free(&rows);
 }
 
+static json_t *line_json(const lattice_outcome *o, int32_t ranks) {
+    json_t *list = json_array();
+    for (int32_t rank = 0; rank < ranks; ++rank) {
+        json_t *one = json_object();
+        for (int k = 0; k < LATTICE_MOMENTS; ++k)
+            json_object_set_new(one, lattice_moment_name((lattice_moment)k),
+                                json_real(o->line[rank * LATTICE_MOMENTS + k]));
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+/* Of each moment the first rank to reach it, and the last. */
+static void print_line(atn_text *page, const lattice_outcome *o, int32_t ranks) {
+    atn_text rows = {.ctx = page->ctx};
+    atn_text_add(&rows, "moment\tfirst rank, s\tlast rank, s\t\n");
+    for (int k = 0; k < LATTICE_MOMENTS; ++k) {
+        double first = o->line[k], last = first;
+        for (int32_t rank = 1; rank < ranks; ++rank) {
+            first = fmin(first, o->line[rank * LATTICE_MOMENTS + k]);
+            last = fmax(last, o->line[rank * LATTICE_MOMENTS + k]);
+        }
+        atn_text_printf(&rows, "%s\t%.4g\t%.4g\t\n", lattice_moment_name((lattice_moment)k), first, last);
+    }
+    atn_cli_add_table(page, atn_text_str(&rows), "lrr");
+    if (rows.failed) page->failed = true;
+    atn_text_free(&rows);
+}
+
 static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
     json_t *root = json_object();
     double rate = o->match_seconds > 0 ? (double)o->atoms / o->match_seconds : 0;
@@ -156,6 +186,7 @@ static atn_status print_json(atn_cli_call *call, const lattice_outcome *o) {
         each_part(o, add_json, list);
         good = json_object_set_new(root, "profile", list) == 0;
     }
+    if (good && o->line) good = json_object_set_new(root, "timeline", line_json(o, call->ranks->count)) == 0;
     if (good && o->label) good = json_object_set_new(root, "labels", labels_json(o)) == 0;
     if (good && atn_cli_value(call, "ranges"))
         good = json_object_set_new(root, "unranged", json_integer((json_int_t)o->unranged)) == 0 &&
@@ -203,6 +234,7 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
     else if (!o->info.told)
         atn_text_add(&page, "too few atoms have neighbours: constants and noise are defaults\n");
     if (o->spent) print_spent(&page, o);
+    if (o->line) print_line(&page, o, call->ranks->count);
     atn_status status = atn_cli_print_text(call, "lattice", &page);
     atn_text_free(&page);
     return status;
@@ -240,6 +272,7 @@ static atn_status match(atn_cli_call *call, atn_device *const *devices, int32_t 
     for (int32_t k = 0; k < n && !status; ++k) status = atn_lattice_create(devices[k], settings, &lattice[k]);
     if (!status) status = frames ? lattice_run_frames(call, lattice[0], o) : lattice_run_slabs(call, lattice, n, o);
     o->seconds = atn_clock_seconds() - from;
+    if (!frames) status = lattice_join_line(call, status, o);
     if (!status && report && first) status = lattice_report(call, o, report);
     if (!status && atn_cli_has(call, "profile")) o->spent = &lattice[0]->spent;
     if (!status && first) status = lattice_print(call, o);
@@ -278,6 +311,7 @@ static atn_status run(atn_cli_call *call) {
     if (o) {
         atn_free(call->ctx, o->label);
         atn_free(call->ctx, o->shown);
+        atn_free(call->ctx, o->line);
         atn_free(call->ctx, o->composition);
         atn_free(call->ctx, o->ion);
     }
@@ -315,7 +349,9 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "cutoff, noise, depth_noise, efficiency, background_neighbours: fraction of neighbours on no lattice, "
             "background: fraction of atoms on no site, gain: log-likelihood ratio to the null model in nats per atom, "
             "neighbours, rotations, told: false if no model fits better than chance, or these are defaults), device; "
-            "with --frames labels; with --profile profile (when, name, calls, seconds); with --ranges unranged and "
+            "with --frames labels; with --profile profile (when, name, calls, seconds) and, with several ranks, "
+            "timeline "
+            "(of each rank, when it was done with what, in seconds); with --ranges unranged and "
             "overlaps (pairs of ranges; the narrower one has the masses).",
             NULL},
     .options =

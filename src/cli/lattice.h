@@ -17,6 +17,19 @@ typedef struct lattice_shown {
     atn_lattice_atom atom;
 } lattice_shown;
 
+/* Moments of a run over a frame, in their order. */
+typedef enum lattice_moment {
+    LATTICE_OPENED, /* the file; its atoms are counted */
+    LATTICE_CUT,    /* in slabs */
+    LATTICE_SAMPLED,
+    LATTICE_LEARNED,
+    LATTICE_SHARED,  /* atoms are with those who match them */
+    LATTICE_MATCHED, /* what is this rank's */
+    LATTICE_SENT,    /* results, to those who write them */
+    LATTICE_WRITTEN,
+    LATTICE_MOMENTS
+} lattice_moment;
+
 /* What comes out of a run, whichever it was. */
 typedef struct lattice_outcome {
     size_t atoms, dropped, unranged, overlaps, slabs;      /* overlaps: pairs of ranges */
@@ -28,7 +41,9 @@ typedef struct lattice_outcome {
     double seconds, match_seconds;
     double quickest[3]; /* of several ranks: the least match_seconds, read_seconds, learn_seconds */
     double read_seconds, learn_seconds, write_seconds; /* with waiting for other ranks */
-    size_t estimated_bytes;                            /* of memory, as it was known before the run; 0: it was not */
+    double began, moment[LATTICE_MOMENTS];             /* when a rank began; seconds from then on */
+    double *line;           /* owned; with --profile on ranks: the moments of each; else NULL */
+    size_t estimated_bytes; /* of memory, as it was known before the run; 0: it was not */
     atn_lattice_info info;
     int32_t *label; /* of each frame, with --frames; else NULL */
     size_t labels;
@@ -105,6 +120,10 @@ atn_status lattice_share_learned(const lattice_job *j, atn_status status);
 /* Results of some atoms, on their way to those who write them; then all of them. */
 atn_status lattice_hold_results(const lattice_job *j, const atn_atoms *atoms, const lattice_kept *rows);
 atn_status lattice_send_results(const lattice_job *j, atn_status status);
+void lattice_pass(const lattice_job *j, lattice_moment moment); /* now */
+/* With --profile, by all: the moments of each rank, for the first one to tell. */
+atn_status lattice_join_line(atn_cli_call *call, atn_status status, lattice_outcome *o);
+const char *lattice_moment_name(lattice_moment moment);
 /* What the first rank tells is of all. */
 atn_status lattice_join_outcome(const lattice_job *j, atn_status status);
 

@@ -1,6 +1,7 @@
 /* The verb lattice on several ranks: all learn from one sample, results go to those who read the atom and write its
  * row, and what is told is of all. */
 #include "apps/lattice/learned.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "cli/lattice.h"
 
@@ -183,4 +184,23 @@ atn_status lattice_join_outcome(const lattice_job *j, atn_status status) {
     if (!status) status = join_bounds(j, status);
     if (!status && j->o->shown) status = join_shown(j, status);
     return status;
+}
+
+/* ---- where the time goes ---- */
+
+void lattice_pass(const lattice_job *j, lattice_moment moment) {
+    j->o->moment[moment] = atn_clock_seconds() - j->o->began;
+}
+
+const char *lattice_moment_name(lattice_moment moment) {
+    static const char *const NAMES[LATTICE_MOMENTS] = {"opened", "cut",     "sampled", "learned",
+                                                       "shared", "matched", "sent",    "written"};
+    return NAMES[moment];
+}
+
+atn_status lattice_join_line(atn_cli_call *call, atn_status status, lattice_outcome *o) {
+    if (call->ranks->count < 2 || !atn_cli_has(call, "profile")) return status;
+    o->line = atn_zalloc(call->ctx, (size_t)call->ranks->count * sizeof o->moment);
+    if (!o->line && !status) status = ATN_ERR_MEMORY;
+    return atn_ranks_allgather(call->ranks, status, o->moment, sizeof o->moment, o->line);
 }

@@ -93,8 +93,10 @@ static atn_status learn(const job *j, atn_slabs *slabs) {
     for (size_t k = begin; k <= middle && here && !status; ++k) status = atn_slabs_next(slabs, &atoms);
     if (!status && here) status = name_species(j, &atoms, &species);
     if (j->ranks) status = lattice_share_sample(j, here, status, &atoms, &room);
+    lattice_pass(j, LATTICE_SAMPLED);
     if (!status) status = lattice_learn_ranks(j->lattice, j->ranks, &atoms, j->about.angstrom);
     if (j->ranks) status = lattice_share_learned(j, status);
+    lattice_pass(j, LATTICE_LEARNED);
     atn_free(j->call->ctx, room);
     atn_free(j->call->ctx, species);
     return status;
@@ -185,6 +187,7 @@ static atn_status open_slabs(job *j, double reach, double wanted, atn_slabs **sl
     if (!status) status = slabs_open(j->frame, &settings, (size_t)wanted, slabs);
     j->o->read_seconds += atn_clock_seconds() - from;
     if (status) return status;
+    lattice_pass(j, LATTICE_CUT);
     j->slabs = atn_slabs_info_of(*slabs).slabs;
     j->o->estimated_bytes = lattice_foresee(j, atn_slabs_info_of(*slabs).most);
     atn_cli_progress(j->call, "%zu atoms, %.3g MB of memory ...", j->about.atoms, 1e-6 * (double)j->o->estimated_bytes);
@@ -215,6 +218,7 @@ static atn_status match_all(job *j) {
     double from = atn_clock_seconds();
     if (!status) status = slabs_share(slabs, 1.001 * atn_lattice_reach(j->lattice) / j->about.angstrom);
     j->o->read_seconds += atn_clock_seconds() - from;
+    lattice_pass(j, LATTICE_SHARED);
     from = atn_clock_seconds();
     if (!status && j->devices > 1) {
         status = lattice_match_devices(j, slabs, match_atoms, keep_atoms);
@@ -222,6 +226,7 @@ static atn_status match_all(job *j) {
     } else if (!status) {
         status = match_one_by_one(j, slabs);
     }
+    lattice_pass(j, LATTICE_MATCHED);
     atn_cli_progress_end(j->call);
     atn_slabs_close(slabs);
     return status;
@@ -350,7 +355,7 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, i
     atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     atn_status status = ranges ? atn_mass_ranges_read(call->ctx, ranges, &j.ranges) : ATN_OK;
     if (!status && ranges) o->overlaps = atn_mass_ranges_info_of(j.ranges).overlaps;
-    double from = atn_clock_seconds();
+    double from = o->began = atn_clock_seconds();
     if (!status) status = frame_open_ranks(call->ctx, call->operands[0], &options, call->ranks, &j.frame);
     if (!status) {
         frame_part(j.frame, &j.first, &j.end);
@@ -362,6 +367,7 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, i
             status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: no atoms; a frame has some", call->operands[0]);
     }
     o->read_seconds = atn_clock_seconds() - from;
+    lattice_pass(&j, LATTICE_OPENED);
     if (!status && j.ranges) status = count_ranged(&j);
     if (!status && j.ranges) status = list_ions(&j);
     if (!status) status = lattice_plan_memory(&j, guess_reach(&j), &(size_t){0});
@@ -378,9 +384,11 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, i
     o->info = atn_lattice_info_of(lattices[0]);
     if (j.ranks && out) status = lattice_send_results(&j, status);
     if (j.ranks) status = lattice_join_outcome(&j, status);
+    lattice_pass(&j, LATTICE_SENT);
     from = atn_clock_seconds();
     if (!status && out) status = write_rows(&j, out);
     o->write_seconds = atn_clock_seconds() - from;
+    lattice_pass(&j, LATTICE_WRITTEN);
     if (!status) lattice_resume_end(&j);
     if (j.parcel) atn_ranks_free_parcels(j.ranks, j.parcel);
     atn_free(call->ctx, j.parcel);
