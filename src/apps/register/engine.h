@@ -7,6 +7,8 @@
 #include "geom/fit.h"
 #include "kernel/give.h"
 
+enum { REG_MOMENTS = 16, REG_TOTALS = 8 }; /* results of mstep and of spread */
+
 typedef enum reg_kernel {
     REG_MOVE,
     REG_ESTEP,
@@ -88,8 +90,8 @@ typedef struct reg_engine {
     struct atn_ranks *ranks;         /* who share the rows of long steps (share.h); NULL: it is alone */
     atn_kernel *kernel[REG_KERNELS]; /* made when first used, */
     struct reg_kernels *kernels;     /* and where they stay when it is over */
-    atn_array *moment;               /* results of sums for fits */
-    atn_array *total;
+    atn_array *sums;                 /* results of sums for fits: those of mstep, and behind them those of spread, */
+    atn_array *moment, *total;       /* which are views of it */
     reg_near near[2]; /* lists: rows over columns, and the other way round */
     double evaluated; /* pairs so far */
     double pairs;     /* of the last E-step */

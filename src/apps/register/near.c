@@ -151,12 +151,3 @@ atn_status reg_near_update(reg_engine *e, reg_near *near, reg_side *rows, reg_si
     if (status != ATN_OK) near->rows = NULL;
     return status;
 }
-
-void reg_near_free(reg_near *near, const atn_ctx *ctx) {
-    atn_array_free(near->start_array);
-    atn_array_free(near->list_array);
-    atn_free(ctx, near->start);
-    atn_free(ctx, near->list);
-    reg_near_work_free(&near->work);
-    *near = (reg_near){0};
-}

@@ -50,6 +50,5 @@ static inline size_t reg_near_room(size_t count) {
 
 /* For near.c: lists made by kernels; `near` says what for. */
 atn_status reg_near_fill(struct reg_engine *engine, reg_near *near, reg_side *rows, reg_side *columns);
-void reg_near_work_free(reg_near_work *work);
 
 #endif

@@ -259,10 +259,3 @@ atn_status reg_near_fill(reg_engine *e, reg_near *near, reg_side *rows, reg_side
     near->pairs = (double)near->count * (double)rows->block * (double)columns->block;
     return status;
 }
-
-void reg_near_work_free(reg_near_work *w) {
-    atn_array *const all[] = {w->node_count, w->node_first, w->groups, w->node, w->candidate_count, w->candidate_first,
-                              w->block,      w->row,        w->keep,   w->rank, w->listed,          w->total};
-    for (size_t k = 0; k < COUNT(all); ++k) atn_array_free(all[k]);
-    *w = (reg_near_work){0};
-}
