@@ -1,7 +1,7 @@
 /* Accumulators: init joined with every term, in order. The bound of a sum holds for any order: the terms' errors plus
  * n u sum |terms|. ARGMIN and ARGMAX take a term only if it is strictly better, so ties keep the earliest; NaN never
  * wins. */
-#include "eval/products.h"
+#include "eval/interp.h"
 
 static const atn_op join_ops[] = {
     [ATN_JOIN_SUM] = ATN_OP_ADD, [ATN_JOIN_PRODUCT] = ATN_OP_MUL, [ATN_JOIN_MIN] = ATN_OP_MIN,
@@ -9,18 +9,15 @@ static const atn_op join_ops[] = {
 
 static bool is_float(atn_type type) { return !atn_type_is_integer(type); }
 static bool is_keyed(const atn_acc *acc) { return acc->join == ATN_JOIN_ARGMIN || acc->join == ATN_JOIN_ARGMAX; }
-static bool is_updated(const atn_acc *acc) { return acc->join == ATN_JOIN_CUSTOM || acc->join == ATN_JOIN_ORDERED; }
 
 /* Only what is finite counts toward the scale: what is not decides the sum alone. */
 static double finite_size(num a) { return hypot(isfinite(a.re) ? a.re : 0, isfinite(a.im) ? a.im : 0); }
 
-void fold_begin(interp *in, int32_t block) {
-    const atn_block *b = &in->graph->blocks[block];
-    for (int32_t k = 0; k < b->n_accs; ++k) {
-        num init = interp_value(in, b->acc[k].init);
-        double size = finite_size(init);
-        in->folds[block][k] = (fold){.value = init,
-                                     .error = init.error,
+void fold_begin(interp *in, int32_t block, const num *init) {
+    for (int32_t k = 0; k < in->graph->blocks[block].n_accs; ++k) {
+        double size = finite_size(init[k]);
+        in->folds[block][k] = (fold){.value = init[k],
+                                     .error = init[k].error,
                                      .scale = size,
                                      .up = fmax(1, size),
                                      .down = size > 0 ? fmin(1, size) : 1};
@@ -82,18 +79,13 @@ static void challenge(interp *in, const atn_block *b, int32_t key, fold *folds, 
     (void)in;
 }
 
-void fold_step(interp *in, int32_t block) {
+void fold_step(interp *in, int32_t block, const num *terms) {
     const atn_block *b = &in->graph->blocks[block];
     fold *folds = in->folds[block];
-    num terms[ATN_MAX_ACCS];
-    for (int32_t k = 0; k < b->n_accs; ++k)
-        terms[k] = interp_value(in, is_updated(&b->acc[k]) ? b->acc[k].update : b->acc[k].term);
-    for (int32_t k = 0; k < b->n_accs && in->products && in->products->form.block == block; ++k)
-        terms[k].error += in->products->term_error(in, k, terms[k]);
     for (int32_t k = 0; k < b->n_accs; ++k) {
         const atn_acc *acc = &b->acc[k];
         ++folds[k].count;
-        if (is_updated(acc)) {
+        if (interp_is_updated(acc)) {
             num change = {.re = terms[k].re - folds[k].value.re, .im = terms[k].im - folds[k].value.im};
             folds[k].scale += finite_size(change);
             folds[k].value = terms[k];

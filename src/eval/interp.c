@@ -144,7 +144,7 @@ static num result_of(interp *in, const atn_node *node) {
     int32_t block = node->index;
     if (block > 0 && !is_fresh(in, in->results_at[block], node->dims)) {
         bool doubt = false;
-        fold_begin(in, block);
+        interp_begin_folds(in, block);
         interp_walk(in, block, &doubt, NULL, NULL);
         fold_end(in, block);
         for (int32_t k = 0; doubt && k < in->graph->blocks[block].n_accs; ++k)
@@ -210,6 +210,23 @@ num interp_value(interp *in, atn_value value) {
     return in->status == ATN_OK ? in->values[value] : (num){0};
 }
 
+void interp_begin_folds(interp *in, int32_t block) {
+    const atn_block *b = &in->graph->blocks[block];
+    num init[ATN_MAX_ACCS];
+    for (int32_t k = 0; k < b->n_accs; ++k) init[k] = interp_value(in, b->acc[k].init);
+    fold_begin(in, block, init);
+}
+
+void interp_step_folds(interp *in, int32_t block) {
+    const atn_block *b = &in->graph->blocks[block];
+    num terms[ATN_MAX_ACCS];
+    for (int32_t k = 0; k < b->n_accs; ++k)
+        terms[k] = interp_value(in, interp_is_updated(&b->acc[k]) ? b->acc[k].update : b->acc[k].term);
+    for (int32_t k = 0; k < b->n_accs && in->products && in->products->form.block == block; ++k)
+        terms[k].error += in->products->term_error(in, k, terms[k]);
+    fold_step(in, block, terms);
+}
+
 bool interp_place(interp *in, int32_t object, const atn_value select[ATN_MAX_RANK], int64_t at[2], bool *doubt) {
     atn_view view = interp_view(in, object);
     bool inside = true;
@@ -242,7 +259,7 @@ static void walk_axis(interp *in, const walk *w, int32_t axis) {
         if (w->visit)
             w->visit(in, w->user);
         else
-            fold_step(in, w->block);
+            interp_step_folds(in, w->block);
         return;
     }
     for (int64_t i = w->begin[axis]; i < w->end[axis] && in->status == ATN_OK; ++i) {

@@ -54,10 +54,17 @@ bool interp_place(interp *in, int32_t object, const atn_value select[ATN_MAX_RAN
 typedef void (*interp_visit)(interp *in, void *user);
 void interp_walk(interp *in, int32_t block, bool *doubt, interp_visit visit, void *user);
 
-/* Accumulators of a block: begin, one step at the point at hand, end. */
-void fold_begin(interp *in, int32_t block);
-void fold_step(interp *in, int32_t block);
+/* Accumulators of a block: begin, one step at the point at hand, end (fold.c). */
+void interp_begin_folds(interp *in, int32_t block);
+void interp_step_folds(interp *in, int32_t block);
 void fold_end(interp *in, int32_t block);
+
+/* For interp.c: with the values of all accumulators, their initial ones and those of a step. */
+void fold_begin(interp *in, int32_t block, const num *init);
+void fold_step(interp *in, int32_t block, const num *terms);
+static inline bool interp_is_updated(const atn_acc *acc) { /* a step gives the new value, not a term */
+    return acc->join == ATN_JOIN_CUSTOM || acc->join == ATN_JOIN_ORDERED;
+}
 
 /* Running values of a block (running.c): the accumulators walk along with its writes. A block without any is left
  * alone. */

@@ -119,13 +119,13 @@ static void visit_point(interp *in, void *user) {
     if (in->scans[0])
         running_step(in, 0);
     else if (in->graph->blocks[0].n_accs)
-        fold_step(in, 0);
+        interp_step_folds(in, 0);
     writes_of_point(in, false);
 }
 
 static void run_all(interp *in) {
     bool doubt = false;
-    if (in->graph->blocks[0].n_accs) fold_begin(in, 0);
+    if (in->graph->blocks[0].n_accs) interp_begin_folds(in, 0);
     running_begin(in, 0);
     interp_walk(in, 0, &doubt, visit_point, NULL);
     if (in->graph->blocks[0].n_accs) fold_end(in, 0);

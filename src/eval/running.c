@@ -15,14 +15,14 @@ static void look(interp *in, int32_t block, num *values) {
 
 void running_begin(interp *in, int32_t block) {
     if (!in->scans[block]) return;
-    fold_begin(in, block);
+    interp_begin_folds(in, block);
     look(in, block, in->running[block][1]);
 }
 
 void running_step(interp *in, int32_t block) {
     if (!in->scans[block]) return;
     memcpy(in->running[block][0], in->running[block][1], sizeof in->running[block][0]);
-    fold_step(in, block);
+    interp_step_folds(in, block);
     look(in, block, in->running[block][1]);
 }
 

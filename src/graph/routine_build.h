@@ -22,6 +22,7 @@ typedef struct atn_target_of_call {
 typedef struct atn_known {
     const void *text;
     atn_target_of_call target;
+    atn_unit *unit; /* of a program, whose steps are read in their turn; else NULL */
 } atn_known;
 
 typedef struct atn_builder {
@@ -30,16 +31,21 @@ typedef struct atn_builder {
     atn_unit *units;
     /* A shipped kernel that is written as a program, as one graph: atn_programs_whole. */
     atn_graph *(*whole)(atn_reader *reader, atn_file_text *file);
-    int32_t n_known;
+    int32_t n_known, n_read; /* n_read: steps of so many are read */
     atn_known known[ATN_MOST_KNOWN];
 } atn_builder;
 
-/* programs.c */
-bool atn_builder_know(atn_builder *b, const void *text, atn_target_of_call target);
+/* calls.c; NULL: the unit has none of that name */
+const atn_kernel_text *atn_builder_kernel(const atn_unit *unit, const char *name);
+const atn_program_text *atn_builder_program(const atn_unit *unit, const char *name);
+bool atn_builder_take_kernel(atn_builder *b, atn_unit *unit, const atn_kernel_text *text, atn_target_of_call *found);
+bool atn_builder_take_program(atn_builder *b, atn_unit *unit, const atn_program_text *text, atn_target_of_call *found);
 bool atn_builder_find(atn_builder *b, atn_unit *unit, const char *name, atn_target_of_call *found);
 bool atn_builder_exists(const atn_unit *unit, const char *name);      /* a kernel or a program */
 bool atn_builder_is_callable(const atn_unit *unit, const char *name); /* it should be one; sizes are asked before */
 void atn_builder_suggest(const atn_builder *b, const atn_unit *unit, atn_suggestion *suggestion);
+
+/* programs.c */
 void atn_builder_read(atn_builder *b, atn_file_text *file); /* all kernels and programs of a file */
 void atn_builder_close(atn_builder *b);                     /* what its units own goes to the programs */
 

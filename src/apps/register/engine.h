@@ -92,10 +92,10 @@ typedef struct reg_engine {
     struct reg_kernels *kernels;     /* and where they stay when it is over */
     atn_array *sums;                 /* results of sums for fits: those of mstep, and behind them those of spread, */
     atn_array *moment, *total;       /* which are views of it */
-    reg_near near[2]; /* lists: rows over columns, and the other way round */
-    double evaluated; /* pairs so far */
-    double pairs;     /* of the last E-step */
-    bool truncated;   /* some pairs were left out at some time */
+    reg_near near[2];                /* lists: rows over columns, and the other way round */
+    double evaluated;                /* pairs so far */
+    double pairs;                    /* of the last E-step */
+    bool truncated;                  /* some pairs were left out at some time */
     int64_t calls[REG_WORKS];
     double seconds[REG_WORKS];
     double cost[2]; /* seconds per pair seen so far: dense, near; 0: not yet */
