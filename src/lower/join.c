@@ -75,6 +75,8 @@ static ir_ref join_one(lowering *l, const atn_acc *acc, ir_ref left[2], ir_ref r
     }
 }
 
+static bool is_argument(const atn_acc *acc) { return acc->join == ATN_JOIN_ARGMIN || acc->join == ATN_JOIN_ARGMAX; }
+
 /* Does the right side win? In order, only by being better; else also by being as good and earlier. */
 static ir_ref right_wins(lowering *l, const atn_block *b, int32_t key, ir_ref left[][2], ir_ref right[][2],
                          bool in_order) {
@@ -94,13 +96,12 @@ void lower_join(lowering *l, const atn_block *b, ir_ref left[][2], ir_ref right[
                 bool in_order) {
     for (int32_t k = 0; k < b->n_accs; ++k) {
         const atn_acc *acc = &b->acc[k];
-        bool argument = acc->join == ATN_JOIN_ARGMIN || acc->join == ATN_JOIN_ARGMAX;
+        bool argument = is_argument(acc);
         if (argument && acc->key == k) {
             ir_ref wins = right_wins(l, b, k, left, right, in_order);
             for (int32_t j = 0; j < b->n_accs; ++j) {
                 const atn_acc *follower = &b->acc[j];
-                if ((follower->join != ATN_JOIN_ARGMIN && follower->join != ATN_JOIN_ARGMAX) || follower->key != k)
-                    continue;
+                if (!is_argument(follower) || follower->key != k) continue;
                 for (int32_t part = 0; part < acc_parts(follower); ++part)
                     result[j][part] =
                         ir_operation(l->p, ATN_OP_SELECT, acc_type(l, follower), wins, right[j][part], left[j][part]);
@@ -122,6 +123,46 @@ void lower_join(lowering *l, const atn_block *b, ir_ref left[][2], ir_ref right[
 
 /* ---- over the items of a group ---- */
 
+/* The least or the largest of a warp, and the first of equal ones, need no butterflies: devices have an instruction
+ * that finds it among numbers of 32 bits. */
+static bool is_extreme(const lowering *l, const atn_block *b) {
+    static const bool EXTREME[] = {[ATN_JOIN_MIN] = true, [ATN_JOIN_MAX] = true, [ATN_JOIN_ARGMIN] = true,
+                                   [ATN_JOIN_ARGMAX] = true};
+    for (int32_t k = 0; k < b->n_accs; ++k) {
+        const atn_acc *acc = &b->acc[k];
+        int32_t type = acc_type(l, acc), key = is_argument(acc) ? acc->key : k;
+        if ((size_t)acc->join >= sizeof EXTREME || !EXTREME[acc->join]) return false;
+        if (type != ATN_INT32 && (key != k || type != ATN_SP)) return false;
+        if (key != k && b->acc[key].order != k) return false; /* goes with the winner, and says not who it is */
+    }
+    return true;
+}
+
+static ir_ref extreme(lowering *l, const atn_acc *acc, ir_ref value, ir_shuffle how, int32_t lanes) {
+    ir_node node = {.kind = IR_SHUFFLE,
+                    .type = acc_type(l, acc),
+                    .width = 1,
+                    .arg = {value, -1, -1},
+                    .id = lanes,
+                    .list = how};
+    return ir_declare(l->p, l->block, "best", ir_make(l->p, node));
+}
+
+static void find_extremes(lowering *l, const atn_block *b, ir_ref value[][2], int32_t lanes) {
+    for (int32_t k = 0; k < b->n_accs; ++k) {
+        const atn_acc *acc = &b->acc[k];
+        if (is_argument(acc) && acc->key != k) continue;
+        bool least = acc->join == ATN_JOIN_MIN || acc->join == ATN_JOIN_ARGMIN;
+        ir_ref mine = ir_declare(l->p, l->block, "mine", value[k][0]);
+        value[k][0] = extreme(l, acc, mine, least ? IR_SHUFFLE_LEAST : IR_SHUFFLE_MOST, lanes);
+        if (!is_argument(acc)) continue;
+        ir_ref is_it = ir_operation(l->p, ATN_OP_EQ, ATN_B, mine, value[k][0], -1);
+        ir_ref late = limit_of(l, ATN_INT32, true);
+        ir_ref first = ir_operation(l->p, ATN_OP_SELECT, ATN_INT32, is_it, value[acc->order][0], late);
+        value[acc->order][0] = extreme(l, &b->acc[acc->order], first, IR_SHUFFLE_LEAST, lanes);
+    }
+}
+
 /* Butterflies within `lanes` items of a warp: each ends with the joined result, the same bits in all of them. */
 static void butterflies(lowering *l, const atn_block *b, ir_ref value[][2], int32_t lanes) {
     for (int32_t distance = lanes / 2; distance > 0; distance /= 2) {
@@ -141,6 +182,14 @@ static void butterflies(lowering *l, const atn_block *b, ir_ref value[][2], int3
         for (int32_t k = 0; k < b->n_accs; ++k)
             for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) value[k][part] = joined[k][part];
     }
+}
+
+/* Over `lanes` items; `whole`: a warp is of one range, so that its other items have the same values once more. */
+static void join_warp(lowering *l, const atn_block *b, ir_ref value[][2], int32_t lanes, bool whole) {
+    if (whole && is_extreme(l, b))
+        find_extremes(l, b, value, l->warp);
+    else
+        butterflies(l, b, value, lanes);
 }
 
 static ir_ref tile_read(lowering *l, int32_t tile, int32_t type, ir_ref at) {
@@ -185,7 +234,7 @@ static bool tree_tiles(lowering *l, const atn_block *b, int64_t slots, int32_t t
 static void join_by_shuffle(lowering *l, const atn_block *b, ir_ref value[][2]) {
     atn_lowered *p = l->p;
     int32_t tile[ATN_MAX_ACCS][2], warps = l->cuts.lanes_q / l->warp;
-    butterflies(l, b, value, warps > 1 ? l->warp : l->cuts.lanes_q);
+    join_warp(l, b, value, warps > 1 ? l->warp : l->cuts.lanes_q, warps >= 1);
     if (warps <= 1 || !tree_tiles(l, b, l->cuts.items / l->warp, tile)) return;
     ir_block body = IR_EMPTY;
     ir_ref warp = ir_address(p, l->warp), zero = ir_address(p, 0);
@@ -204,7 +253,7 @@ static void join_by_shuffle(lowering *l, const atn_block *b, ir_ref value[][2]) 
     for (int32_t k = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
             value[k][part] = ir_declare(p, l->block, "warps", tile_read(l, tile[k][part], acc_type(l, &b->acc[k]), at));
-    butterflies(l, b, value, warps);
+    join_warp(l, b, value, warps, true);
     ir_barrier(p, l->block);
 }
 

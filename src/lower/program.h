@@ -56,7 +56,10 @@ typedef enum ir_call {
 typedef enum ir_shuffle {
     IR_SHUFFLE_ACROSS, /* the item whose number differs in that bit */
     IR_SHUFFLE_UP,     /* the item that many before; where there is none, its own */
-    IR_SHUFFLE_FROM    /* that item of the segment */
+    IR_SHUFFLE_FROM,   /* that item of the segment */
+    IR_SHUFFLE_LEAST,  /* none in particular: the least of the segment, of SP (no NaN) or INT32 */
+    IR_SHUFFLE_MOST,   /* the largest */
+    IR_SHUFFLES
 } ir_shuffle;
 
 typedef enum ir_argument_kind {

@@ -479,6 +479,20 @@ static void print_call(printer *r, const ir_node *n) {
     ADD(")");
 }
 
+static void print_shuffle(printer *r, const ir_node *n) {
+    static const char *const WHOM[IR_SHUFFLES] = {
+        [IR_SHUFFLE_ACROSS] = "",
+        [IR_SHUFFLE_UP] = "_up",
+        [IR_SHUFFLE_FROM] = "_from",
+        [IR_SHUFFLE_LEAST] = "_least",
+        [IR_SHUFFLE_MOST] = "_most",
+    };
+    ADD("atn_shuffle%s<%d>(", WHOM[n->list], (int)n->id);
+    print_expression(r, n->arg[0]);
+    if (n->list < IR_SHUFFLE_LEAST) ADD(", %d", (int)n->integer);
+    ADD(")");
+}
+
 void print_expression(printer *r, ir_ref ref) {
     const ir_node *n = &r->p->nodes[ref];
     switch (n->kind) {
@@ -555,13 +569,7 @@ void print_expression(printer *r, ir_ref ref) {
         ADD("%s", r->d->item);
         return;
     case IR_SHUFFLE:
-        ADD("atn_shuffle%s<%d>(",
-            n->list == IR_SHUFFLE_UP     ? "_up"
-            : n->list == IR_SHUFFLE_FROM ? "_from"
-                                         : "",
-            (int)n->id);
-        print_expression(r, n->arg[0]);
-        ADD(", %d)", (int)n->integer);
+        print_shuffle(r, n);
         return;
     case IR_CALL:
         print_call(r, n);

@@ -1,5 +1,6 @@
 // What generated CUDA needs to run as C++ on one CPU. Items are fibers that take turns; a barrier waits for those of the
 // group, a product of matrices for those of the warp. Put before the source from its first entry point on.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -124,6 +125,14 @@ template <int W, class T> static T atn_shuffle(T value, int distance) {
     memcpy(&value, warp[(me % 32) ^ distance].in, sizeof value);
     wait_warp();
     return value;
+}
+template <int W, class T> static T atn_shuffle_least(T x) {
+    for (int d = W / 2; d > 0; d /= 2) x = std::min(x, atn_shuffle<W>(x, d));
+    return x;
+}
+template <int W, class T> static T atn_shuffle_most(T x) {
+    for (int d = W / 2; d > 0; d /= 2) x = std::max(x, atn_shuffle<W>(x, d));
+    return x;
 }
 template <class V, class T> static V atn_load_aligned(const T *from) {
     if ((uintptr_t)from % sizeof(V)) abort();
