@@ -16,7 +16,7 @@ enum {
     LEAST_BATCH = 1024,
     MOST_BATCH = 1 << 13,
     DEVICE_BATCH = 1 << 14,
-    LEARNING_BATCH = 1 << 12, /* samples and frames to learn from are no larger */
+    LEARNING_BATCH = 1 << 12, /* on a GPU; on hosts the least, whose settings must not depend on their cores */
     ROWS = 1 << 11,           /* of a batch, for which a core is worth waking */
     VOXELS = 1 << 12,         /* for which a core is worth waking */
     WIDE_STEPS = 2,
@@ -26,9 +26,7 @@ enum {
 static const double PI = 3.14159265358979323846, LOG2E = 1.4426950408889634, DAMP = 1e-3;
 static const float NEVER = -1e6F;     /* evidence of a model that is not searched for */
 static const double MOST_SHIFT = 3.2; /* deviations that an atom may be off its site */
-static const char *const AXES[3] = {"px", "py", "pz"}, *const TURNS[4] = {"qw", "qx", "qy", "qz"};
-static const char *const FITS[4] = {"likelihood", "weight", "spread", "curve"};
-static const char *const SHIFTS[3] = {"tx", "ty", "tz"};
+static const char *const AXES[3] = {"px", "py", "pz"};
 
 static atn_status vector(atn_lattice *l, atn_type type, int64_t length, const void *from, atn_array **out) {
     atn_status status = atn_array_create_vector(l->device, type, length, out);
@@ -178,9 +176,8 @@ static atn_status make_pick(atn_lattice *l, lattice_slot *s) {
     for (int k = 0; k < 4 && status == ATN_OK; ++k) {
         status = vector(l, ATN_SP, rows, NULL, &s->q[k]);
         if (status == ATN_OK) status = atn_array_view_matrix(s->q[k], l->batch, LATTICE_GROUPS, &s->q_rows[k]);
-        if (status == ATN_OK) status = atn_kernel_bind(s->pick_kernel, TURNS[k], s->q[k]);
     }
-    return status;
+    return status == ATN_OK ? lattice_bind_turns(s->pick_kernel, s->q, NULL, NULL) : status;
 }
 
 /* A kernel of EM steps, but for the turns. */
@@ -199,16 +196,6 @@ static atn_status make_steps(atn_lattice *l, lattice_slot *s, bool sharp, bool k
                                        {"fold_z", mirror[2]}));
 }
 
-static atn_status bind_turns(atn_kernel *k, atn_array *const q[4], atn_array *const shift[3], atn_array *const fit[4]) {
-    atn_status status = ATN_OK;
-    for (int n = 0; n < 3 && status == ATN_OK; ++n) status = atn_kernel_bind(k, SHIFTS[n], shift[n]);
-    for (int n = 0; n < 4 && status == ATN_OK; ++n) {
-        status = atn_kernel_bind(k, TURNS[n], q[n]);
-        if (status == ATN_OK) status = atn_kernel_bind(k, FITS[n], fit[n]);
-    }
-    return status;
-}
-
 static atn_status make_follow(atn_lattice *l, lattice_slot *s) {
     lattice_follow *f = &s->follow;
     atn_status status = vector(l, ATN_INT32, l->batch, NULL, &f->end);
@@ -220,7 +207,7 @@ static atn_status make_follow(atn_lattice *l, lattice_slot *s) {
         status = atn_array_create_matrix(l->device, ATN_SP, l->batch, 1, 0, &f->shift[k]);
     for (int k = 0; k < 2 && status == ATN_OK; ++k) {
         status = make_steps(l, s, true, k > 0, f->end, &f->kernel[k]);
-        if (status == ATN_OK) status = bind_turns(f->kernel[k], f->q, f->shift, f->fit);
+        if (status == ATN_OK) status = lattice_bind_turns(f->kernel[k], f->q, f->shift, f->fit);
     }
     return status;
 }
@@ -233,7 +220,7 @@ static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
         status = atn_array_create_matrix(l->device, ATN_SP, l->batch, LATTICE_GROUPS, 0, &s->shift[k]);
     for (int kind = 0; kind < LATTICE_REFINES && status == ATN_OK; ++kind) {
         status = make_steps(l, s, kind == SHARP, kind > 0 && !l->alone, l->end, &s->refine_kernel[kind]);
-        if (status == ATN_OK) status = bind_turns(s->refine_kernel[kind], s->q_rows, s->shift, s->fit);
+        if (status == ATN_OK) status = lattice_bind_turns(s->refine_kernel[kind], s->q_rows, s->shift, s->fit);
     }
     return status;
 }
@@ -255,14 +242,12 @@ static void free_all(atn_array **const arrays[], size_t count) {
 }
 
 static void close_rows(lattice_slot *s) {
-    atn_array **const arrays[] = {&s->score,     &s->rows,      &s->best,     &s->sum,       &s->q[0],
-                                  &s->q[1],      &s->q[2],      &s->q[3],     &s->q_rows[0], &s->q_rows[1],
-                                  &s->q_rows[2], &s->q_rows[3], &s->fit[0],   &s->fit[1],    &s->fit[2],
-                                  &s->fit[3],    &s->shift[0],  &s->shift[1], &s->shift[2]};
+    atn_array **arrays[LATTICE_ROW_ARRAYS];
     lattice_follow *f = &s->follow;
     atn_array **const followed[] = {&f->q[0],   &f->q[1],   &f->q[2],     &f->q[3],     &f->fit[0],   &f->fit[1],
                                     &f->fit[2], &f->fit[3], &f->shift[0], &f->shift[1], &f->shift[2], &f->end};
-    free_all(arrays, sizeof arrays / sizeof *arrays);
+    lattice_row_arrays(s, arrays);
+    free_all(arrays, LATTICE_ROW_ARRAYS);
     free_all(followed, sizeof followed / sizeof *followed);
 }
 
@@ -278,6 +263,7 @@ static void free_kernels(lattice_slot *s) {
 
 static void close_near(atn_lattice *l) {
     atn_array **const arrays[] = {&l->axis[0], &l->axis[1], &l->axis[2], &l->start, &l->last, &l->end};
+    lattice_few_free(l);
     free_all(arrays, sizeof arrays / sizeof *arrays);
     lattice_near_free(l->ctx, &l->near);
     lattice_near_free(l->ctx, &l->next);
@@ -328,7 +314,8 @@ static int32_t batch_now(const atn_lattice *l) {
     int32_t batch = lattice_batch_for(atn_device_get_info(l->device));
     if (l->learning && l->ranks && batch > l->ranks_batch) batch = l->ranks_batch;
     batch /= l->fine > 1 ? 4 : 1;
-    return l->learning && batch > LEARNING_BATCH ? LEARNING_BATCH : batch;
+    int32_t most = atn_device_get_info(l->device)->cpu ? LEAST_BATCH : LEARNING_BATCH;
+    return l->learning && batch > most ? most : batch;
 }
 
 /* Rows for a batch; the largest neighbourhoods make it end early. */
@@ -565,6 +552,7 @@ atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near) {
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_STARTED);
     atn_status status = atn_check_cancel(l->ctx);
     if (status == ATN_OK) status = lattice_engine_put(l, near);
+    if (status == ATN_OK) status = lattice_few_bind(l, near->atoms);
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m)
         if (l->search >> m & 1) status = run_slot(&l->slot[m]);
     lattice_spend_back(&l->spent, l->known, before);

@@ -210,6 +210,7 @@ typedef struct lattice_follow {
     atn_kernel *kernel[2]; /* the first step, without a shift; the others */
 } lattice_follow;
 
+enum { LATTICE_NEAR_ARRAYS = 3, LATTICE_ROW_ARRAYS = 19 }; /* with a row for each atom of a batch: of all, of a model */
 typedef struct lattice_slot {
     char name[32];
     atn_lattice_model model;
@@ -233,6 +234,7 @@ typedef struct lattice_slot {
     float *host_pull[2]; /* what pull was packed from, LATTICE_PULL numbers a voxel */
     lattice_packing packing[2];
     atn_array *score, *rows, *best, *sum, *q[4], *q_rows[4], *shift[3], *fit[4];
+    atn_array *few[LATTICE_ROW_ARRAYS]; /* the first rows of these, where the kernels are bound to them; else NULL */
     atn_kernel *score_kernel, *pick_kernel;
     atn_kernel *refine_kernel[LATTICE_REFINES]; /* wide without a shift, wide, sharp */
     lattice_follow follow;
@@ -299,9 +301,11 @@ struct atn_lattice {
     size_t room;                                  /* neighbours of a batch */
     lattice_slot slot[ATN_LATTICE_MOST_MODELS];
     atn_array *axis[3], *start, *last, *end;
-    lattice_near near; /* of a batch */
-    lattice_near next; /* of the one that the device works on meanwhile */
-    float *region[3];  /* where neighbours of a batch are found (batch_near.c); and where each atom's are there */
+    atn_array *few[LATTICE_NEAR_ARRAYS]; /* the first rows of start, last and end, as those of slots */
+    int32_t rows;                        /* that kernels are bound to; 0: all of a batch */
+    lattice_near near;                   /* of a batch */
+    lattice_near next;                   /* of the one that the device works on meanwhile */
+    float *region[3]; /* where neighbours of a batch are found (batch_near.c); and where each atom's are there */
     int32_t *place;
     lattice_found *found;
     unsigned char *sure; /* of the batch, which were so at once */
@@ -323,6 +327,14 @@ atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near);
 atn_status lattice_engine_finish(atn_lattice *l);
 atn_status lattice_engine_run(atn_lattice *l);                           /* both, for l->near; by all of l->ranks */
 atn_status lattice_engine_put(atn_lattice *l, const lattice_near *near); /* the neighbours alone */
+
+/* ---- few.c ---- */
+/* Kernels that search run over as many rows as atoms need from now on. */
+atn_status lattice_few_bind(atn_lattice *l, size_t atoms);
+void lattice_few_free(atn_lattice *l);
+void lattice_row_arrays(lattice_slot *s, atn_array **out[LATTICE_ROW_ARRAYS]);
+/* Quaternions, and, where they are not NULL, shifts and what steps say of the fit. */
+atn_status lattice_bind_turns(atn_kernel *k, atn_array *const q[4], atn_array *const shift[3], atn_array *const fit[4]);
 
 /* What the host looks at of results of EM steps; and what the average over rotations and shifts around result k adds to
  * its logarithm. */
