@@ -134,8 +134,10 @@ static void *host_alloc(atn_device *base, size_t bytes) {
 static bool host_pinned(atn_device *base, const void *at) {
     atn_cuda_device *device = device_of(base);
     unsigned type = 0;
-    if (!device->api.pointer_attribute || device->api.context_set(device->context) != ATN_CU_SUCCESS) return false;
-    int result = device->api.pointer_attribute(&type, ATN_CU_POINTER_MEMORY_TYPE, (atn_cu_address)(uintptr_t)at);
+    if (!device->api.pointer_attributes || device->api.context_set(device->context) != ATN_CU_SUCCESS) return false;
+    int asked = ATN_CU_POINTER_MEMORY_TYPE; /* asked in the plural, memory that is nobody's is no error */
+    void *answer = &type;
+    int result = device->api.pointer_attributes(1, &asked, &answer, (atn_cu_address)(uintptr_t)at);
     return result == ATN_CU_SUCCESS && type == ATN_CU_MEMORY_HOST;
 }
 

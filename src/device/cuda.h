@@ -72,6 +72,7 @@ typedef struct atn_cuda_module {
     atn_module base;
     atn_cu_module *handle;
     atn_cuda_function *functions; /* those asked for so far; owned */
+    atn_text heads;               /* how the source declares its kernels */
     char name[];                  /* of the build, for messages */
 } atn_cuda_module;
 
@@ -92,6 +93,10 @@ void atn_cuda_module_free(atn_module *module);
 atn_status atn_cuda_function_find(atn_module *module, const char *name, atn_function **out);
 atn_status atn_cuda_function_info(const atn_function *function, int32_t items, atn_function_info *out);
 atn_status atn_cuda_launch(atn_queue *queue, atn_function *function, const atn_launch *launch);
+
+/* cuda_heads.c */
+void atn_cuda_heads(const char *source, atn_text *out);         /* the declarations of its kernels */
+int atn_cuda_count_params(const char *heads, const char *name); /* -1: that cannot be seen */
 
 /* cuda_graph.c */
 atn_status atn_cuda_graph_begin(atn_queue *queue);

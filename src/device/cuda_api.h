@@ -67,7 +67,7 @@ enum {
     ATN_CU_CARVEOUT_MOST = 100 /* per cent */
 };
 
-/* What cuPointerGetAttribute is asked, and answers. */
+/* What cuPointerGetAttributes is asked, and answers. */
 enum { ATN_CU_POINTER_MEMORY_TYPE = 2, ATN_CU_MEMORY_HOST = 1 };
 
 /* The results that the code asks for by name; atn_cuda_error_of knows more of them. */
@@ -124,7 +124,7 @@ enum {
 /* The same for what may be missing: NULL then. Sizes of a kernel's parameters came with CUDA 12.4, graphs as they are
  * used here with 11.4, loops in them with 12.3. */
 #define ATN_CUDA_OPTIONAL_FUNCTIONS(X) \
-    X(pointer_attribute, cuPointerGetAttribute, (void *value, int attribute, atn_cu_address at)) \
+    X(pointer_attributes, cuPointerGetAttributes, (unsigned count, int *attributes, void **values, atn_cu_address at)) \
     X(function_param, cuFuncGetParamInfo, (atn_cu_function *function, size_t index, size_t *offset, size_t *bytes)) \
     X(capture_begin, cuStreamBeginCapture_v2, (atn_cu_stream *stream, int mode)) \
     X(capture_end, cuStreamEndCapture, (atn_cu_stream *stream, atn_cu_graph **graph)) \

@@ -92,8 +92,11 @@ atn_status atn_cuda_build(atn_device *base, const atn_build *build, atn_module *
     if (!module) return ATN_ERR_MEMORY;
     memcpy(module->name, name, strlen(name) + 1);
     module->base.device = base;
+    module->heads.ctx = base->ctx;
+    atn_cuda_heads(build->source, &module->heads);
+    status = atn_text_status(&module->heads);
     atn_cache *cache = build->no_cache ? NULL : cache_of(base->ctx);
-    if (cache) status = load_cached(device, cache, key, module);
+    if (cache && status == ATN_OK) status = load_cached(device, cache, key, module);
     if (status == ATN_OK && !module->handle) status = compile(device, cache, key, build, module);
     if (status != ATN_OK) {
         atn_cuda_module_free(&module->base);
@@ -114,6 +117,7 @@ void atn_cuda_module_free(atn_module *base) {
     }
     if (module->handle && device->api.context_set(device->context) == ATN_CU_SUCCESS)
         device->api.module_unload(module->handle);
+    atn_text_free(&module->heads);
     atn_free(ctx, module);
 }
 
@@ -121,11 +125,16 @@ void atn_cuda_module_free(atn_module *base) {
 
 static atn_cuda_device *device_of(const atn_function *function) { return (atn_cuda_device *)function->module->device; }
 
-/* The sizes of its parameters, so that a launch with the wrong ones is refused instead of reading wild. */
-static void read_params(const atn_cuda_api *api, atn_cuda_function *function) {
+/* The sizes of its parameters, so that a launch with the wrong ones is refused instead of reading wild. `count`: so
+ * many there are by its source; -1: it is asked for one more until there is none. */
+static void read_params(const atn_cuda_api *api, int count, atn_cuda_function *function) {
     function->n_params = -1;
     if (!api->function_param) return;
     for (int k = 0; k <= ATN_MAX_ARGS; ++k) {
+        if (k == count) {
+            function->n_params = count;
+            return;
+        }
         size_t offset = 0, bytes = 0;
         int result = api->function_param(function->handle, (size_t)k, &offset, &bytes);
         if (result != ATN_CU_SUCCESS) {
@@ -145,7 +154,8 @@ static atn_status read_function(atn_cuda_device *device, atn_cuda_function *func
     if (result != ATN_CU_SUCCESS) return atn_cuda_check(device, result, "reading the attributes of %s", function->name);
     int dynamic = PLAIN_SHARED_BYTES - function->shared_bytes;
     function->dynamic_bytes = dynamic > 0 ? dynamic : 0;
-    read_params(api, function);
+    const atn_cuda_module *module = (const atn_cuda_module *)function->base.module;
+    read_params(api, atn_cuda_count_params(atn_text_str(&module->heads), function->name), function);
     return ATN_OK;
 }
 

@@ -126,8 +126,8 @@ void lower_join(lowering *l, const atn_block *b, ir_ref left[][2], ir_ref right[
 /* The least or the largest of a warp, and the first of equal ones, need no butterflies: devices have an instruction
  * that finds it among numbers of 32 bits. */
 static bool is_extreme(const lowering *l, const atn_block *b) {
-    static const bool EXTREME[] = {[ATN_JOIN_MIN] = true, [ATN_JOIN_MAX] = true, [ATN_JOIN_ARGMIN] = true,
-                                   [ATN_JOIN_ARGMAX] = true};
+    static const bool EXTREME[] = {
+        [ATN_JOIN_MIN] = true, [ATN_JOIN_MAX] = true, [ATN_JOIN_ARGMIN] = true, [ATN_JOIN_ARGMAX] = true};
     for (int32_t k = 0; k < b->n_accs; ++k) {
         const atn_acc *acc = &b->acc[k];
         int32_t type = acc_type(l, acc), key = is_argument(acc) ? acc->key : k;
@@ -139,12 +139,8 @@ static bool is_extreme(const lowering *l, const atn_block *b) {
 }
 
 static ir_ref extreme(lowering *l, const atn_acc *acc, ir_ref value, ir_shuffle how, int32_t lanes) {
-    ir_node node = {.kind = IR_SHUFFLE,
-                    .type = acc_type(l, acc),
-                    .width = 1,
-                    .arg = {value, -1, -1},
-                    .id = lanes,
-                    .list = how};
+    ir_node node = {
+        .kind = IR_SHUFFLE, .type = acc_type(l, acc), .width = 1, .arg = {value, -1, -1}, .id = lanes, .list = how};
     return ir_declare(l->p, l->block, "best", ir_make(l->p, node));
 }
 

@@ -481,11 +481,8 @@ static void print_call(printer *r, const ir_node *n) {
 
 static void print_shuffle(printer *r, const ir_node *n) {
     static const char *const WHOM[IR_SHUFFLES] = {
-        [IR_SHUFFLE_ACROSS] = "",
-        [IR_SHUFFLE_UP] = "_up",
-        [IR_SHUFFLE_FROM] = "_from",
-        [IR_SHUFFLE_LEAST] = "_least",
-        [IR_SHUFFLE_MOST] = "_most",
+        [IR_SHUFFLE_ACROSS] = "",      [IR_SHUFFLE_UP] = "_up",     [IR_SHUFFLE_FROM] = "_from",
+        [IR_SHUFFLE_LEAST] = "_least", [IR_SHUFFLE_MOST] = "_most",
     };
     ADD("atn_shuffle%s<%d>(", WHOM[n->list], (int)n->id);
     print_expression(r, n->arg[0]);

@@ -186,10 +186,10 @@ bool fake_pinned(const void *memory, size_t bytes) {
         if ((const char *)memory >= b->bytes && (const char *)memory + bytes <= b->bytes + b->length) return true;
     return false;
 }
-int cuPointerGetAttribute(void *value, int attribute, atn_cu_address at) {
+int cuPointerGetAttributes(unsigned count, int *attributes, void **values, atn_cu_address at) {
     ENTER();
-    if (attribute != ATN_CU_POINTER_MEMORY_TYPE || !fake_pinned((const void *)(uintptr_t)at, 1)) return 1;
-    *(unsigned *)value = ATN_CU_MEMORY_HOST;
+    if (count != 1 || *attributes != ATN_CU_POINTER_MEMORY_TYPE) return 1;
+    *(unsigned *)*values = fake_pinned((const void *)(uintptr_t)at, 1) ? ATN_CU_MEMORY_HOST : 0;
     return 0;
 }
 
@@ -273,6 +273,7 @@ int cuModuleGetFunction(atn_cu_function **out, atn_cu_module *module, const char
 int cuFuncGetParamInfo(atn_cu_function *function, size_t index, size_t *offset, size_t *bytes) {
     ENTER();
     if (fake_state_.silent_params || function->n_params < 0) return NOT_SUPPORTED;
+    fake_state_.beyond += index >= (size_t)function->n_params;
     if (index >= (size_t)function->n_params) return 1;
     *offset = 0;
     *bytes = function->param_bytes[index];

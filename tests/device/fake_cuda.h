@@ -26,6 +26,7 @@ typedef struct fake_cuda {
     int function_items;      /* the largest group of a function: 512 */
     int function_shared;     /* its declared local memory: 1024 */
     bool silent_params;      /* cuFuncGetParamInfo does not say */
+    int beyond;              /* how often it was asked for a parameter that there is not */
     const char *fail_symbol; /* the driver's function that fails, */
     int fail_result;         /* with this, */
     int fail_skip;           /* after so many calls that succeed; once only */

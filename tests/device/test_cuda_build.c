@@ -3,6 +3,7 @@
 #include "cuda_bench.h"
 
 #include "device/cache.h"
+#include "device/cuda.h"
 #include "device/nvrtc.h"
 
 #include <dirent.h>
@@ -244,9 +245,46 @@ KIT_TEST(silent_drivers_are_fine) {
     use_fake();
     start_shelf(&s);
     fake->silent_params = true;
-    atn_function *none;
-    kit_ok(s.b.ctx, atn_module_function(s.module, "none", &none));
-    kit_ok(s.b.ctx, atn_function_launch(NULL, none, &(atn_launch){.groups = {1}, .args = s.args, .n_args = 3}));
+    atn_module *again = build(&s.b, SOURCE);
+    atn_function *scale;
+    kit_ok(s.b.ctx, atn_module_function(again, "scale", &scale));
+    s.args[1].bytes = 4;
+    kit_ok(s.b.ctx, atn_function_launch(NULL, scale, &(atn_launch){.groups = {1}, .args = s.args, .n_args = 3}));
+    atn_module_free(again);
+    finish_shelf(&s);
+}
+
+/* How many parameters there are is seen in the source, so that the driver is not asked for one too many. */
+KIT_TEST(parameters_are_counted) {
+    static const struct {
+        const char *source;
+        int count;
+    } CASES[] = {
+        {"extern \"C\" __global__ void __launch_bounds__(512, 2) scale(const float *__restrict__ x, long n) { x(1); }",
+         2},
+        {"__global__ void scale() {}", 0},
+        {"__global__ void scale(float\n*x\n,\nint n)\n{ scale2(x); }", 2},
+        {"__global__ void other(int a, int b) {} __global__ void scale (unsigned long long *to) {}", 1},
+        {"void scale(int a) {} __global__ void other(int a) {}", -1}, /* it is no kernel */
+        {"__global__ void scale(ARGUMENTS) {}", -1},
+        {"__global__ void scale(int a, REST) {}", -1},
+        {"__global__ void scale(int a /* b, */, int c) {}", -1},
+        {"__global__ void upscale(int a) {}", -1},
+        {"", -1},
+    };
+    atn_ctx *ctx = kit_ctx();
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
+        atn_text heads = {.ctx = ctx};
+        atn_cuda_heads(CASES[k].source, &heads);
+        if (atn_cuda_count_params(atn_text_str(&heads), "scale") != CASES[k].count) fail_msg("%s", CASES[k].source);
+        atn_text_free(&heads);
+    }
+    kit_free(ctx);
+    shelf s;
+    use_fake();
+    start_shelf(&s);
+    kit_ok(s.b.ctx, atn_function_launch(NULL, s.scale, &(atn_launch){.groups = {1}, .args = s.args, .n_args = 3}));
+    assert_int_equal(fake->beyond, 0);
     finish_shelf(&s);
 }
 
@@ -279,11 +317,17 @@ KIT_TEST(real_cubins_load) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_are_the_device_s),        cmocka_unit_test(built_code_is_kept),
-        cmocka_unit_test(damaged_code_is_built_again),     cmocka_unit_test(builds_fail_with_the_first_error),
-        cmocka_unit_test(functions_are_found_once),        cmocka_unit_test(launches_carry_sizes_and_arguments),
-        cmocka_unit_test(impossible_launches_are_refused), cmocka_unit_test(more_local_memory_is_asked_for_once),
-        cmocka_unit_test(silent_drivers_are_fine),         cmocka_unit_test(real_cubins_load),
+        cmocka_unit_test(options_are_the_device_s),
+        cmocka_unit_test(built_code_is_kept),
+        cmocka_unit_test(damaged_code_is_built_again),
+        cmocka_unit_test(builds_fail_with_the_first_error),
+        cmocka_unit_test(functions_are_found_once),
+        cmocka_unit_test(launches_carry_sizes_and_arguments),
+        cmocka_unit_test(impossible_launches_are_refused),
+        cmocka_unit_test(more_local_memory_is_asked_for_once),
+        cmocka_unit_test(silent_drivers_are_fine),
+        cmocka_unit_test(parameters_are_counted),
+        cmocka_unit_test(real_cubins_load),
     };
     return cmocka_run_group_tests(tests, load_fake, NULL);
 }
