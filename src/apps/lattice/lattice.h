@@ -392,13 +392,13 @@ void lattice_look_closer(const atn_lattice *l, size_t i, uint32_t models);
 /* The same of one model, and how likely the atom is on no site of that lattice, with all neighbours in it. False: the
  * model is given points, whose lattice nobody knows. */
 bool lattice_look_off(const atn_lattice *l, size_t i, int32_t model);
-/* Logarithms of the density of each neighbour, from what was found. */
-void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *found, double *out);
+/* The density at each neighbour, from what was found. */
+void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *found, float *out);
 /* A lattice that needs no site for the atom, from one of these turns, over neighbours that count as `left` says (NULL:
- * all): logarithms of the density of each. Returns what the average around it adds. odds (may be NULL): how much
+ * all): the density at each. Returns what the average around it adds. odds (may be NULL): how much
  * likelier the atom is on no site of it than on the nearest one. */
 double lattice_look_beyond(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
-                           const double *left, double *each, double *odds);
+                           const float *left, float *each, double *odds);
 bool lattice_is_uneven(const atn_lattice *l); /* noise in depth is another: tables do not know, the look does */
 void lattice_remember(const atn_lattice *l, int32_t model, const double turn[4], lattice_recent *recent);
 bool lattice_turn_is(const lattice_slot *s, const double a[4],

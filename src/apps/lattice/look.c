@@ -28,13 +28,15 @@ typedef struct pose {
     bool off;           /* on no site: t is anything */
     bool wide;          /* from the table that is blurred */
     bool told;          /* the likelihood is wanted */
-    const double *left; /* how much each neighbour counts; NULL: wholly */
-    double *each;       /* logarithms of the densities of neighbours; NULL: not wanted */
+    const float *left;  /* how much each neighbour counts; NULL: wholly */
+    float *each;        /* densities at neighbours; NULL: not wanted */
 } pose;
 
 static void ready(const atn_lattice *l, pose *p) {
-    double s[3] = {l->info.noise, l->info.noise, l->info.depth_noise};
+    double s[3] = {l->info.noise, l->info.noise, l->info.depth_noise}, w = 1 / (s[0] * s[0]);
     geom_quaternion_matrix(p->q, p->m);
+    for (int c = 0; c < 9; ++c) p->w[c] = c % 4 ? 0 : w;
+    if (!lattice_is_uneven(l)) return;
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) {
             p->w[3 * a + b] = 0;
@@ -102,7 +104,7 @@ static void sums_uneven(const atn_lattice *l, const lattice_slot *s, const float
             p->g[a + 3] -= p->w[3 * a + b] * p->t[b];
         }
     for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
-        double y[3], d[3], wd[3], c = place(l, s, pull, p, k, y, d) * (p->left ? p->left[k - l->near.start[i]] : 1);
+        double y[3], d[3], wd[3], c = place(l, s, pull, p, k, y, d) * (p->left ? (double)p->left[k - l->near.start[i]] : 1);
         /* y moves by w x y - t: columns of j */
         double j[3][6] = {{0, y[2], -y[1], -1, 0, 0}, {-y[2], 0, y[0], 0, -1, 0}, {y[1], -y[0], 0, 0, 0, -1}}, wj[3][6];
         p->weight += c;
@@ -173,23 +175,77 @@ static void factor(double h[36], double more) {
     }
 }
 
-/* The same, and the logarithm of the determinant. */
-static double factor_told(double h[36], double more) {
-    double det = 0;
+/* h x = g, for turns and shifts; it spoils h. */
+static void solve_uneven(double h[36], double more, const double g[6], double x[6]) {
     factor(h, more);
-    for (int a = 0; a < 6; ++a) det += 2 * log(h[7 * a]);
+    for (int a = 0; a < 6; ++a) {
+        x[a] = g[a];
+        for (int b = 0; b < a; ++b) x[a] -= h[6 * a + b] * x[b];
+        x[a] /= h[7 * a];
+    }
+    for (int a = 5; a >= 0; --a) {
+        for (int b = a + 1; b < 6; ++b) x[a] -= h[6 * b + a] * x[b];
+        x[a] /= h[7 * a];
+    }
+}
+
+/* Where noise is even the half of h that belongs to shifts is a number times one, and goes out of the way at once: what
+ * it leaves for turns, as L D L^T. */
+typedef struct turning {
+    double shifts; /* curvature */
+    double d[3], l10, l20, l21;
+} turning;
+
+static turning without_shifts(const double h[36], double more) {
+    const double least = 1e-9, *b = h + 18; /* rows of b: shifts; columns: turns */
+    turning out = {.shifts = fmax(h[21], least)};
+    double per = 1 / out.shifts, s[3][3];
+    for (int a = 0; a < 3; ++a)
+        for (int c = 0; c <= a; ++c)
+            s[a][c] = h[6 * a + c] + (a == c ? more : 0) -
+                      per * (b[a] * b[c] + b[6 + a] * b[6 + c] + b[12 + a] * b[12 + c]);
+    out.d[0] = fmax(s[0][0], least);
+    out.l10 = s[1][0] / out.d[0], out.l20 = s[2][0] / out.d[0];
+    out.d[1] = fmax(s[1][1] - out.l10 * s[1][0], least);
+    double rest = s[2][1] - out.l20 * s[1][0];
+    out.l21 = rest / out.d[1];
+    out.d[2] = fmax(s[2][2] - out.l20 * s[2][0] - out.l21 * rest, least);
+    return out;
+}
+
+static void solve_even(const double h[36], double more, const double g[6], double x[6]) {
+    const turning f = without_shifts(h, more);
+    const double *b = h + 18, per = 1 / f.shifts;
+    for (int a = 0; a < 3; ++a) x[a] = g[a] - per * (b[a] * g[3] + b[6 + a] * g[4] + b[12 + a] * g[5]);
+    x[1] -= f.l10 * x[0];
+    x[2] -= f.l20 * x[0] + f.l21 * x[1];
+    x[2] /= f.d[2];
+    x[1] = x[1] / f.d[1] - f.l21 * x[2];
+    x[0] = x[0] / f.d[0] - f.l10 * x[1] - f.l20 * x[2];
+    for (int a = 0; a < 3; ++a)
+        x[a + 3] = per * (g[a + 3] - b[6 * a] * x[0] - b[6 * a + 1] * x[1] - b[6 * a + 2] * x[2]);
+}
+
+/* The logarithm of the determinant of h. */
+static double determinant(const atn_lattice *l, const double h[36], double more) {
+    double again[36], det = 0;
+    if (!lattice_is_uneven(l)) {
+        const turning f = without_shifts(h, more);
+        return 3 * log(f.shifts) + log(f.d[0] * f.d[1] * f.d[2]);
+    }
+    memcpy(again, h, sizeof again);
+    factor(again, more);
+    for (int a = 0; a < 6; ++a) det += 2 * log(again[7 * a]);
     return det;
 }
 
-/* What the average over turns makes of a likelihood of curvature h, which it spoils, but for what shifts add: turns are
- * any, or that of one of `known` grains around. */
-static double turns_term(const lattice_slot *s, double h[36], int32_t known) {
-    double again[36];
-    memcpy(again, h, sizeof again);
-    double any = log(s->symmetries / (8 * PI * PI)) - 0.5 * factor_told(h, LITTLE);
+/* What the average over turns makes of a likelihood of curvature h, but for what shifts add: turns are any, or that of
+ * one of `known` grains around. */
+static double turns_term(const atn_lattice *l, const lattice_slot *s, const double h[36], int32_t known) {
+    double any = log(s->symmetries / (8 * PI * PI)) - 0.5 * determinant(l, h, LITTLE);
     if (!known) return any;
     double one =
-        log(LIKELY / known) - 3 * log(TURNS) - 1.5 * log(2 * PI) - 0.5 * factor_told(again, 1 / (TURNS * TURNS));
+        log(LIKELY / known) - 3 * log(TURNS) - 1.5 * log(2 * PI) - 0.5 * determinant(l, h, 1 / (TURNS * TURNS));
     any += log(1 - LIKELY);
     return fmax(any, one) + log1p(exp(-fabs(any - one)));
 }
@@ -203,16 +259,10 @@ static void sums(const atn_lattice *l, const lattice_slot *s, const float *pull,
 
 static void step(const atn_lattice *l, pose *p) {
     double x[6], turn, length = 0, square = 0, q[4];
-    factor(p->h, LITTLE);
-    for (int a = 0; a < 6; ++a) {
-        x[a] = p->g[a];
-        for (int b = 0; b < a; ++b) x[a] -= p->h[6 * a + b] * x[b];
-        x[a] /= p->h[7 * a];
-    }
-    for (int a = 5; a >= 0; --a) {
-        for (int b = a + 1; b < 6; ++b) x[a] -= p->h[6 * b + a] * x[b];
-        x[a] /= p->h[7 * a];
-    }
+    if (lattice_is_uneven(l))
+        solve_uneven(p->h, LITTLE, p->g, x);
+    else
+        solve_even(p->h, LITTLE, p->g, x);
     turn = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
     double cut = turn > MOST_TURN ? MOST_TURN / turn : 1, small[4] = {1};
     for (int a = 0; a < 3; ++a) small[a + 1] = 0.5 * cut * x[a], p->t[a] += cut * x[a + 3];
@@ -248,7 +298,7 @@ static void look_from(const atn_lattice *l, const lattice_slot *s, const float *
     p->wide = false, p->told = true;
     sums(l, s, pull[1], i, p);
     double size = 2 * log(l->info.noise) + log(l->info.depth_noise);
-    double about = turns_term(s, p->h, known) - size + 1.5 * log(2 * PI) - 0.5 * p->shift2;
+    double about = turns_term(l, s, p->h, known) - size + 1.5 * log(2 * PI) - 0.5 * p->shift2;
     about = fmin(about, -0.5 * p->shift2);
     if (always || p->likelihood + about > (double)f->evidence) keep(p, about, f);
 }
@@ -282,7 +332,7 @@ void lattice_look_closer(const atn_lattice *l, size_t i, uint32_t models) {
     }
 }
 
-void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *f, double *out) {
+void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, const lattice_found *f, float *out) {
     pose p = {.t = {(double)f->shift[0], (double)f->shift[1], (double)f->shift[2]}, .told = true, .each = out};
     double y[3], d[3];
     for (int k = 0; k < 4; ++k) p.q[k] = (double)f->quaternion[k];
@@ -294,7 +344,7 @@ void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, co
     for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
         p.likelihood = 0;
         place(l, s, s->host_pull[1], &p, k, y, d);
-        out[k - l->near.start[i]] = p.likelihood;
+        out[k - l->near.start[i]] = (float)exp(p.likelihood);
     }
 }
 
@@ -310,7 +360,7 @@ static double misfit_off(const atn_lattice *l, const lattice_slot *s, size_t i, 
     }
     for (int32_t k = l->near.start[i]; k < l->near.start[i + 1] && sum < enough; ++k) {
         double x[3] = {(double)l->near.axis[0][k], (double)l->near.axis[1][k], (double)l->near.axis[2][k]};
-        double counts = p->left ? p->left[k - l->near.start[i]] : 1, square = square_off(s, p, x, y, d);
+        double counts = p->left ? (double)p->left[k - l->near.start[i]] : 1, square = square_off(s, p, x, y, d);
         sum += (square < FAR ? square : FAR) * counts;
     }
     return sum;
@@ -323,7 +373,7 @@ static void start_off(const atn_lattice *l, const lattice_slot *s, size_t i, pos
     double best = INFINITY, t[3] = {0};
     ready(l, p);
     for (int32_t n = first; n < l->near.start[i + 1] && tried < STARTS; ++n) {
-        if (p->left && p->left[n - first] < 0.5) continue;
+        if (p->left && p->left[n - first] < 0.5F) continue;
         double x[3] = {(double)l->near.axis[0][n], (double)l->near.axis[1][n], (double)l->near.axis[2][n]};
         for (int c = 0; c < 3; ++c) p->t[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2];
         ++tried;
@@ -350,7 +400,7 @@ bool lattice_turn_is(const lattice_slot *s, const double a[4], const double b[4]
 
 /* The pose of a lattice of about that turn that needs no site for the atom, and the densities of neighbours; returns
  * what the average around it adds. */
-static double settle_off(const atn_lattice *l, const lattice_slot *s, size_t i, int32_t known, double *each, pose *p) {
+static double settle_off(const atn_lattice *l, const lattice_slot *s, size_t i, int32_t known, float *each, pose *p) {
     double y[3], d[3];
     int32_t first = l->near.start[i];
     start_off(l, s, i, p);
@@ -364,9 +414,19 @@ static double settle_off(const atn_lattice *l, const lattice_slot *s, size_t i, 
     for (int32_t k = first; lattice_is_uneven(l) && k < l->near.start[i + 1]; ++k) {
         p->likelihood = 0;
         place(l, s, NULL, p, k, y, d);
-        each[k - first] = p->likelihood;
+        each[k - first] = (float)exp(p->likelihood);
     }
-    return turns_term(s, p->h, known) - log(lattice_kind_volume(s->model.name, s->constant)) + 3 * log(2 * PI);
+    return turns_term(l, s, p->h, known) - log(lattice_kind_volume(s->model.name, s->constant)) + 3 * log(2 * PI);
+}
+
+/* Whether a neighbour is near enough to a site for that to be its own: no farther than half a cell along each edge. */
+static bool may_be_at(const atn_lattice *l, const lattice_slot *s, const pose *p, int32_t k, const double site[3]) {
+    for (int c = 0; c < 3; ++c) {
+        double y = -p->t[c];
+        for (int a = 0; a < 3; ++a) y += p->m[3 * c + a] * (double)l->near.axis[a][k];
+        if (fabs(y - site[c]) > 0.5 * s->cell.edge[c] + 0.1) return false;
+    }
+    return true;
 }
 
 /* How much likelier the atom is on no site than on the nearest one, in the lattice that was found: that one it would
@@ -378,7 +438,9 @@ static double off_odds(const atn_lattice *l, const lattice_slot *s, size_t i, po
     lattice_kind_off(s->kind, &s->cell, back, t);
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) square += t[a] * p->w[3 * a + b] * t[b];
+    p->told = false;
     for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
+        if (!may_be_at(l, s, p, k, (const double[3]){back[0] - t[0], back[1] - t[1], back[2] - t[2]})) continue;
         double y[3], d[3], apart = 0, c = place(l, s, NULL, p, k, y, d);
         for (int a = 0; a < 3; ++a) apart += pow(y[a] - d[a] - back[a] + t[a], 2);
         if (apart < 0.01) odds -= log(fmax(1 - c, 1e-12)); /* its site is the centre's */
@@ -389,7 +451,7 @@ static double off_odds(const atn_lattice *l, const lattice_slot *s, size_t i, po
 }
 
 double lattice_look_beyond(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
-                           const double *left, double *each, double *odds) {
+                           const float *left, float *each, double *odds) {
     const lattice_slot *s = &l->slot[model];
     pose p = {.off = true, .left = left};
     memcpy(p.q, recent->turn[model][which], sizeof p.q);

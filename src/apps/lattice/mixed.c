@@ -4,7 +4,7 @@
  * are. The side of a neighbour near the plane is left open in part, as planes are tried in few directions. The
  * likelihood is averaged over planes. Only for atoms that fit no model whole: the host does it, from the tables that
  * the kernels use. */
-#include "apps/lattice/lattice.h"
+#include "apps/lattice/near_sums.h"
 
 #include "base/lanes.h"
 
@@ -13,8 +13,8 @@
 static const double PLANE[] = {0.07, 0.22, 0.4, 0.65}, CHANCE = 0.1; /* of the cut-off; of an atom to be near one */
 static const double OPEN = 0.15;          /* of the cut-off: neighbours so near to a plane may be on either side */
 static const float LEFT = 0.005F;         /* chance of the others to be on the wrong one */
-static const double LEAST = 14, FAR = 20; /* nats */
-static const double LITTLE = 8.3e-7;      /* exp(-LEAST) */
+static const double FAR = 20;             /* nats */
+static const float LITTLE = 8.3e-7F;      /* no density counts as less than so much of the other one */
 static const double NEVER = -1e30;
 static const double FEW = 0.3; /* of the neighbours: a lattice that explains fewer is not the atom's */
 enum { PLANES = sizeof PLANE / sizeof *PLANE };
@@ -64,7 +64,9 @@ static inline float near_side(float x) {
  * are expected, if all of the ball were the one or the other. */
 typedef struct choice {
     int32_t n;
-    double near[ATN_LATTICE_MOST_NEIGHBOURS], beyond[ATN_LATTICE_MOST_NEIGHBOURS], most;
+    float near[ATN_LATTICE_MOST_NEIGHBOURS], beyond[ATN_LATTICE_MOST_NEIGHBOURS];
+    float larger[ATN_LATTICE_MOST_NEIGHBOURS];
+    double most; /* sum of its logarithms */
     double expected[2];
 } choice;
 
@@ -88,20 +90,21 @@ static void list_planes(double cutoff, planes *out) {
     for (int d = 0, p = 0; d < 27; ++d) {
         double u[3] = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1}, length = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
         if (d == 13) continue;
+        double per = 1 / (length * cutoff * OPEN);
         for (int c = 0; c < PLANES; ++c, ++p) {
-            for (int a = 0; a < 3; ++a) out->u[a][p] = (float)(u[a] / (length * cutoff * OPEN));
+            for (int a = 0; a < 3; ++a) out->u[a][p] = (float)(u[a] * per);
             out->at[p] = (float)(PLANE[c] / OPEN);
         }
     }
 }
 
-ATN_IN_LANES static void halve_one(const planes *of, float x, float y, float z, float *restrict side) {
+static ATN_INLINE void halve_one(const planes *of, float x, float y, float z, float *restrict side) {
     const float *restrict ux = of->u[0], *restrict uy = of->u[1], *restrict uz = of->u[2], *restrict at = of->at;
     ATN_LANES()
     for (int p = 0; p < ALL; ++p) side[p] = near_side(ux[p] * x + uy[p] * y + uz[p] * z - at[p]);
 }
 
-static void halve(const atn_lattice *l, size_t i, lattice_halving *out) {
+ATN_IN_LANES static void halve(const atn_lattice *l, size_t i, lattice_halving *out) {
     int32_t first = l->near.start[i], n = l->near.start[i + 1] - first;
     planes all;
     list_planes(l->info.cutoff, &all);
@@ -112,13 +115,13 @@ static void halve(const atn_lattice *l, size_t i, lattice_halving *out) {
 
 /* Neighbours from *k on that a float has room for the product of: FEWEST of the least there are. */
 enum { FEWEST = 4 };
-ATN_IN_LANES static void multiply(const lattice_halving *h, const choice *of, int32_t from, double *restrict product) {
+static ATN_INLINE void multiply(const lattice_halving *h, const choice *of, int32_t from, double *restrict product) {
     float beyond[FEWEST], more[FEWEST];
     const float *side[FEWEST];
     for (int c = 0; c < FEWEST; ++c) {
         bool is = from + c < of->n && from + c < MOST;
-        beyond[c] = is ? (float)of->beyond[from + c] : 1;
-        more[c] = is ? (float)(of->near[from + c] - of->beyond[from + c]) : 0;
+        beyond[c] = is ? of->beyond[from + c] : 1;
+        more[c] = is ? of->near[from + c] - of->beyond[from + c] : 0;
         side[c] = h->side[is ? from + c : 0];
     }
     const float *restrict a = side[0], *restrict b = side[1], *restrict c = side[2], *restrict d = side[3];
@@ -128,50 +131,64 @@ ATN_IN_LANES static void multiply(const lattice_halving *h, const choice *of, in
                                ((beyond[2] + c[p] * more[2]) * (beyond[3] + d[p] * more[3])));
 }
 
+ATN_IN_LANES static void multiply_all(const lattice_halving *h, const choice *of, double *restrict product) {
+    for (int32_t k = 0; k < of->n && k < MOST; k += FEWEST) multiply(h, of, k, product);
+}
+
 /* Neighbours on the far side of a plane belong elsewhere. Returns the logarithm of the likelihood's mean over planes.
  */
 static double halves(const atn_lattice *l, const lattice_halving *h, const choice *of) {
     double total = 0, product[ALL], times[PLANES];
     for (int c = 0; c < PLANES; ++c) times[c] = exp(number(l, of, PLANE[c])) / ALL;
     for (int p = 0; p < ALL; ++p) product[p] = times[p % PLANES];
-    for (int32_t k = 0; k < of->n && k < MOST; k += FEWEST) multiply(h, of, k, product);
+    multiply_all(h, of, product);
     for (int32_t k = MOST; k < of->n; ++k)
-        for (int p = 0; p < ALL; ++p) product[p] *= 0.5 * (of->beyond[k] + of->near[k]);
+        for (int p = 0; p < ALL; ++p) product[p] *= 0.5 * (double)(of->beyond[k] + of->near[k]);
     for (int p = 0; p < ALL; ++p) total += product[p];
     return total > 0 ? of->most + log(total) : NEVER;
 }
 
-/* beyond: logarithms of densities; NULL: everywhere the same one. */
-static double choose(const double *near, const double *beyond, double same, double expected, choice *out) {
-    out->most = 0;
-    out->expected[1] = expected;
-    for (int32_t k = 0; k < out->n; ++k) {
-        double far = beyond ? beyond[k] : same, more = near[k] - far;
-        double less = fabs(more) < LEAST ? exp(-fabs(more)) : LITTLE; /* of the other one */
-        out->near[k] = more >= 0 ? 1 : less;
-        out->beyond[k] = more >= 0 ? less : 1;
-        out->most += more >= 0 ? near[k] : far;
+ATN_IN_LANES static void compare(const float *restrict near, const float *restrict beyond, int32_t n,
+                                 choice *restrict out) {
+    ATN_LANES()
+    for (int32_t k = 0; k < n; ++k) {
+        float a = near[k] / beyond[k], b = beyond[k] / near[k];
+        bool nearer = near[k] >= beyond[k];
+        out->larger[k] = nearer ? near[k] : beyond[k];
+        out->near[k] = nearer ? 1 : a > LITTLE ? a : LITTLE;
+        out->beyond[k] = !nearer ? 1 : b > LITTLE ? b : LITTLE;
     }
+}
+
+/* beyond: densities; NULL: everywhere the same one. */
+static double choose(const float *near, const float *beyond, double same, double expected, choice *out) {
+    float all[ATN_LATTICE_MOST_NEIGHBOURS];
+    for (int32_t k = 0; k < out->n && !beyond; ++k) all[k] = (float)same;
+    compare(near, beyond ? beyond : all, out->n, out);
+    out->expected[1] = expected;
+    out->most = near_logarithms(out->larger, out->n);
     return out->most;
 }
 
 static double log_sum(double a, double b) { return fmax(a, b) + log1p(exp(-fabs(a - b))); }
 
 /* Neighbours that what was found leaves to others: the chance of each to be a background atom. */
-static void leave(const atn_lattice *l, const choice *of, const double *near, double *left) {
-    for (int32_t k = 0; k < of->n; ++k) left[k] = fmin(l->background_density / exp(near[k]), 1);
+static void leave(const atn_lattice *l, const choice *of, const float *near, float *left) {
+    const float gas = (float)l->background_density;
+    for (int32_t k = 0; k < of->n; ++k) left[k] = near[k] > gas ? gas / near[k] : 1;
 }
 
 /* The logarithm of the mean likelihood with a part of the neighbours elsewhere: in a gas of the same density, in
  * nothing (a surface), in one of the lattices of atoms around. */
 static double part_of(const atn_lattice *l, const lattice_halving *h, int32_t model, size_t i,
-                      const lattice_recent *recent, const double own[4], const double *near) {
+                      const lattice_recent *recent, const double own[4], const float *near) {
     double volume = 4.0 / 3 * PI * pow(l->info.cutoff, 3), expected = l->slot[model].expected;
-    double left[ATN_LATTICE_MOST_NEIGHBOURS], each[ATN_LATTICE_MOST_NEIGHBOURS], lattices = 0;
+    float left[ATN_LATTICE_MOST_NEIGHBOURS], each[ATN_LATTICE_MOST_NEIGHBOURS];
+    double lattices = 0;
     choice of = {.n = l->near.start[i + 1] - l->near.start[i], .expected = {expected, 0}};
-    choose(near, NULL, log(expected / volume), expected, &of);
+    choose(near, NULL, expected / volume, expected, &of);
     double part = halves(l, h, &of);
-    choose(near, NULL, log(l->background_density), l->background_density * volume, &of);
+    choose(near, NULL, l->background_density, l->background_density * volume, &of);
     part = log_sum(part, halves(l, h, &of)) - log(4);
     for (int32_t m = 0; m < l->info.models && recent; ++m) lattices += l->slot[m].kind ? recent->count[m] : 0;
     leave(l, &of, near, left);
@@ -187,7 +204,8 @@ static double part_of(const atn_lattice *l, const lattice_halving *h, int32_t mo
 
 static void mix(const atn_lattice *l, const lattice_halving *h, int32_t model, size_t i, const lattice_recent *recent,
                 lattice_found *f) {
-    double near[ATN_LATTICE_MOST_NEIGHBOURS], own[4];
+    float near[ATN_LATTICE_MOST_NEIGHBOURS];
+    double own[4];
     for (int c = 0; c < 4; ++c) own[c] = (double)f->quaternion[c];
     lattice_look_each(l, &l->slot[model], i, f, near);
     double whole = (double)f->evidence + log(1 - CHANCE);
@@ -215,15 +233,15 @@ static void mix_all(const atn_lattice *l, const lattice_halving *h, size_t i, co
 }
 
 void lattice_mixed_off(const atn_lattice *l, size_t i, const lattice_recent *recent, const lattice_halving *h) {
-    double each[ATN_LATTICE_MOST_NEIGHBOURS];
+    float each[ATN_LATTICE_MOST_NEIGHBOURS];
     int32_t n = l->near.start[i + 1] - l->near.start[i];
     for (int32_t m = 0; m < l->info.models; ++m) {
         lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)m];
         double best = -INFINITY;
         for (int32_t k = 0; k < recent->count[m] && l->slot[m].kind; ++k) {
             double odds, about = lattice_look_beyond(l, i, m, recent, k, NULL, each, &odds),
-                         whole = about + log(1 - CHANCE), explained = 0;
-            for (int32_t c = 0; c < n; ++c) whole += each[c], explained += each[c] > log(2 * l->background_density);
+                         whole = about + log(1 - CHANCE) + near_logarithms(each, n), explained = 0;
+            for (int32_t c = 0; c < n; ++c) explained += (double)each[c] > 2 * l->background_density;
             if (explained < FEW * n) continue;
             double part = part_of(l, h, m, i, recent, recent->turn[m][k], each) + about + log(CHANCE);
             double here = log_sum(whole, part);

@@ -137,25 +137,25 @@ ATN_IN_LANES static void add_up(int32_t n, places *from, near_moments *out) {
 
 static void count(const near_pose *p, places *to) {
     if (!p->left) memcpy(to->counts, to->chance, (size_t)p->n * sizeof *to->counts);
-    for (int32_t k = 0; k < p->n && p->left; ++k) to->counts[k] = to->chance[k] * (float)p->left[k];
+    for (int32_t k = 0; k < p->n && p->left; ++k) to->counts[k] = to->chance[k] * p->left[k];
 }
 
-/* The sum of logarithms, some at once. */
-static double likelihood(const near_pose *p, places *at, double *each) {
+double near_logarithms(const float *density, int32_t n) {
     double sum = 0, product = 1;
-    for (int32_t k = 0; k < p->n && p->told; ++k) {
-        if (each) {
-            each[k] = log((double)at->density[k]);
-            sum += each[k];
-            continue;
-        }
-        product *= (double)at->density[k];
+    for (int32_t k = 0; k < n; ++k) {
+        product *= (double)density[k];
         if (k % AT_ONCE == AT_ONCE - 1) sum += log(product), product = 1;
     }
     return sum + log(product);
 }
 
-void near_sums_crystal(const lattice_slot *s, const near_pose *p, double *each, near_moments *out) {
+static double likelihood(const near_pose *p, const places *at, float *each) {
+    if (!p->told) return 0;
+    if (each) memcpy(each, at->density, (size_t)p->n * sizeof *each);
+    return near_logarithms(at->density, p->n);
+}
+
+void near_sums_crystal(const lattice_slot *s, const near_pose *p, float *each, near_moments *out) {
     places at;
     find_places(p, &at);
     find_sites(&s->sites, p->n, &at);
@@ -181,7 +181,7 @@ ATN_IN_LANES static void find_offsets(const bool mirror[3], int32_t n, places *t
     }
 }
 
-void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const near_pose *p, double *each,
+void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const near_pose *p, float *each,
                      near_moments *out) {
     places at;
     double sum = 0;
@@ -191,8 +191,8 @@ void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const 
         const float *v = pull + LATTICE_PULL * (size_t)at.at[k];
         at.chance[k] = v[0];
         at.d[0][k] = v[1], at.d[1][k] = v[2], at.d[2][k] = v[3];
-        sum += (double)v[4];
     }
+    for (int32_t k = 0; k < p->n && wide && p->told; ++k) sum += (double)pull[LATTICE_PULL * (size_t)at.at[k] + 4];
     find_offsets(s->box.mirror, p->n, &at);
     if (!wide) weigh(p, true, &at);
     count(p, &at);
@@ -221,7 +221,7 @@ static ATN_INLINE float misfit_of(const lattice_sites *s, int32_t atoms, const n
 ATN_IN_LANES double near_misfit(const lattice_slot *s, const near_pose *p, float far) {
     const lattice_sites *of = &s->sites;
     float counts[MOST];
-    for (int32_t k = 0; k < p->n; ++k) counts[k] = p->left ? (float)p->left[k] : 1;
+    for (int32_t k = 0; k < p->n; ++k) counts[k] = p->left ? p->left[k] : 1;
     if (of->atoms == 1) return (double)misfit_of(of, 1, p, far, counts);
     if (of->atoms == 2) return (double)misfit_of(of, 2, p, far, counts);
     if (of->atoms == 4) return (double)misfit_of(of, 4, p, far, counts);

@@ -11,7 +11,7 @@ typedef struct near_pose {
     const float *x[3]; /* of the neighbours */
     float m[9], t[3];
     float w, most, gas;
-    const double *left; /* how much each counts; NULL: wholly */
+    const float *left; /* how much each counts; NULL: wholly */
     bool told;          /* the likelihood is wanted */
 } near_pose;
 
@@ -21,11 +21,13 @@ typedef struct near_moments {
     double likelihood; /* sum of logarithms of densities */
 } near_moments;
 
-/* Sites of the whole crystal. each (may be NULL): logarithms of the densities. */
-void near_sums_crystal(const lattice_slot *s, const near_pose *p, double *each, near_moments *out);
+/* Sites of the whole crystal. each (may be NULL): the densities, where the likelihood is wanted. */
+void near_sums_crystal(const lattice_slot *s, const near_pose *p, float *each, near_moments *out);
 /* Sites that the voxels of a table tell (LATTICE_PULL numbers each). wide: chances and logarithms too. */
-void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const near_pose *p, double *each,
+void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const near_pose *p, float *each,
                      near_moments *out);
+/* The sum of the logarithms of densities, some at once. */
+double near_logarithms(const float *density, int32_t n);
 /* How far neighbours are from sites of the crystal: sum of w d^2, `far` at most of each, times how much it counts. */
 double near_misfit(const lattice_slot *s, const near_pose *p, float far);
 

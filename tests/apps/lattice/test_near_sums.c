@@ -10,7 +10,7 @@
 
 enum { MOST = ATN_LATTICE_MOST_NEIGHBOURS };
 static float axis[3][MOST];
-static double left[MOST], each[MOST + 1];
+static float left[MOST], each[MOST + 1];
 static const int32_t COUNTS[] = {0, 1, 2, 7, 16, 41, 129, MOST};
 
 static near_pose make(atn_random *random, int32_t n) {
@@ -20,7 +20,7 @@ static near_pose make(atn_random *random, int32_t n) {
     geom_quaternion_multiply(small, q, turn);
     geom_quaternion_matrix(turn, m);
     for (int c = 0; c < 9; ++c) p.m[c] = (float)m[c];
-    for (int32_t k = 0; k < n; ++k) left[k] = atn_random_unit(random);
+    for (int32_t k = 0; k < n; ++k) left[k] = (float)atn_random_unit(random);
     for (int c = 0; c < 3; ++c) {
         p.x[c] = axis[c];
         for (int32_t k = 0; k < n; ++k) axis[c][k] = (float)(12 * atn_random_unit(random) - 6);
@@ -38,7 +38,7 @@ static void place(const near_pose *p, int32_t k, double y[3]) {
 /* One neighbour into the sums that are wanted. */
 static void add(const near_pose *p, double chance, const double y[3], const double d[3], double log_density, int32_t k,
                 near_moments *m) {
-    double c = chance * (p->left ? p->left[k] : 1);
+    double c = chance * (p->left ? (double)p->left[k] : 1);
     m->c += c, m->likelihood += log_density;
     for (int a = 0; a < 3; ++a) {
         int b = (a + 1) % 3, e = (a + 2) % 3;
@@ -88,8 +88,8 @@ static void sites_of_crystals(void **state) {
             square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
             double one = density_of(&p, square, &chance);
             add(&p, chance, y, d, one, k, &wanted);
-            assert_true(fabs(each[k] - one) < 2e-3);
-            misfit += fmin(square * (double)p.w, 12) * (p.left ? p.left[k] : 1);
+            assert_true(fabs(log((double)each[k]) - one) < 2e-3);
+            misfit += fmin(square * (double)p.w, 12) * (p.left ? (double)p.left[k] : 1);
         }
         if (p.n < MOST) assert_true(isnan(each[p.n]));
         near_to(&got, &wanted, p.n);
