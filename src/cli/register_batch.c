@@ -25,6 +25,7 @@ typedef struct batch {
     size_t n_pairs;
     double voxel;  /* edge; 0: all points are registered */
     int names[2];  /* columns that sources and targets take in the table */
+    bool begun;    /* what stands before the rows is printed */
     size_t told;   /* rows so far */
     size_t failed; /* of these, and the first of them: */
     atn_text first_failed;
@@ -175,10 +176,10 @@ static atn_status print_json_row(const batch *b, size_t k) {
 
 /* ---- as they come ---- */
 
-static void begin(batch *b) {
-    FILE *out = b->r->call->out;
-    b->r->call->printed = true;
-    measure_names(b);
+/* What stands before the rows, with the first of them: who is refused before that has printed nothing. */
+static void begin(batch *b, FILE *out) {
+    if (b->begun) return;
+    b->begun = b->r->call->printed = true;
     if (b->r->call->json)
         fputs("{\"results\": [\n", out);
     else
@@ -311,6 +312,7 @@ static atn_status work_rows(void *user, atn_cli_rows_answer *a) {
 
 static atn_status tell_rows(void *user, const atn_cli_rows_answer *a) {
     telling *t = user;
+    begin(t->b, t->out);
     if (a->failed && !t->failed) atn_text_add(&t->first_failed, atn_text_str(&a->first_failed));
     t->failed += a->failed;
     atn_text_add_bytes(&t->rows, atn_text_str(&a->report), a->report.length);
@@ -368,12 +370,15 @@ static atn_status work(batch *b, const char *path) {
     r->n_pairs = b->limit = b->list.n_rows;
     r->settings.done = pair_done;
     r->settings.done_user = b;
-    begin(b);
-    if (r->call->ranks->count > 1 || atn_cli_has(r->call, "resume"))
+    bool pieces = r->call->ranks->count > 1 || atn_cli_has(r->call, "resume");
+    measure_names(b);
+    if (!pieces) begin(b, r->call->out);
+    if (pieces)
         status = work_in_pieces(b, path);
     else
         while (!status && b->first < b->list.n_rows) status = work_some(b);
-    if (r->call->json) fputs("]}\n", r->call->out);
+    if (!status) begin(b, r->call->out);
+    if (b->begun && r->call->json) fputs("]}\n", r->call->out);
     return status;
 }
 
