@@ -6,6 +6,7 @@
 #include <math.h>
 
 static const double LAST_REACH = 1.25, LAST_DONE = 5e-3; /* how far pairs may be apart, what ends it, in spacings */
+static const double PLANES_REACH = 2.5;                  /* the former where the target's planes alone count */
 enum { LAST_STEPS = 12 };
 
 /* Steps fall by a constant factor from one to the next, since pairs follow along the surface: longer ones end sooner.
@@ -39,15 +40,19 @@ static atn_status last_steps(reg_polish_state *s, double reach) {
 static atn_status polish_more(reg_problem *p, const reg_surface *finer) {
     reg_polish_state s = {0};
     atn_status status = reg_polish_open(p, finer, &finer->level->source, &finer->level->target, &s);
-    if (status == ATN_OK) status = last_steps(&s, LAST_REACH * finer->spacing);
+    if (status == ATN_OK) status = last_steps(&s, (finer->planes ? PLANES_REACH : LAST_REACH) * finer->spacing);
     reg_polish_close(&s);
     return status;
 }
 
+/* Merged points lie inside of what is curved, and planes of one cloud alone outside: all points take part where no level
+ * between would. */
 atn_status reg_polish_finer(reg_problem *p, const reg_surface *surface) {
-    reg_surface finer = {0};
-    if (!surface->finer) return ATN_OK;
-    atn_status status = reg_surface_finer(p, surface, &finer);
+    reg_surface from = *surface, finer = {0};
+    reg_level *finest = &p->level[p->fine - 1];
+    if (!from.finer && from.level != finest) from.finer = finest;
+    if (!from.finer) return ATN_OK;
+    atn_status status = reg_surface_finer(p, &from, &finer);
     if (status == ATN_OK) status = polish_more(p, &finer);
     reg_surface_free(&finer);
     return status;

@@ -38,7 +38,7 @@ atn_status reg_polish(reg_problem *p, const reg_surface *surface, double reach);
 /* After a polish that converged: a few steps more over the points of the finer level, where there is one, since what
  * merged points leave out shows there (all stays as it was where they do not succeed); and how sure the pose is. */
 atn_status reg_polish_end(reg_problem *p, const reg_surface *surface);
-/* The first of both alone. */
+/* The first of both alone, for the target's planes: over all points where there is no finer level. */
 atn_status reg_polish_finer(reg_problem *p, const reg_surface *surface);
 
 /* The same as a method of its own: p->pose moves along, and may still move when there are no iterations left. lost: no
