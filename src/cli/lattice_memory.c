@@ -10,6 +10,7 @@ enum { HELD = 1 << 28 };                              /* bytes of a frame, and o
 static const double BUFFERS = 50e6, WRITTEN = 11.5e6; /* tables and buffers; those of results */
 static const double NEAR = 3080, SCORES = 3700;       /* of an atom of a batch: neighbours; of each model, results */
 static const double ATOM = 40, SLAB = 167, RESULT = 44, ROW = 52; /* bytes an atom: of the frame, of a slab, with -o */
+static const double KEPT = 44; /* of a slab with --resume: what is kept of it is put together before it is written */
 
 /* More goes to a temporary file, whose buffers are among BUFFERS and WRITTEN. */
 static double held(const lattice_job *j, double bytes) { return bytes > (double)j->held ? 0 : bytes; }
@@ -24,9 +25,10 @@ static double fixed(const lattice_job *j) {
     return j->output ? sum + held(j, ROW * atoms) + WRITTEN + 1e-3 * ROW * atoms : sum;
 }
 
-size_t lattice_foresee(const lattice_job *j, size_t most) {
-    return (size_t)(fixed(j) + (SLAB + (j->output ? RESULT : 0)) * (double)most);
-}
+/* Of an atom of a slab. */
+static double each_atom(const lattice_job *j) { return SLAB + (j->output ? RESULT : 0) + (j->resume ? KEPT : 0); }
+
+size_t lattice_foresee(const lattice_job *j, size_t most) { return (size_t)(fixed(j) + each_atom(j) * (double)most); }
 
 /* The least limit that slabs of so many bytes fit into: one that is larger holds more before temporary files begin. */
 static double least_limit(lattice_job *j, double slab) {
@@ -49,7 +51,7 @@ atn_status lattice_plan_memory(lattice_job *j, double reach, size_t *atoms) {
     for (int axis = 0; axis < 3; ++axis) /* slabs lie along the longest */
         length = fmax(length, (j->about.high[axis] - j->about.low[axis]) * j->about.angstrom);
     double all = (double)j->about.atoms, around = length > 2 * reach ? 2 * reach / length * all : all;
-    double each = SLAB + (j->output ? RESULT : 0), room = ((double)bytes - fixed(j)) / (1.2 * each) - around;
+    double each = each_atom(j), room = ((double)bytes - fixed(j)) / (1.2 * each) - around;
     double least = fmin(LEAST, all);
     if (room < least)
         return atn_fail(j->call->ctx, ATN_ERR_INPUT, "--memory: this frame needs %.3g MB or more, %.3g MB may be used",

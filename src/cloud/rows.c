@@ -15,17 +15,19 @@
 #include <unistd.h>
 
 enum { MOST_VALUES = 64, MOST_NAME = 64, NUMBER = ATN_NUMBER_TEXT };
+enum { MOST_HELD = 1 << 24 }; /* bytes of a rank's rows, until it is known where they begin */
 
 /* The part of one rank. */
 typedef struct part {
     atn_ranks *ranks; /* NULL: there are no parts */
     size_t own;       /* rows */
     bool placed;      /* its place is known: rows are written */
+    bool counted;     /* they were too many to be held */
     int fd;           /* of the file that all write; -1: none */
     uint64_t length;  /* bytes of its rows */
     uint64_t at;      /* in the file, of what comes next */
     char *buffer;     /* owned */
-    size_t held;
+    size_t held, room;
 } part;
 
 struct atn_atom_rows {
@@ -113,12 +115,20 @@ static atn_status part_flush(atn_atom_rows *r) {
 static atn_status emit(atn_atom_rows *r, const char *bytes, size_t length) {
     part *p = &r->part;
     if (!p->ranks) return atn_writer_add(r->writer, bytes, length);
-    if (!p->placed) {
-        p->length += length;
+    p->length += p->placed ? 0 : length;
+    if (p->counted && !p->placed) return ATN_OK;
+    if (length > p->room - p->held && p->room < (p->placed ? (size_t)ATN_WRITER_ROOM : MOST_HELD)) {
+        size_t room = p->room ? 2 * p->room : ATN_WRITER_ROOM;
+        char *buffer = atn_resize(r->ctx, p->buffer, room);
+        if (!buffer) return ATN_ERR_MEMORY;
+        p->buffer = buffer, p->room = room;
+    }
+    if (length > p->room - p->held && !p->placed) {
+        p->counted = true;
+        p->held = 0;
         return ATN_OK;
     }
-    if (!p->buffer && !(p->buffer = atn_alloc(r->ctx, ATN_WRITER_ROOM))) return ATN_ERR_MEMORY;
-    if (length > ATN_WRITER_ROOM - p->held) {
+    if (length > p->room - p->held) {
         atn_status status = atn_check_cancel(r->ctx);
         if (status == ATN_OK) status = part_flush(r);
         if (status != ATN_OK) return status;
@@ -129,7 +139,7 @@ static atn_status emit(atn_atom_rows *r, const char *bytes, size_t length) {
 }
 
 /* Lengths of all parts say where each begins; those that come later are after this one. */
-atn_status rows_place(atn_atom_rows *r, atn_status status) {
+atn_status rows_place(atn_atom_rows *r, atn_status status, bool *again) {
     part *p = &r->part;
     uint64_t *all = atn_alloc(r->ctx, (size_t)p->ranks->count * sizeof *all);
     if (status == ATN_OK && r->added != p->own)
@@ -138,7 +148,8 @@ atn_status rows_place(atn_atom_rows *r, atn_status status) {
     status = atn_ranks_allgather(p->ranks, all ? status : ATN_ERR_MEMORY, &p->length, sizeof p->length, all);
     for (int32_t k = 0; k < p->ranks->rank && status == ATN_OK; ++k) p->at += all[k];
     p->placed = true;
-    r->added = 0;
+    *again = p->counted;
+    if (*again) r->added = 0;
     atn_free(r->ctx, all);
     return status;
 }

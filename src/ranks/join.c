@@ -59,14 +59,16 @@ static atn_status load(atn_ranks *r) {
         return atn_fail(r->ctx, ATN_ERR_UNSUPPORTED,
                         "started as one of several ranks, but %s (ATTUNE_RANKS=alone: each works for itself)", words);
     r->way = dlsym(r->module, "ATN_RANKS_MPI");
-    if (r->way && r->way->size == sizeof *r->way && strcmp(r->way->version, ATN_VERSION) == 0) return ATN_OK;
+    if (r->way && r->way->size == sizeof *r->way && strcmp(r->way->version, atn_version()) == 0) return ATN_OK;
     r->way = &ATN_RANKS_ALONE;
-    return atn_fail(r->ctx, ATN_ERR_UNSUPPORTED, "attune_mpi.so is of another version than attune %s", ATN_VERSION);
+    return atn_fail(r->ctx, ATN_ERR_UNSUPPORTED, "attune_mpi.so is of another version than attune %s", atn_version());
 }
 
 /* All of one version: parts of one call fit together. */
 static atn_status check_versions(atn_ranks *r) {
-    char own[32] = ATN_VERSION, *all = atn_alloc(r->ctx, (size_t)r->count * sizeof own);
+    char own[32], *all = atn_alloc(r->ctx, (size_t)r->count * sizeof own);
+    memset(own, 0, sizeof own);
+    snprintf(own, sizeof own, "%s", atn_version());
     atn_status status = atn_ranks_allgather(r, all ? ATN_OK : ATN_ERR_MEMORY, own, sizeof own, all);
     for (int32_t k = 0; k < r->count && status == ATN_OK; ++k) {
         char *other = all + (size_t)k * sizeof own;

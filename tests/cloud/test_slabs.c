@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cloud/frame.h"
+#include "cloud/rows.h"
 
 #include <attune/frame.h>
 
@@ -326,6 +327,46 @@ KIT_TEST(columns_come_in_order) {
     kit_free(ctx);
 }
 
+/* Rows of ranks: few, which are held until it is known where they begin, and so many that they are added twice. */
+KIT_TEST(rows_of_ranks) {
+    static const atn_atom_rows_column columns[] = {{"pos", 3, 6}, {"q", 8, 9}, {0}};
+    static const size_t COUNTS[] = {0, 3, 200000};
+    atn_ctx *ctx = kit_ctx();
+    atn_ranks *alone;
+    char *dir = kit_tempdir(), path[2][512];
+    for (int k = 0; k < 2; ++k) snprintf(path[k], sizeof path[k], "%s/%d.xyz", dir, k);
+    kit_ok(ctx, atn_ranks_join(ctx, &alone));
+    for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; ++c) {
+        size_t n = COUNTS[c], length[2];
+        char *text[2];
+        bool again = false;
+        for (int way = 0; way < 2; ++way) {
+            atn_atom_rows *rows;
+            kit_ok(ctx, way ? rows_open_ranks(ctx, path[way], n, n, columns, alone, &rows)
+                            : atn_atom_rows_open_xyz(ctx, path[way], n, true, NULL, columns, &rows));
+            for (int turn = 0; turn <= again; ++turn) {
+                for (size_t k = 0; k < n; ++k) {
+                    double x = (double)k;
+                    const double row[11] = {x, -x, x / 7, 1 / (x + 1), x, x, x, x, x, x, x};
+                    kit_ok(ctx, atn_atom_rows_add(rows, "Fe", row));
+                }
+                if (way && !turn) kit_ok(ctx, rows_place(rows, ATN_OK, &again));
+            }
+            kit_ok(ctx, way ? rows_finish_ranks(rows, ATN_OK) : atn_atom_rows_finish(rows));
+            atn_atom_rows_free(rows);
+            kit_ok(ctx, atn_file_read(ctx, path[way], 1 << 28, &text[way], &length[way]));
+        }
+        assert_int_equal(again, n > 100000);
+        assert_int_equal(length[0], length[1]);
+        assert_memory_equal(text[0], text[1], length[0]);
+        for (int way = 0; way < 2; ++way) atn_free(ctx, text[way]);
+    }
+    atn_ranks_leave(alone);
+    kit_remove(dir);
+    kit_free(ctx);
+}
+
+KIT_TEST(rows_of_ranks)
 KIT_TEST(rows_of_xyz) {
     static const atn_atom_rows_column columns[] = {{"pos", 3, 3}, {"structure_type", 1, -1}, {"rmsd", 1, 0}, {0}};
     static const double values[2][5] = {{1.0005, -0.0004, -12.3456, 2, 0.4}, {1e20, NAN, 0.9999, -7, 1.5}};
@@ -399,10 +440,15 @@ KIT_TEST(every_allocation_fails_once) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slabs_have_their_halo), cmocka_unit_test(odd_frames),
-        cmocka_unit_test(lumps_stay_apart),      cmocka_unit_test(memory_is_bounded),
-        cmocka_unit_test(long_text_is_not_kept), cmocka_unit_test(columns_come_in_order),
-        cmocka_unit_test(rows_of_xyz),           cmocka_unit_test(every_allocation_fails_once),
+        cmocka_unit_test(slabs_have_their_halo),
+        cmocka_unit_test(odd_frames),
+        cmocka_unit_test(lumps_stay_apart),
+        cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(long_text_is_not_kept),
+        cmocka_unit_test(columns_come_in_order),
+        cmocka_unit_test(rows_of_ranks),
+        cmocka_unit_test(rows_of_xyz),
+        cmocka_unit_test(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

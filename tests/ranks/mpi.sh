@@ -10,6 +10,16 @@ done
 [[ -x $build/tests/ranks_caller ]] && { ranks 2 "$build/tests/ranks_caller" || bad "MPI initialised by the caller"; }
 PMI_SIZE=1 ranks 1 "$build/attune" help >/dev/null || bad "one rank"
 
+# another version on one rank: the same program with another number in it
+own=$("$build/attune" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -1)
+other=${own%.*}.$(((${own##*.} + 1) % 10))
+mkdir "$work/other"
+for file in attune attune_mpi.so; do LC_ALL=C sed "s/${own//./\\.}/$other/g" "$build/$file" >"$work/other/$file"; done
+chmod +x "$work/other/attune"
+printf '2\n\nA 0 0 0\nA 1 1 1\n' >"$work/two.xyz"
+ranks 1 "$build/attune" lattice "$work/two.xyz" : -n 1 "$work/other/attune" lattice "$work/two.xyz" && bad "another version is not a failure"
+grep -q "rank 0 is attune $own, rank 1 is $other; all need the same" "$work/err" || bad "another version is not named"
+
 # wisdom of one rank alone: other variants, other last digits
 cd "$work" || exit 1
 export ATTUNE_WISDOM=$work/one.db
