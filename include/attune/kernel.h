@@ -47,7 +47,9 @@ ATN_API atn_status atn_kernel_param(atn_kernel *kernel, const char *parameter, d
  * a run after arrays of other sizes were bound. */
 ATN_API atn_status atn_kernel_plan(atn_kernel *kernel);
 /* The hot path: once planned it neither looks up nor allocates, even with other parameters or other arrays of the same
- * sizes. Asynchronous on a GPU: mapping a result waits for it. */
+ * sizes. Asynchronous on a GPU: mapping a result waits for it. Indices from arrays that were out of range (their reads
+ * gave 0, their writes were not made) are reported as ATN_ERR_INPUT: on the host by this call, elsewhere by the first
+ * call that reads an array written by this run or after it, or by a later run; the message names kernel and run. */
 ATN_API atn_status atn_kernel_run(atn_kernel *kernel);
 
 /* For people: the variant, its origin and its speed relative to the device's peaks, one line per step.

@@ -6,10 +6,12 @@
 #include "base/size.h"
 #include "device/facts.h"
 #include "device/host_abi.h"
+#include "device/reports.h"
 #include "graph/affine.h"
 #include "graph/type.h"
 #include "render/dialect.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { HOST_TILES = 1 << 20, MAX_PARAMS = 16 };
@@ -25,7 +27,8 @@ struct atn_built {
     atn_module *module;
     atn_function *function[4];
     atn_buffer *scratch; /* partial results; zero where the program counts */
-    atn_buffer *report;  /* of computed accesses */
+    atn_buffer *report;  /* of computed accesses, by the last run; zeroed before each */
+    int64_t runs;        /* launched so far */
     /* The last run that was checked: a run like it is not checked again, and so allocates nothing. Like it are those
      * whose parameters differ, as long as none of these decides where the kernel goes. */
     bool checked, decides[MAX_PARAMS];
@@ -96,8 +99,15 @@ static atn_status build(atn_built *k, const atn_variant *variant, bool compiled_
     return status;
 }
 
+/* The host's launches are done on return: their reports are at hand. */
+static bool reports_late(const atn_built *k) {
+    return k->report && !atn_backend_facts_of(atn_device_get_info(k->device))->threads;
+}
+
 static atn_status make_report(atn_built *k) {
-    return k->program->reports ? atn_buffer_create(k->device, 2 * sizeof(int32_t), &k->report) : ATN_OK;
+    if (!k->program->reports) return ATN_OK;
+    atn_status status = atn_buffer_create(k->device, ATN_REPORT_WORDS * sizeof(int32_t), &k->report);
+    return status == ATN_OK && reports_late(k) ? atn_reports_create(k->device) : status;
 }
 
 static atn_status make(atn_device *device, const atn_graph *graph, const atn_variant *variant, bool compiled_in,
@@ -141,6 +151,7 @@ atn_status atn_built_share(const atn_built *from, atn_built **out) {
     ++*k->users;
     k->scratch = k->report = NULL;
     k->checked = false;
+    k->runs = 0;
     atn_status status = make_report(k);
     if (status == ATN_OK) return ATN_OK;
     atn_built_free(k);
@@ -151,6 +162,7 @@ atn_status atn_built_share(const atn_built *from, atn_built **out) {
 void atn_built_free(atn_built *k) {
     if (!k) return;
     const atn_ctx *ctx = atn_device_ctx(k->device);
+    atn_reports_leave(k->device, k);
     atn_buffer_free(k->report);
     atn_buffer_free(k->scratch);
     if (!k->users || --*k->users == 0) {
@@ -290,18 +302,25 @@ static size_t fill_arguments(const atn_built *k, const atn_slot *slots, const do
     return n;
 }
 
+/* How many there were is not said: points that are computed twice count twice. */
+static void describe(const atn_reporter *from, const int32_t words[ATN_REPORT_WORDS], char *text, size_t room) {
+    const atn_graph *g = ((const atn_built *)from->owner)->graph;
+    int32_t n = words[1] - 1, reads = g->n_reads;
+    const char *name = n >= 0 && n < reads                     ? g->reads[n].name
+                       : n >= reads && n - reads < g->n_writes ? g->writes[n - reads].name
+                                                               : "?";
+    snprintf(text, room,
+             "%s: computed accesses were out of range in run %lld, '%s' among them; reads gave 0, writes were not made",
+             g->name, (long long)from->run, name);
+}
+
 static atn_status check_report(atn_built *k, atn_queue *queue) {
-    int32_t report[2];
-    atn_status status = atn_buffer_get(queue, k->report, 0, report, sizeof report);
-    if (status != ATN_OK || report[0] == 0) return status;
-    int32_t n = report[1] - 1, reads = k->graph->n_reads;
-    const char *name = n >= 0 && n < reads                            ? k->graph->reads[n].name
-                       : n >= reads && n - reads < k->graph->n_writes ? k->graph->writes[n - reads].name
-                                                                      : "?";
-    return atn_fail(
-        atn_device_ctx(k->device), ATN_ERR_INPUT,
-        "%s: %d computed accesses were out of range, of '%s' among them; reads gave 0, writes were not made",
-        k->graph->name, report[0], name);
+    int32_t words[ATN_REPORT_WORDS];
+    char text[256];
+    atn_status status = atn_buffer_get(queue, k->report, 0, words, sizeof words);
+    if (status != ATN_OK || words[0] == 0) return status;
+    describe(&(atn_reporter){.owner = k, .run = k->runs}, words, text, sizeof text);
+    return atn_fail(atn_device_ctx(k->device), ATN_ERR_INPUT, "%s", text);
 }
 
 static int32_t threads_for(const atn_built *k, const atn_extent *e) {
@@ -404,10 +423,24 @@ atn_status atn_built_ready(atn_built *k, const atn_slot *slots, const double (*p
     return status == ATN_OK ? ready_scratch(k, &k->extent) : status;
 }
 
-atn_status atn_built_run(atn_built *k, atn_queue *queue, const atn_slot *slots, const double (*params)[2]) {
-    if (!queue) queue = atn_device_queue(k->device);
+static atn_status run(atn_built *k, atn_queue *queue, const atn_slot *slots, const double (*params)[2], bool late) {
     atn_status status = atn_built_ready(k, slots, params);
-    if (status == ATN_OK && k->report) status = atn_buffer_fill(queue, k->report, 0, 0, 2 * sizeof(int32_t));
+    if (status == ATN_OK && late) status = atn_reports_make_room(k->device);
+    if (status == ATN_OK && k->report)
+        status = atn_buffer_fill(queue, k->report, 0, 0, ATN_REPORT_WORDS * sizeof(int32_t));
     if (status == ATN_OK) status = launch_stages(k, queue, &k->extent, slots, params);
-    return status == ATN_OK && k->report ? check_report(k, queue) : status;
+    if (status != ATN_OK) return status;
+    ++k->runs;
+    if (late)
+        return atn_reports_send(queue, k->report, &(atn_reporter){.owner = k, .run = k->runs, .describe = describe});
+    return k->report ? check_report(k, queue) : ATN_OK;
+}
+
+atn_status atn_built_run(atn_built *k, atn_queue *queue, const atn_slot *slots, const double (*params)[2]) {
+    return run(k, queue ? queue : atn_device_queue(k->device), slots, params, false);
+}
+
+atn_status atn_built_launch(atn_built *k, const atn_slot *slots, const double (*params)[2]) {
+    atn_queue *queue = atn_device_queue(k->device);
+    return run(k, queue, slots, params, reports_late(k) && !atn_queue_is_kept(queue));
 }

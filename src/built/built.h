@@ -48,8 +48,8 @@ atn_status atn_span_is_near(const atn_ctx *ctx, const atn_graph *graph, const at
 atn_status atn_built_make(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_built **out);
 /* The same, on a host without a compiler where this very variant came with the library. */
 atn_status atn_built_take(atn_device *device, const atn_graph *graph, const atn_variant *variant, atn_built **out);
-/* The same code once more, for runs of other sizes, by the same thread: what a run was checked for, and its scratch, are
- * its own. */
+/* The same code once more, for runs of other sizes, by the same thread: what a run was checked for, and its scratch,
+ * are its own. */
 atn_status atn_built_share(const atn_built *kernel, atn_built **out);
 void atn_built_free(atn_built *kernel); /* NULL is fine */
 
@@ -61,6 +61,9 @@ atn_status atn_built_ready(atn_built *kernel, const atn_slot *slots, const doubl
  * accesses, which wait and report those out of range. Allocates only when its scratch must grow. Runs in several queues
  * share that scratch: events order them. */
 atn_status atn_built_run(atn_built *kernel, atn_queue *queue, const atn_slot *slots, const double (*params)[2]);
+/* The same in the device's own queue, without waiting for computed accesses, but on the host: what they report is
+ * looked at by atn_reports_look (device/reports.h), which arrays call when their elements are read. */
+atn_status atn_built_launch(atn_built *kernel, const atn_slot *slots, const double (*params)[2]);
 
 const atn_variant *atn_built_variant(const atn_built *kernel);
 const atn_lowered *atn_built_lowered(const atn_built *kernel);

@@ -3,6 +3,7 @@
 #include "cli/program.h"
 
 #include "base/clock.h"
+#include "device/reports.h"
 #include "num/array.h"
 
 #include <string.h>
@@ -250,6 +251,7 @@ static atn_status run_device(job *j) {
     if (!status) status = kernel->programs ? atn_planned_run(kernel->planned) : atn_runner_run(kernel->runner);
     if (!status) status = atn_queue_finish(atn_device_queue(j->device));
     j->seconds = atn_clock_seconds() - start;
+    if (!status) status = atn_reports_look(j->device, atn_reports_sent(j->device));
     for (const datum *d = j->data; d < j->data + j->n; ++d)
         if (d->array && d->written) atn_array_written_on_device(d->array);
     return status;

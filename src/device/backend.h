@@ -20,7 +20,8 @@ struct atn_device {
     bool lost;                   /* set through atn_device_lose */
     size_t bytes, peak_bytes;    /* of buffers that are no memory of the host's, now and at most since a watch began */
     atn_pinned_pool pinned;
-    atn_left *left; /* see atn_device_leave */
+    atn_left *left;              /* see atn_device_leave */
+    struct atn_reports *reports; /* see reports.h; NULL until the first kernel that sends some */
 };
 struct atn_buffer {
     atn_device *device;

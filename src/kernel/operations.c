@@ -207,7 +207,7 @@ static atn_status run(atn_operations *o, call *c) {
         c->slot[k].buffer = c->array[k]->storage->buffer;
     }
     if (status != ATN_OK) return status;
-    status = atn_built_run(kernel, NULL, c->slot, c->param);
+    status = atn_built_launch(kernel, c->slot, c->param);
     for (int32_t k = 0; k < c->count; ++k) {
         if (!(c->written >> k & 1)) continue;
         if (status == ATN_OK)

@@ -398,9 +398,14 @@ atn_status atn_runner_run_step(atn_runner *r, int32_t number, atn_queue *queue) 
     return atn_built_run(s->kernel, queue, s->slots, (const double(*)[2])s->params);
 }
 
+atn_status atn_runner_launch_step(atn_runner *r, int32_t number) {
+    step *s = &r->steps[number];
+    return s->kernel ? atn_built_launch(s->kernel, s->slots, (const double(*)[2])s->params) : interpret(r, s);
+}
+
 atn_status atn_runner_run(atn_runner *r) {
     atn_status status = ATN_OK;
-    for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) status = atn_runner_run_step(r, k, NULL);
+    for (int32_t k = 0; k < r->sequence->count && status == ATN_OK; ++k) status = atn_runner_launch_step(r, k);
     return status;
 }
 

@@ -58,8 +58,10 @@ atn_status atn_runner_choose(const atn_runner *runner, int32_t step, const atn_d
                              const atn_choose_options *options, atn_choice *out);
 /* Another array of the same type, sizes and pitch, for runs after this one; what is built stays. */
 void atn_runner_rebind(atn_runner *runner, int32_t object, const atn_slot *slot);
-/* Asynchronous where kernels are. What no one gave starts as zero. */
+/* Asynchronous. What no one gave starts as zero. On devices other than the host, computed accesses out of range show
+ * when reports are looked at (atn_built_launch); run_step waits for them. */
 atn_status atn_runner_run(atn_runner *runner);
+atn_status atn_runner_launch_step(atn_runner *runner, int32_t step);
 atn_status atn_runner_run_step(atn_runner *runner, int32_t step, atn_queue *queue); /* NULL: the device's own first */
 
 /* Interprets every step; bad_accesses: computed accesses that were out of range. */

@@ -22,6 +22,7 @@ typedef struct atn_storage {
     atn_event *moved;        /* behind that copy; NULL until there was one */
     bool sent;               /* in another queue than the device's first, which does not wait for it yet */
     int64_t to_device, to_host;
+    uint64_t report; /* the device's last one when it was written there: looked at before it is read (reports.h) */
 } atn_storage;
 
 /* Waits for a copy that is under way. */

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "device/reports.h"
 
 #include <string.h>
 
@@ -116,12 +117,14 @@ atn_status atn_array_send(atn_array *array, atn_queue *queue, const void *from) 
 void atn_array_written_on_device(atn_array *array) {
     array->storage->on_device = true;
     array->storage->on_host = is_shared(array->storage);
+    array->storage->report = atn_reports_sent(array->storage->device);
 }
 
 atn_status atn_array_address(atn_array *array, void **out) {
     atn_storage *s = array->storage;
     *out = NULL;
     atn_status status = atn_array_ready_device(array, false);
+    if (status == ATN_OK) status = atn_reports_look(s->device, s->report);
     if (status != ATN_OK || s->bytes == 0) return status;
     char *first = atn_buffer_address(s->buffer);
     if (!first)
@@ -161,6 +164,7 @@ static atn_status ready_host(atn_array *array, use how) {
     atn_storage *s = array->storage;
     bool discard = how == TO_OVERWRITE && atn_array_is_whole(array);
     atn_status status = ready_block(s);
+    if (status == ATN_OK && !discard) status = atn_reports_look(s->device, s->report);
     if (status != ATN_OK || s->bytes == 0) return status;
     if (is_shared(s)) {
         if (!s->on_device && !discard) memset(s->host, 0, s->bytes);
@@ -269,7 +273,8 @@ atn_status atn_array_get(atn_array *array, void *to, int64_t pitch) {
     atn_storage *s = array->storage;
     atn_status status = check_pitch(array, &pitch);
     if (status == ATN_OK && s->on_device && !s->on_host && goes_directly(array, to, pitch)) {
-        status = atn_buffer_get(NULL, s->buffer, 0, to, s->bytes);
+        status = atn_reports_look(s->device, s->report);
+        if (status == ATN_OK) status = atn_buffer_get(NULL, s->buffer, 0, to, s->bytes);
         s->to_host += status == ATN_OK;
         return status;
     }

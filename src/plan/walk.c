@@ -1,6 +1,7 @@
 /* Running a plan: nodes one after the other, on its device or by the oracle; loops and branches are followed by the
  * host where they are not on a tape. */
 #include "base/memory.h"
+#include "device/reports.h"
 #include "plan/planned.h"
 
 #include <string.h>
@@ -73,7 +74,7 @@ static atn_status follow(const walk *w, int32_t at, int32_t *next) {
     switch (node->kind) {
     case ATN_NODE_STEP:
         return w->oracle ? atn_runner_eval_step(p->runner, node->step, w->bad)
-                         : atn_runner_run_step(p->runner, node->step, NULL);
+                         : atn_runner_launch_step(p->runner, node->step);
     case ATN_NODE_MOVE:
         move(w, node);
         return ATN_OK;
@@ -118,6 +119,7 @@ static atn_status walk_nodes(atn_planned *p, bool oracle, int64_t *bad) {
     *p->note = '\0';
     for (int32_t k = 0; k < p->n_loops; ++k) p->loops[k].unread = false;
     for (int32_t at = 0, next; at < p->plan->n_nodes && status == ATN_OK; at = next) status = go(&w, at, &next);
+    if (status == ATN_OK && !oracle) status = atn_reports_look(p->device, atn_reports_sent(p->device));
     return status;
 }
 

@@ -4,6 +4,10 @@
 #include "cuda_bench.h"
 #include "queuekit.h"
 
+#include "device/reports.h"
+
+#include <stdio.h>
+
 static bench start_lazy(uint64_t seed) {
     use_fake();
     fake->memory = 16 << 20;
@@ -203,6 +207,39 @@ KIT_TEST(errors_show_at_the_next_wait) {
     }
 }
 
+static void tell_run(const atn_reporter *from, const int32_t words[ATN_REPORT_WORDS], char *text, size_t room) {
+    snprintf(text, room, "run %lld: %x", (long long)from->run, (unsigned)words[1]);
+}
+
+/* Each is looked at once, in its turn, with the words of its own run; the host waits for none that nobody asks for. */
+KIT_TEST(reports_are_waited_for_when_asked) {
+    for (uint64_t seed = 0; seed < 10; ++seed) {
+        bench b = start_lazy(seed);
+        atn_queue *queue = atn_device_queue(b.device);
+        atn_buffer *buffer;
+        int owner, other;
+        kit_ok(b.ctx, atn_buffer_create(b.device, 8, &buffer));
+        kit_ok(b.ctx, atn_reports_create(b.device));
+        kit_ok(b.ctx, atn_reports_look(b.device, 5)); /* there are none */
+        for (int k = 1; k <= ATN_REPORT_SLOTS; ++k) {
+            atn_reporter from = {.owner = k < 4 ? &owner : &other, .run = k, .describe = tell_run};
+            kit_ok(b.ctx, atn_reports_make_room(b.device));
+            kit_ok(b.ctx, atn_buffer_fill(queue, buffer, 0, k == 2 || k == 5 ? (uint8_t)k : 0, 8));
+            kit_ok(b.ctx, atn_reports_send(queue, buffer, &from));
+            assert_int_equal(atn_reports_sent(b.device), k);
+        }
+        assert_int_equal(fake->syncs, 0);
+        kit_ok(b.ctx, atn_reports_look(b.device, 1));
+        atn_reports_leave(b.device, &owner);
+        kit_fails(b.ctx, ATN_ERR_INPUT, "run 2: 2020202", atn_reports_look(b.device, 3));
+        kit_ok(b.ctx, atn_reports_look(b.device, 4));
+        kit_fails(b.ctx, ATN_ERR_INPUT, "run 5: 5050505", atn_reports_look(b.device, 1000));
+        kit_ok(b.ctx, atn_reports_look(b.device, 1000));
+        atn_buffer_free(buffer);
+        finish(&b);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_is_ordered_by_events),
@@ -213,6 +250,7 @@ int main(void) {
         cmocka_unit_test(pinned_memory_is_used_again),
         cmocka_unit_test(asynchronous_copies_do_not_wait),
         cmocka_unit_test(errors_show_at_the_next_wait),
+        cmocka_unit_test(reports_are_waited_for_when_asked),
     };
     return cmocka_run_group_tests(tests, load_fake, NULL);
 }
