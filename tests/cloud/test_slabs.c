@@ -366,7 +366,6 @@ KIT_TEST(rows_of_ranks) {
     kit_free(ctx);
 }
 
-KIT_TEST(rows_of_ranks)
 KIT_TEST(rows_of_xyz) {
     static const atn_atom_rows_column columns[] = {{"pos", 3, 3}, {"structure_type", 1, -1}, {"rmsd", 1, 0}, {0}};
     static const double values[2][5] = {{1.0005, -0.0004, -12.3456, 2, 0.4}, {1e20, NAN, 0.9999, -7, 1.5}};
