@@ -16,9 +16,10 @@ typedef struct atn_kernel_row {
     double seconds;         /* of one run of ours, at the median */
     double ours, reference; /* in units a second; reference 0: nobody to compare with */
     char reference_name[64], unit[16];
-    double ratio;          /* the median of the ratios of each round; above 1: ours is faster */
-    double estimate_ratio; /* the same of the untuned estimate; 0: it is what ran */
-    char hit[24];          /* where the variant came from */
+    double ratio;                   /* the median of the ratios of each round; above 1: ours is faster */
+    double estimate_ratio;          /* the same of the untuned estimate; 0: it is what ran */
+    double mean_error, worst_error; /* relative, of sums, where they were compared with exact ones; else 0 */
+    char hit[24];                   /* where the variant came from */
     char variant[512];
 } atn_kernel_row;
 

@@ -44,6 +44,10 @@ void bench_work_close(bench_work *work);
 atn_status bench_row(atn_device *device, const atn_set *set, const struct bench_reference *copy, double seconds,
                      atn_kernel_row *row);
 void bench_label(const atn_set *set, atn_kernel_row *row); /* its name and shape alone */
+/* E-steps with the error of their sums (sums.c), rows like those of kernels. */
+size_t bench_sums_count(void);
+void bench_sums_label(const atn_device_info *info, int number, atn_kernel_row *row);
+atn_status bench_sums_row(atn_device *device, int number, double seconds, atn_kernel_row *row);
 /* Rows of these kernels, or of the one called `only`, on a device. */
 size_t bench_count_sets(const atn_embedded *kernels, const atn_set *sets, const atn_device_info *info,
                         const char *only);

@@ -1,60 +1,21 @@
 /* One E-step over all pairs: the kernel as the kernel manager plans it, against a step over a stored matrix; and one
  * inside a registration of many points, with the bytes that were allocated for it. */
+#include "bench/estep.h"
 #include "bench/register_parts.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
-#include "kernel/kernel.h"
-#include "num/array.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ROUNDS = 7, ARRAYS = 11 };
-static const double LOG2E = 1.4426950408889634, MOMENT_S = 0.02;
-static const char *const OBJECTS[ARRAYS] = {"yx", "yy", "yz", "xx", "xy", "xz", "xw", "sum", "sum_x", "sum_y", "sum_z"};
+enum { ROUNDS = 7 };
+static const double MOMENT_S = 0.02;
 
-/* The kernel "estep" with its arrays. */
-typedef struct estep {
-    atn_kernel *kernel;
-    atn_array *array[ARRAYS];
-} estep;
-
-static atn_status run_estep(void *data) { return atn_kernel_run(((estep *)data)->kernel); }
-
-static void close_estep(estep *e) {
-    atn_kernel_free(e->kernel);
-    for (int k = 0; k < ARRAYS; ++k) atn_array_free(e->array[k]);
-}
-
-/* Coordinates scaled so that a = 2^-d^2 at sigma squared. */
-static atn_status fill(estep *e, const bench_pair *pair, double sigma2) {
-    atn_status status = ATN_OK;
-    for (int k = 0; k < 7 && status == ATN_OK; ++k) {
-        const atn_cloud *cloud = k < 3 ? pair->source : pair->target;
-        size_t n = atn_cloud_info_of(cloud).points;
-        void *to;
-        status = atn_array_map_write(e->array[k], &to);
-        for (size_t i = 0; i < n && status == ATN_OK; ++i)
-            ((float *)to)[i] = k < 6 ? (float)(atn_cloud_positions(cloud, k % 3)[i] * sqrt(LOG2E / sigma2)) : 0;
-    }
-    return status;
-}
-
-static atn_status open_estep(bench_session *s, const bench_pair *pair, double sigma2, estep *e) {
-    static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
-    int64_t rows = (int64_t)atn_cloud_info_of(pair->source).points;
-    int64_t columns = (int64_t)atn_cloud_info_of(pair->target).points;
-    *e = (estep){0};
-    atn_status status = atn_kernel_create(s->device, "estep", &(atn_kernel_settings){.defines = DEFINES}, &e->kernel);
-    for (int k = 0; k < ARRAYS && status == ATN_OK; ++k) {
-        status = atn_array_create_vector(s->device, ATN_SP, k >= 3 && k < 7 ? columns : rows, &e->array[k]);
-        if (status == ATN_OK) status = atn_kernel_bind(e->kernel, OBJECTS[k], e->array[k]);
-    }
-    if (status == ATN_OK) status = fill(e, pair, sigma2);
-    if (status == ATN_OK) status = atn_kernel_plan(e->kernel);
-    return status;
+static bench_points points_of(const atn_cloud *cloud) {
+    bench_points points = {.count = atn_cloud_info_of(cloud).points};
+    for (int k = 0; k < 3; ++k) points.position[k] = atn_cloud_positions(cloud, k);
+    return points;
 }
 
 static atn_status run_matrix(void *data) {
@@ -75,26 +36,21 @@ static atn_status choose_repeats(bench_session *s, bench_runner *r) {
     return status;
 }
 
-static void variant_of(const bench_session *s, const atn_kernel *kernel, char *text, size_t bytes) {
-    atn_text variant = {.ctx = s->ctx};
-    if (atn_kernel_variant(kernel)) atn_variant_print(atn_kernel_variant(kernel), &variant);
-    snprintf(text, bytes, "kernel estep: %.200s", variant.length ? atn_text_str(&variant) : "plain");
-    atn_text_free(&variant);
-}
-
 static atn_status measure_dense(bench_session *s, size_t points) {
     bench_pair pair = {0};
     emicp matrix = {0};
-    estep ours = {0};
+    bench_estep ours = {0};
     bench_tell(s, "E-steps of %zu points", points);
     atn_status status = bench_turned(s->ctx, points, &pair);
     if (status == ATN_OK) status = emicp_open(s->ctx, pair.source, pair.target, &matrix);
-    if (status == ATN_OK) status = open_estep(s, &pair, matrix.sigma2, &ours);
-    bench_runner runners[2] = {{.run = run_estep, .data = &ours}, {.run = run_matrix, .data = &matrix}};
+    if (status == ATN_OK)
+        status = bench_estep_open(s->device, points_of(pair.source), points_of(pair.target), matrix.sigma2, 0, &ours);
+    bench_runner runners[2] = {{.run = bench_estep_run, .data = &ours}, {.run = run_matrix, .data = &matrix}};
     for (int k = 0; k < 2 && status == ATN_OK; ++k) status = choose_repeats(s, &runners[k]);
     if (status == ATN_OK) status = bench_turns(s, runners, 2, ROUNDS);
     if (status == ATN_OK) {
         double pairs = (double)points * (double)points;
+        char variant[200];
         atn_bench_row row = {.name = "E-step, all pairs",
                              .ours = pairs / runners[0].median,
                              .reference = pairs / runners[1].median,
@@ -103,10 +59,11 @@ static atn_status measure_dense(bench_session *s, size_t points) {
                              .unit = "pairs/s",
                              .seconds = runners[0].median};
         snprintf(row.shape, sizeof row.shape, "%zu x %zu", points, points);
-        variant_of(s, ours.kernel, row.note, sizeof row.note);
+        bench_estep_variant(&ours, variant, sizeof variant);
+        snprintf(row.note, sizeof row.note, "kernel estep: %s", variant);
         bench_emit(s, row);
     }
-    close_estep(&ours);
+    bench_estep_close(&ours);
     emicp_close(&matrix);
     bench_pair_free(&pair);
     return status;

@@ -12,6 +12,9 @@
 
 static const double ROW_LIMIT_S = 900; /* to build all contestants, make the inputs and measure */
 
+static const char SUMS[] = "sums";    /* asked for instead of a kernel: bench_sums_row */
+static const char SUMMED[] = "estep"; /* the kernel whose rows they follow */
+
 /* ---- a row as JSON ---- */
 
 static const struct {
@@ -22,8 +25,9 @@ static const struct {
     { #field, offsetof(atn_kernel_row, field), sizeof((atn_kernel_row *)NULL)->field }
 #define NUMBER(field)                                                                                                  \
     { #field, offsetof(atn_kernel_row, field), 0 }
-    TEXT(name),    TEXT(shape),     TEXT(error),  TEXT(reference_name), TEXT(unit),    TEXT(hit),
-    TEXT(variant), NUMBER(seconds), NUMBER(ours), NUMBER(reference),    NUMBER(ratio), NUMBER(estimate_ratio),
+    TEXT(name),         TEXT(shape),         TEXT(error),  TEXT(reference_name), TEXT(unit),    TEXT(hit),
+    TEXT(variant),      NUMBER(seconds),     NUMBER(ours), NUMBER(reference),    NUMBER(ratio), NUMBER(estimate_ratio),
+    NUMBER(mean_error), NUMBER(worst_error),
 };
 enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS };
 
@@ -92,6 +96,7 @@ static atn_status serve_row(server *s, const char *device, double seconds, char 
     *blank = '\0';
     atn_status status = open_server(s, device);
     if (status != ATN_OK) return status;
+    if (strcmp(line, SUMS) == 0) return bench_sums_row(s->device, atoi(blank + 1), seconds, row);
     const atn_set *set = find_set(line, atn_device_get_info(s->device), atoi(blank + 1));
     if (!set) return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: there is no such row", line);
     return bench_row(s->device, set, &s->copy, seconds, row);
@@ -163,14 +168,22 @@ static void explain_end(const asker *a, atn_status status, atn_kernel_row *row) 
         snprintf(row->error, sizeof row->error, "its process ended without an answer (%s)", a->child.how);
 }
 
+static void label(const asker *a, const atn_set *set, int number, atn_kernel_row *row) {
+    if (set)
+        bench_label(set, row);
+    else
+        bench_sums_label(a->info, number, row);
+}
+
+/* Without a set: a row of sums. */
 static atn_status ask(asker *a, const atn_set *set, int number, bool *going) {
     atn_kernel_row row = {0};
     char line[128];
     const char *answer = NULL;
-    bench_label(set, &row);
+    label(a, set, number, &row);
     atn_status status = a->running ? ATN_OK : start(a);
     if (status != ATN_OK) return status;
-    snprintf(line, sizeof line, "%s %d", set->kernel, number);
+    snprintf(line, sizeof line, "%s %d", set ? set->kernel : SUMS, number);
     double deadline = atn_clock_seconds() + ROW_LIMIT_S;
     (void)atn_child_say(&a->child, line, deadline); /* who is gone does not answer */
     status = atn_child_hear(&a->child, deadline, &answer);
@@ -179,7 +192,7 @@ static atn_status ask(asker *a, const atn_set *set, int number, bool *going) {
         explain_end(a, status, &row);
     else if (!read_row(answer, &row))
         snprintf(row.error, sizeof row.error, "its process said '%.80s'", answer);
-    bench_label(set, &row);
+    label(a, set, number, &row);
     if (*row.error) {
         dismiss(a);
         snprintf(a->last, sizeof a->last, "%s %s: %s", row.name, row.shape, row.error);
@@ -200,7 +213,8 @@ size_t bench_count_sets(const atn_embedded *kernels, const atn_set *sets, const 
 }
 
 size_t atn_bench_kernel_rows(const atn_device_info *info, const char *kernel) {
-    return bench_count_sets(ATN_SHIPPED, ATN_SETS, info, kernel);
+    bool summed = !kernel || strcmp(kernel, SUMMED) == 0;
+    return bench_count_sets(ATN_SHIPPED, ATN_SETS, info, kernel) + (summed ? bench_sums_count() : 0);
 }
 
 atn_status atn_bench_kernels(const atn_ctx *ctx, const char *program, const atn_device_info *info, const char *kernel,
@@ -214,6 +228,9 @@ atn_status atn_bench_kernels(const atn_ctx *ctx, const char *program, const atn_
         const atn_set *set = atn_set_next(ATN_SETS, shipped->name, info, NULL);
         for (int n = 0; set && status == ATN_OK && going; ++n, set = atn_set_next(ATN_SETS, shipped->name, info, set))
             status = ask(&a, set, n, &going);
+        if (strcmp(shipped->name, SUMMED) != 0) continue;
+        for (int n = 0; n < (int)bench_sums_count() && status == ATN_OK && going; ++n)
+            status = ask(&a, NULL, n, &going);
     }
     dismiss(&a);
     if (status == ATN_OK && a.rows == 0)

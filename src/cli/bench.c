@@ -119,7 +119,8 @@ static const char *const PARAGRAPHS[] = {
     "Measures attune and a reference alternately, so that disturbances affect both, and prints the median of the "
     "ratios: above 1 attune is faster.",
     "kernels: the shipped kernels as a user gets them, tuned where there is wisdom, against OpenBLAS, cuBLAS, "
-    "cuSPARSE, a plain loop or a copy on the same device; then the time of a first call in a new process.",
+    "cuSPARSE, a plain loop or a copy on the same device; E-steps with the relative error of their sums, in 32 bits and in "
+    "16, against 32; then the time of a first call in a new process.",
     "programs: two Jacobi sweeps and a residual as planned, against the same unfused, fused, and fused by hand "
     "(bench/kernels); sorts of 10^7 pairs with keys of 32 and 64 bits against qsort on the host, on CUDA against "
     "CUB, compiled with nvcc; scan of 10^8 numbers, select, segments and reduce_by_key of 10^7 against a copy.",

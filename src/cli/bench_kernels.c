@@ -23,7 +23,9 @@ static json_t *extra_of(const atn_ctx *ctx, const atn_kernel_row *row, const cha
     return atn_cli_json_if(json_object_set_new(extra, "hit", atn_cli_json_text(ctx, row->hit)) == 0 &&
                                json_object_set_new(extra, "variant", atn_cli_json_text(ctx, variant)) == 0 &&
                                json_object_set_new(extra, "estimate_ratio", atn_cli_json_rate(row->estimate_ratio)) ==
-                                   0,
+                                   0 &&
+                               json_object_set_new(extra, "mean_error", atn_cli_json_rate(row->mean_error)) == 0 &&
+                               json_object_set_new(extra, "worst_error", atn_cli_json_rate(row->worst_error)) == 0,
                            extra);
 }
 
@@ -34,7 +36,11 @@ static bool add_kernel(void *user, const atn_kernel_row *row) {
     const char *variant = *row->variant ? row->variant : "plain";
     json_t *extra = *row->error ? NULL : extra_of(ctx, row, variant);
     if (!*row->error && !extra) return false;
-    snprintf(note, sizeof note, "%s: %s", row->hit, variant);
+    if (row->mean_error > 0)
+        snprintf(note, sizeof note, "sums off by %.2g in the mean, %.2g at most: %s", row->mean_error, row->worst_error,
+                 variant);
+    else
+        snprintf(note, sizeof note, "%s: %s", row->hit, variant);
     bool going = atn_cli_bench_add(k->bench, &(atn_cli_bench_row){.name = row->name,
                                                                   .device = k->info->name,
                                                                   .shape = row->shape,

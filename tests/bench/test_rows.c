@@ -2,7 +2,7 @@
  * the others are measured. */
 #include "testkit.h"
 
-#include "bench/kernels.h"
+#include "bench/parts.h"
 
 #include <attune/attune.h>
 
@@ -86,8 +86,29 @@ KIT_TEST(nothing_measured_is_a_failure) {
     kit_free(ctx);
 }
 
+/* The error is that of the arithmetic: some, and little. */
+KIT_TEST(sums_are_compared_with_exact_ones) {
+    atn_ctx *ctx = kit_ctx();
+    atn_devices *devices;
+    atn_device *host;
+    atn_kernel_row row = {0};
+    kit_ok(ctx, atn_devices_find(ctx, &devices));
+    kit_ok(ctx, atn_device_open(devices, 0, &host));
+    kit_ok(ctx, bench_sums_row(host, 0, 0.001, &row));
+    assert_string_equal(row.name, "E-step, 32 bits");
+    assert_string_equal(row.shape, "1000 x 1000, sigma 0.1 of the radius");
+    assert_true(row.ours > 0 && row.seconds > 0);
+    if (!(row.mean_error > 1e-9 && row.mean_error < 1e-6 && row.worst_error < 5e-6 &&
+          row.worst_error >= row.mean_error))
+        fail_msg("%g in the mean, %g at most", row.mean_error, row.worst_error);
+    atn_device_close(host);
+    atn_devices_free(devices);
+    kit_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_process_that_ends_is_one_row),
-                                       cmocka_unit_test(nothing_measured_is_a_failure)};
+                                       cmocka_unit_test(nothing_measured_is_a_failure),
+                                       cmocka_unit_test(sums_are_compared_with_exact_ones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
