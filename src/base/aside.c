@@ -3,24 +3,24 @@
 
 #include "base/parallel.h"
 
-static void *run(void *argument) {
-    atn_aside *a = argument;
+static void run(void *argument, int32_t k) {
+    const atn_aside *a = argument;
+    (void)k;
     (void)atn_parallel_limit(a->threads > 0 ? a->threads : 1);
     a->work(a->user);
-    return NULL;
 }
 
-void atn_aside_begin(atn_aside *a, void (*work)(void *user), void *user, int32_t threads) {
+void atn_aside_begin(const atn_ctx *ctx, atn_aside *a, void (*work)(void *user), void *user, int32_t threads) {
     *a = (atn_aside){.work = work, .user = user, .threads = threads};
-    a->running = pthread_create(&a->thread, NULL, run, a) == 0;
-    a->kept_off = a->running && atn_parallel_left() < (threads < 1 ? 1 : threads);
+    a->gang = atn_gang_begin(ctx, threads, atn_parallel_cores() >= ATN_PARALLEL_MANY, run, a);
+    a->kept_off = a->gang && atn_parallel_left() < (threads < 1 ? 1 : threads);
     if (a->kept_off) atn_parallel_keep_off(1);
 }
 
 void atn_aside_end(atn_aside *a) {
     if (!a->work) return;
-    if (a->running) {
-        pthread_join(a->thread, NULL);
+    if (a->gang) {
+        atn_gang_end(a->gang);
         if (a->kept_off) atn_parallel_keep_off(-1);
     } else
         a->work(a->user);

@@ -2,24 +2,21 @@
 #ifndef ATN_BASE_ASIDE_H
 #define ATN_BASE_ASIDE_H
 
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/gang.h"
 
 /* Zeroed: there is none. Must stay where it is from beginning to end. */
 typedef struct atn_aside {
     void (*work)(void *user); /* NULL: none, or done */
     void *user;
     int32_t threads;
-    bool running;  /* on a thread of its own; else it is left to atn_aside_end */
-    bool kept_off; /* the caller's loops keep off its cores */
-    pthread_t thread;
+    atn_gang *gang; /* that does it; NULL: it is left to atn_aside_end */
+    bool kept_off;  /* the caller's loops keep off its cores */
 } atn_aside;
 
 /* Begins `work`, whose loops over all cores (base/parallel.h) have so many threads of their own; loops of the caller
- * have one until it is over, unless they leave as many cores (atn_parallel_leave). Where no thread can be made,
+ * have one until it is over, unless they leave as many cores (atn_parallel_leave). Where no thread can be had,
  * atn_aside_end does it. */
-void atn_aside_begin(atn_aside *aside, void (*work)(void *user), void *user, int32_t threads);
+void atn_aside_begin(const atn_ctx *ctx, atn_aside *aside, void (*work)(void *user), void *user, int32_t threads);
 void atn_aside_end(atn_aside *aside); /* waits until it is done; none: nothing; by the thread that began it */
 
 #endif

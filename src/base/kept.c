@@ -24,6 +24,8 @@ void atn_kept_end(atn_kept *kept) {
 
 static bool is_kept(size_t bytes) { return KEEPS && bytes >= ATN_KEPT_LEAST && bytes <= ATN_KEPT_LARGEST; }
 
+enum { PAGE = 4096 };
+
 /* Sizes an eighth apart, so that one serves many. */
 static size_t round_up(size_t bytes) {
     size_t step = 1024;
@@ -34,7 +36,7 @@ static size_t round_up(size_t bytes) {
 void *atn_kept_take(atn_kept *kept, size_t bytes) {
     void *found = NULL;
     if (!is_kept(bytes)) return malloc(bytes);
-    size_t most = bytes + bytes / 4;
+    size_t most = round_up(bytes) + PAGE; /* what malloc makes of that is up to a page larger */
     pthread_mutex_lock(&kept->lock);
     for (size_t k = kept->count; k-- > 0 && !found;)
         if (kept->of[k].bytes >= bytes && kept->of[k].bytes <= most) {

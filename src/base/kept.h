@@ -1,5 +1,5 @@
 /* Blocks of memory that nobody uses any more, kept for the next who asks: a registration takes and gives back hundreds
- * of some ten kilobytes, and the system's allocator hands such back to the kernel, which clears every page anew. */
+ * of some kilobytes, and the system's allocator hands such back to the kernel, which clears every page anew. */
 #ifndef ATN_BASE_KEPT_H
 #define ATN_BASE_KEPT_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 enum {
-    ATN_KEPT_LEAST = 16 << 10,
+    ATN_KEPT_LEAST = 4 << 10,
     ATN_KEPT_LARGEST = (2 << 20) - 1,
     ATN_KEPT_MOST = 32 << 20
 }; /* bytes: of a block; all */

@@ -2,6 +2,7 @@
 #include "base/parallel.h"
 
 #include "base/environment.h"
+#include "base/gang.h"
 #include "base/threads.h"
 
 #include <pthread.h>
@@ -79,8 +80,15 @@ static void *run(void *argument) {
     return NULL;
 }
 
-/* Threads that are made for it, and end with it. */
+static void run_one(void *user, int32_t k) { run((piece *)user + k); }
+
+/* Those of its gang, or threads that are made for it, and end with it. */
 static void run_apart(piece *pieces, int32_t workers) {
+    atn_gang *gang = atn_gang_own();
+    if (gang) {
+        atn_gang_share(gang, workers, run_one, pieces);
+        return;
+    }
     pthread_t thread[ATN_PARALLEL_MOST];
     int32_t started = 1;
     while (started < workers && pthread_create(&thread[started], NULL, run, &pieces[started]) == 0) ++started;

@@ -18,8 +18,8 @@ int32_t atn_parallel_workers(void);
 
 bool atn_parallel_inside(void); /* is the calling thread at work on a part of a loop? */
 
-/* From now on the calling thread's loops have so many threads, which are made for each of them: those that others share
- * are busy. 0: it shares these. What it was before. */
+/* From now on the calling thread's loops have so many threads, those of its gang (base/gang.h) or others that are
+ * made for each of them: those that others share are busy. 0: it shares these. What it was before. */
 int32_t atn_parallel_limit(int32_t threads);
 
 /* Until it is called with -1 as often as with 1, loops of the calling thread are its own alone: a core that is busy

@@ -28,6 +28,22 @@ KIT_TEST(are_taken_again) {
     atn_kept_end(&kept);
 }
 
+/* Of whatever size, where malloc takes it from the kernel by itself, too. */
+KIT_TEST(of_any_size_are_taken_again) {
+    atn_kept kept;
+    atn_kept_begin(&kept);
+    for (size_t bytes = ATN_KEPT_LEAST; bytes <= ATN_KEPT_LARGEST - ATN_KEPT_LARGEST / 4; bytes += bytes / 7 + 13) {
+        void *first = atn_kept_take(&kept, bytes);
+        assert_non_null(first);
+        atn_kept_give(&kept, first);
+        if (kept.count == 0) print_message("    nothing is kept in this build\n"), skip();
+        void *again = atn_kept_take(&kept, bytes);
+        if (again != first) fail_msg("%zu bytes are not taken again", bytes);
+        free(again);
+    }
+    atn_kept_end(&kept);
+}
+
 KIT_TEST(grow_with_their_bytes) {
     atn_kept kept;
     atn_kept_begin(&kept);
@@ -53,6 +69,7 @@ KIT_TEST(grow_with_their_bytes) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(are_taken_again),
+        cmocka_unit_test(of_any_size_are_taken_again),
         cmocka_unit_test(grow_with_their_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

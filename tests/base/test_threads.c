@@ -78,12 +78,13 @@ static void count(void *user) {
 }
 
 KIT_TEST(work_is_done_aside) {
+    atn_ctx *ctx = kit_ctx();
     for (int32_t threads = 0; threads < 4; ++threads) {
         counted c = {0};
         atn_aside aside = {0};
         int32_t most = atn_parallel_workers();
         atn_aside_end(&aside); /* none */
-        atn_aside_begin(&aside, count, &c, threads);
+        atn_aside_begin(ctx, &aside, count, &c, threads);
         assert_int_equal(atn_parallel_workers(), 1); /* the others are kept off */
         atn_aside_end(&aside);
         atn_aside_end(&aside); /* is over */
@@ -92,19 +93,21 @@ KIT_TEST(work_is_done_aside) {
         for (int k = 0; k < PIECES; ++k) assert_int_equal(c.done[k], 2);
         assert_int_equal(atn_parallel_workers(), most); /* the caller's are what they were */
     }
+    kit_free(ctx);
 }
 
 /* Loops that leave it a core go on with the others. */
 KIT_TEST(cores_are_left_to_work_aside) {
     int32_t most = atn_parallel_workers();
     if (most < 2) skip();
+    atn_ctx *ctx = kit_ctx();
     for (int32_t left = most; left > 0; --left) {
         counted c = {0}, own = {0};
         atn_aside aside = {0};
         atn_parallel_leave(left);
         int32_t rest = left < most ? most - left : 1;
         assert_int_equal(atn_parallel_workers(), rest);
-        atn_aside_begin(&aside, count, &c, 1);
+        atn_aside_begin(ctx, &aside, count, &c, 1);
         count(&own);
         assert_int_equal(own.workers, rest);
         atn_aside_end(&aside);
@@ -112,6 +115,39 @@ KIT_TEST(cores_are_left_to_work_aside) {
         assert_int_equal(atn_parallel_workers(), most);
         for (int k = 0; k < PIECES; ++k) assert_true(c.done[k] == 2 && own.done[k] == 2);
     }
+    kit_free(ctx);
+}
+
+/* Several at once, again and again: what a context keeps for them is used anew, by a child of this process made anew.
+ */
+KIT_TEST(threads_are_kept_for_work_aside) {
+    enum { ASIDES = 10, ROUNDS = 30 };
+    atn_ctx *ctx = kit_ctx();
+    static counted c[ASIDES];
+    for (int round = 0; round < ROUNDS; ++round) {
+        atn_aside aside[ASIDES] = {0};
+        memset(c, 0, sizeof c);
+        for (int k = 0; k < ASIDES; ++k) atn_aside_begin(ctx, &aside[k], count, &c[k], 1 + (k + round) % 4);
+        for (int k = 0; k < ASIDES; ++k) atn_aside_end(&aside[k]);
+        for (int k = 0; k < ASIDES; ++k)
+            for (int n = 0; n < PIECES; ++n) assert_int_equal(c[k].done[n], 2);
+    }
+    assert_null(atn_gang_own());
+#ifndef __SANITIZE_THREAD__
+    pid_t child = fork();
+    if (child == 0) {
+        atn_aside aside = {0};
+        memset(c, 0, sizeof c);
+        atn_aside_begin(ctx, &aside, count, &c[0], 2);
+        atn_aside_end(&aside);
+        _exit(c[0].done[0] == 2 && c[0].done[PIECES - 1] == 2 ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+#endif
+    kit_free(ctx);
 }
 
 /* Without room for a thread it is done when it is to be over. */
@@ -120,13 +156,14 @@ KIT_TEST(work_is_done_at_the_end) {
     skip();
 #endif
     if (!kit_memory_limits()) skip();
+    atn_ctx *ctx = kit_ctx();
     pid_t child = fork();
     if (child == 0) {
         struct rlimit none = {.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
         counted c = {0};
         atn_aside aside = {0};
         if (setrlimit(RLIMIT_AS, &none) != 0) _exit(2);
-        atn_aside_begin(&aside, count, &c, 2);
+        atn_aside_begin(ctx, &aside, count, &c, 2);
         if (c.done[0]) _exit(3);
         atn_aside_end(&aside);
         _exit(c.done[0] == 2 && c.done[PIECES - 1] == 2 ? 0 : 1);
@@ -135,6 +172,7 @@ KIT_TEST(work_is_done_at_the_end) {
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
+    kit_free(ctx);
 }
 
 /* A number of OpenMP's limits the cores; what is none, or more than there are, does not. */
@@ -162,6 +200,7 @@ KIT_TEST(openmp_says_how_many) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(openmp_says_how_many),
                                        cmocka_unit_test(none_can_be_made),
+                                       cmocka_unit_test(threads_are_kept_for_work_aside),
                                        cmocka_unit_test(work_is_done_at_the_end),
                                        cmocka_unit_test(work_is_done_aside),
                                        cmocka_unit_test(cores_are_left_to_work_aside),

@@ -56,7 +56,7 @@ atn_status reg_scene_begin(reg_problem *p) {
     bool asked = p->settings->init == ATN_START_AUTO || p->settings->transform == ATN_TRANSFORM_RIGID;
     if (p->parts != 1 || !asked || (!p->on_device && !p->spare)) return ATN_OK;
     int32_t threads = p->on_device ? atn_parallel_some(SCENE_THREADS, MANY_SCENE_THREADS) : p->spare / 2;
-    atn_aside_begin(&p->scene_aside, make_scene, p, threads);
+    atn_aside_begin(p->engine.ctx, &p->scene_aside, make_scene, p, threads);
     return p->spare ? reg_fitness_begin(p) : ATN_OK;
 }
 
@@ -84,7 +84,7 @@ atn_status reg_fitness_begin(reg_problem *p) {
     reg_span span = reg_begin(&p->engine);
     atn_status status = choose(p);
     if (status == ATN_OK)
-        atn_aside_begin(&p->fitness_aside, describe, p,
+        atn_aside_begin(p->engine.ctx, &p->fitness_aside, describe, p,
                         p->spare ? p->spare / 2 : atn_parallel_some(FITNESS_THREADS, MANY_FITNESS_THREADS));
     reg_end(&p->engine, REG_JUDGE, span);
     return status;

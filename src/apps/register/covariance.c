@@ -238,7 +238,7 @@ static atn_status gather(reg_polish_state *s, const geom_pose *pose, evidence *o
     bool aside = s->p->engine.remote || spare;
     *out = (evidence){.told = false};
     atn_status status = reg_scattering_open(s, pose, &out->terms);
-    if (status == ATN_OK && aside) atn_aside_begin(&beside, reg_scatter, &out->terms, threads);
+    if (status == ATN_OK && aside) atn_aside_begin(s->p->engine.ctx, &beside, reg_scatter, &out->terms, threads);
     if (status == ATN_OK && !aside) reg_scatter(&out->terms);
     if (status == ATN_OK && (aside || out->terms.told)) status = curvature_of(s, pose, out->h);
     if (status == ATN_OK && (aside || out->terms.told)) status = step_back(s, pose, out->back, &out->told);

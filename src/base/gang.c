@@ -1,0 +1,206 @@
+/* Each thread has a place for what it is to do. Who waits there, it for work or another for the end of that, looks for
+ * a moment and then sleeps: only while its gang is at work, and where it may, since loops follow each other
+ * closely, and a thread that sleeps takes longer to wake than most of them last. */
+#include "base/gang.h"
+
+#include "base/memory.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+enum { MOST_GANGS = 8, MOST_HANDS = 8 };
+enum { LOOKS = 10000 }; /* some hundred microseconds */
+
+typedef enum duty { IDLE, GIVEN, DISMISSED } duty;
+
+typedef struct hand {
+    atn_gang *gang;
+    int32_t number;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    atomic_int duty, asleep; /* what is asked of it; how many sleep until that changes */
+    atn_gang_part *work;
+    void *user;
+} hand;
+
+struct atn_gang {
+    struct stock *of;
+    bool taken;
+    atomic_int looks; /* that its threads take before they sleep */
+    int32_t hands;
+    hand hand[MOST_HANDS];
+};
+
+/* Those of a context. */
+typedef struct stock {
+    const atn_ctx *ctx;
+    pthread_mutex_t lock;
+    pid_t process; /* another one, after a fork, has none of the threads */
+    int32_t count;
+    atn_gang *gang[MOST_GANGS];
+} stock;
+
+/* ---- one thread ---- */
+
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
+/* Until it is idle, or until it is not. */
+static duty await(hand *h, bool idle) {
+    for (int k = 0; k < atomic_load_explicit(&h->gang->looks, memory_order_relaxed); ++k) {
+        duty now = (duty)atomic_load(&h->duty);
+        if ((now == IDLE) == idle) return now;
+        relax();
+    }
+    duty now;
+    pthread_mutex_lock(&h->lock);
+    atomic_fetch_add(&h->asleep, 1); /* before it looks: who changes it later sees that somebody sleeps */
+    while (((now = (duty)atomic_load(&h->duty)) == IDLE) != idle) pthread_cond_wait(&h->changed, &h->lock);
+    atomic_fetch_sub(&h->asleep, 1);
+    pthread_mutex_unlock(&h->lock);
+    return now;
+}
+
+static void change(hand *h, duty to) {
+    atomic_store(&h->duty, to);
+    if (!atomic_load(&h->asleep)) return;
+    pthread_mutex_lock(&h->lock);
+    pthread_cond_broadcast(&h->changed);
+    pthread_mutex_unlock(&h->lock);
+}
+
+static void give(hand *h, atn_gang_part *work, void *user) {
+    h->work = work;
+    h->user = user;
+    change(h, GIVEN);
+}
+
+static _Thread_local atn_gang *own; /* of the first of its threads */
+
+atn_gang *atn_gang_own(void) { return own; }
+
+static void *live(void *argument) {
+    hand *h = argument;
+    if (h->number == 0) own = h->gang;
+    while (await(h, false) == GIVEN) {
+        h->work(h->user, h->number);
+        change(h, IDLE);
+    }
+    return NULL;
+}
+
+static bool hire(atn_gang *gang) {
+    hand *h = &gang->hand[gang->hands];
+    *h = (hand){.gang = gang, .number = gang->hands};
+    pthread_mutex_init(&h->lock, NULL);
+    pthread_cond_init(&h->changed, NULL);
+    bool hired = pthread_create(&h->thread, NULL, live, h) == 0;
+    if (hired) {
+        ++gang->hands;
+        return true;
+    }
+    pthread_mutex_destroy(&h->lock);
+    pthread_cond_destroy(&h->changed);
+    return false;
+}
+
+/* ---- those of a context ---- */
+
+static void dismiss(void *object) {
+    stock *s = object;
+    bool here = s->process == getpid();
+    for (int32_t g = 0; g < s->count; ++g) {
+        for (int32_t k = 0; k < s->gang[g]->hands && here; ++k) {
+            hand *h = &s->gang[g]->hand[k];
+            change(h, DISMISSED);
+            pthread_join(h->thread, NULL);
+            pthread_mutex_destroy(&h->lock);
+            pthread_cond_destroy(&h->changed);
+        }
+        atn_free(s->ctx, s->gang[g]);
+    }
+    pthread_mutex_destroy(&s->lock);
+    atn_free(s->ctx, s);
+}
+
+static stock *stock_of(const atn_ctx *ctx) {
+    static const char TAG;
+    static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&first);
+    stock *s = atn_ctx_attached(ctx, &TAG);
+    if (!s && (s = atn_zalloc(ctx, sizeof *s))) {
+        s->ctx = ctx;
+        s->process = getpid();
+        pthread_mutex_init(&s->lock, NULL);
+        if (atn_ctx_attach(ctx, &TAG, s, dismiss) != ATN_OK) {
+            dismiss(s);
+            s = NULL;
+        }
+    }
+    pthread_mutex_unlock(&first);
+    return s;
+}
+
+static void leave(atn_gang *gang) {
+    pthread_mutex_lock(&gang->of->lock);
+    gang->taken = false;
+    pthread_mutex_unlock(&gang->of->lock);
+}
+
+static atn_gang *add(stock *s) {
+    atn_gang *gang = s->count < MOST_GANGS ? atn_zalloc(s->ctx, sizeof *gang) : NULL;
+    if (!gang) return NULL;
+    gang->of = s;
+    s->gang[s->count++] = gang;
+    return gang;
+}
+
+/* One that nobody has, with as many threads as can be made. */
+static atn_gang *take(stock *s, int32_t threads) {
+    atn_gang *found = NULL;
+    pthread_mutex_lock(&s->lock);
+    if (s->process != getpid()) { /* the threads stayed behind, and what is left of them is nobody's */
+        s->process = getpid();
+        s->count = 0;
+    }
+    for (int32_t g = 0; g < s->count && !found; ++g)
+        if (!s->gang[g]->taken) found = s->gang[g];
+    if (!found) found = add(s);
+    if (found) found->taken = true;
+    pthread_mutex_unlock(&s->lock);
+    while (found && found->hands < threads && found->hands < MOST_HANDS && hire(found)) {}
+    if (!found || found->hands) return found;
+    leave(found);
+    return NULL;
+}
+
+atn_gang *atn_gang_begin(const atn_ctx *ctx, int32_t threads, bool busily, atn_gang_part *work, void *user) {
+    stock *s = stock_of(ctx);
+    atn_gang *gang = s ? take(s, threads < 1 ? 1 : threads) : NULL;
+    if (!gang) return NULL;
+    atomic_store(&gang->looks, busily ? LOOKS : 0);
+    give(&gang->hand[0], work, user);
+    return gang;
+}
+
+void atn_gang_end(atn_gang *gang) {
+    (void)await(&gang->hand[0], true);
+    atomic_store(&gang->looks, 0);
+    leave(gang);
+}
+
+void atn_gang_share(atn_gang *gang, int32_t count, atn_gang_part *part, void *user) {
+    int32_t others = count < gang->hands ? count - 1 : gang->hands - 1;
+    for (int32_t k = 1; k <= others; ++k) give(&gang->hand[k], part, user);
+    part(user, 0);
+    for (int32_t k = others + 1; k < count; ++k) part(user, k);
+    for (int32_t k = 1; k <= others; ++k) (void)await(&gang->hand[k], true);
+}
