@@ -119,7 +119,8 @@ static const char *const PARAGRAPHS[] = {
     "Measures attune and a reference alternately, so that disturbances affect both, and prints the median of the "
     "ratios: above 1 attune is faster.",
     "kernels: the shipped kernels as a user gets them, tuned where there is wisdom, against OpenBLAS, cuBLAS, "
-    "cuSPARSE, a plain loop or a copy on the same device; E-steps with the relative error of their sums, in 32 bits and in "
+    "cuSPARSE, a plain loop or a copy on the same device; E-steps with the relative error of their sums, in 32 bits "
+    "and in "
     "16, against 32; then the time of a first call in a new process.",
     "programs: two Jacobi sweeps and a residual as planned, against the same unfused, fused, and fused by hand "
     "(bench/kernels); sorts of 10^7 pairs with keys of 32 and 64 bits against qsort on the host, on CUDA against "
@@ -164,7 +165,8 @@ static const atn_cli_option OPTIONS[] = {
     ATN_OPTION("kernel", "NAME", "kernels, estimate, programs (jacobi, sort, ...): only this one",
                .only = "kernels, estimate, programs"),
     ATN_OPTION("seconds", "S",
-               "kernels, estimate, programs: measure each row for so long; default: 1.5, of estimate 1, of programs 2",
+               "kernels, estimate, programs: measure each row for so long; default: 1.5, on a GPU 0.2, of estimate 1, "
+               "of programs 2",
                .only = "kernels, estimate, programs"),
     ATN_OPTION("per", "N", "programs: keys in a block of a sort, up to 65535; default: 4096", .only = "programs"),
     ATN_OPTION("budget", "TIME", "estimate: tune each row for so long: 10s, 1m; default: 10s", .only = "estimate"),

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 enum { COLD_ROUNDS = 3 };
+static const double CPU_ROW_S = 1.5, GPU_ROW_S = 0.2; /* who counts by events is not disturbed by other processes */
 
 typedef struct kernels {
     atn_cli_bench *bench;
@@ -84,12 +85,13 @@ atn_status atn_cli_bench_kernels(atn_cli_bench *bench) {
     atn_devices *devices;
     int32_t index;
     char *end, *program = NULL;
-    double seconds = text ? atn_number_read(text, &end) : 1.5;
+    double seconds = text ? atn_number_read(text, &end) : 0;
     if (text && (end == text || *end || !(seconds > 0)))
         return atn_cli_misuse(call, "--seconds cannot be '%s'; it takes a time above 0", text);
     atn_status status = atn_cli_pick_device(call, &devices, &index);
     if (status) return status;
     kernels k = {bench, atn_devices_info(devices, index)};
+    if (!text) seconds = k.info->cpu ? CPU_ROW_S : GPU_ROW_S;
     status = atn_crew_program(call->ctx, NULL, &program);
     atn_cli_bench_expect(bench, atn_bench_kernel_rows(k.info, kernel));
     atn_cli_bench_progress(bench, "kernels");
