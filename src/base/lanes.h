@@ -16,8 +16,10 @@
 /* Before the function. Its choice is made before a sanitizer is ready, and only where the C library can make one. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(ATN_SANITIZED)
 #define ATN_IN_LANES __attribute__((target_clones("avx512f", "avx2", "default")))
+#define ATN_WIDEST   64 /* bytes of the widest of these registers */
 #else
 #define ATN_IN_LANES
+#define ATN_WIDEST __BIGGEST_ALIGNMENT__
 #endif
 
 /* Before a loop whose turns may be done in any order and at once; ATN_LANES(reduction(+ : a, b)): sums as well. Files

@@ -41,7 +41,7 @@ static bool add_centre(const lattice_cells *cells, size_t atom, double reach, fl
                        uint16_t *bins) {
     enum { MOST = ATN_LATTICE_MOST_NEIGHBOURS };
     double mean[3] = {0};
-    int32_t inner, n = lattice_cells_near(cells, atom, 0, reach, list, list + MOST, list + 2 * MOST, &inner);
+    int32_t inner, n = lattice_cells_near(cells, atom, 0, reach, NULL, list, list + MOST, list + 2 * MOST, &inner);
     memset(bins, 0, BINS * sizeof *bins);
     *number = n;
     for (int32_t i = 0; i < n; ++i) {

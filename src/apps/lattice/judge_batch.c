@@ -81,17 +81,17 @@ static void remember(const atn_lattice *l, const atn_lattice_atom *atom, lattice
 /* Turns of sure atoms around one. False: there are none. */
 static bool remember_around(const judging *j, size_t atom, lattice_recent *recent) {
     const lattice_around *a = j->around;
-    int32_t site[ATN_LATTICE_MOST_NEIGHBOURS], n = 0;
+    int32_t site[ATN_LATTICE_MOST_NEIGHBOURS];
+    float far[ATN_LATTICE_MOST_NEIGHBOURS], nearer = (float)(j->l->info.cutoff * j->l->info.cutoff);
     bool any = false;
+    int32_t n = lattice_cells_sites(a->cells, atom, LATTICE_AROUND * j->l->info.cutoff, site, far);
     *recent = (lattice_recent){.near = true};
-    for (int near = 0; near < 2; ++near) { /* those of the nearer ones come first */
-        n = lattice_cells_sites(a->cells, atom, (near ? 1 : LATTICE_AROUND) * j->l->info.cutoff, site);
+    for (int near = 0; near < 2; ++near) /* those of the nearer ones come first */
         for (int32_t k = 0; k < n; ++k) {
-            if (!a->phase[site[k]]) continue;
+            if (!a->phase[site[k]] || (near && far[k] >= nearer)) continue;
             remember(j->l, &j->out[a->first[site[k]]], recent);
             any = true;
         }
-    }
     return any;
 }
 

@@ -10,6 +10,8 @@
 #include <attune/kernel.h>
 #include <attune/lattice.h>
 
+#include <math.h>
+
 enum {
     LATTICE_GROUPS = 8,  /* of rotations: the best of each is refined */
     LATTICE_CUBIC = 416, /* rotations for a model of cubic symmetry, 24-fold; others have as fine a grid */
@@ -131,8 +133,16 @@ typedef struct lattice_near {
     size_t atoms, room; /* room: neighbours that fit */
     int32_t *start, *inner;
     lattice_hint *hint;
+    double *null; /* what lattice_null says; NAN until that is asked */
     float *axis[3];
 } lattice_near;
+
+/* One more atom, whose neighbours are there: the nearer ones before `inner`, all before `end`. */
+static inline void lattice_near_add(lattice_near *near, int32_t inner, int32_t end) {
+    near->inner[near->atoms] = inner;
+    near->null[near->atoms] = NAN;
+    near->start[++near->atoms] = end;
+}
 
 size_t lattice_regions(int32_t batch); /* floats of each axis in which neighbours of a batch are found */
 /* For so many atoms; what was made before a failure is freed by lattice_near_free. */
@@ -163,11 +173,20 @@ void lattice_span(const double *list, size_t count, double *low, double *high);
 atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double angstrom, double reach,
                               lattice_cells *out);
 void lattice_cells_free(lattice_cells *cells);
+/* Sites of the cells around one, side by side, for those of its atoms that come one after the other. Zeros at first. */
+enum { LATTICE_BLOCK = 512 };
+typedef struct lattice_block {
+    bool seen, filled;
+    int64_t at[3]; /* the cell */
+    int32_t count; /* 0: none, or more than there is room for */
+    float axis[3][LATTICE_BLOCK];
+} lattice_block;
+
 /* Neighbours of atom i, nearer than reach, those nearer than inner first; at most ATN_LATTICE_MOST_NEIGHBOURS, of more
  * those of a crowded cell of its own come first. Atoms at the very same place are left out, and count once for others.
- * Returns how many; without x, y and z that is all. */
-int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner, double reach, float *x, float *y,
-                           float *z, int32_t *n_inner);
+ * Returns how many; without x, y and z that is all. block: of the atom before, or NULL; the result is the same. */
+int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner, double reach, lattice_block *block,
+                           float *x, float *y, float *z, int32_t *n_inner);
 
 enum { LATTICE_ROWS = 25 };
 /* Sites of the cells that are at most `around` (0 to 2) cells from that of a site, along each axis: from[k] to end[k] -
@@ -176,8 +195,9 @@ int32_t lattice_cells_rows(const lattice_cells *cells, int32_t site, int32_t aro
                            int32_t end[LATTICE_ROWS]);
 void lattice_cells_at(const lattice_cells *cells, int32_t site, int64_t at[3]);
 
-/* Sites within reach of atom i's own, without it, at most ATN_LATTICE_MOST_NEIGHBOURS. */
-int32_t lattice_cells_sites(const lattice_cells *cells, size_t atom, double reach, int32_t *out);
+/* Sites within reach of atom i's own, without it, at most ATN_LATTICE_MOST_NEIGHBOURS. far (may be NULL): squares of
+ * their distances. */
+int32_t lattice_cells_sites(const lattice_cells *cells, size_t atom, double reach, int32_t *out, float *far);
 
 /* ---- the engine ---- */
 /* What the kernels found for one model and one atom: the best of the candidates. */

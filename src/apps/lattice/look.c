@@ -104,7 +104,8 @@ static void sums_uneven(const atn_lattice *l, const lattice_slot *s, const float
             p->g[a + 3] -= p->w[3 * a + b] * p->t[b];
         }
     for (int32_t k = l->near.start[i]; k < l->near.start[i + 1]; ++k) {
-        double y[3], d[3], wd[3], c = place(l, s, pull, p, k, y, d) * (p->left ? (double)p->left[k - l->near.start[i]] : 1);
+        double y[3], d[3], wd[3],
+            c = place(l, s, pull, p, k, y, d) * (p->left ? (double)p->left[k - l->near.start[i]] : 1);
         /* y moves by w x y - t: columns of j */
         double j[3][6] = {{0, y[2], -y[1], -1, 0, 0}, {-y[2], 0, y[0], 0, -1, 0}, {y[1], -y[0], 0, 0, 0, -1}}, wj[3][6];
         p->weight += c;
@@ -202,8 +203,8 @@ static turning without_shifts(const double h[36], double more) {
     double per = 1 / out.shifts, s[3][3];
     for (int a = 0; a < 3; ++a)
         for (int c = 0; c <= a; ++c)
-            s[a][c] = h[6 * a + c] + (a == c ? more : 0) -
-                      per * (b[a] * b[c] + b[6 + a] * b[6 + c] + b[12 + a] * b[12 + c]);
+            s[a][c] =
+                h[6 * a + c] + (a == c ? more : 0) - per * (b[a] * b[c] + b[6 + a] * b[6 + c] + b[12 + a] * b[12 + c]);
     out.d[0] = fmax(s[0][0], least);
     out.l10 = s[1][0] / out.d[0], out.l20 = s[2][0] / out.d[0];
     out.d[1] = fmax(s[1][1] - out.l10 * s[1][0], least);

@@ -11,10 +11,10 @@
 #include <math.h>
 
 static const double PLANE[] = {0.07, 0.22, 0.4, 0.65}, CHANCE = 0.1; /* of the cut-off; of an atom to be near one */
-static const double OPEN = 0.15;          /* of the cut-off: neighbours so near to a plane may be on either side */
-static const float LEFT = 0.005F;         /* chance of the others to be on the wrong one */
-static const double FAR = 20;             /* nats */
-static const float LITTLE = 8.3e-7F;      /* no density counts as less than so much of the other one */
+static const double OPEN = 0.15;     /* of the cut-off: neighbours so near to a plane may be on either side */
+static const float LEFT = 0.005F;    /* chance of the others to be on the wrong one */
+static const double FAR = 20;        /* nats */
+static const float LITTLE = 8.3e-7F; /* no density counts as less than so much of the other one */
 static const double NEVER = -1e30;
 static const double FEW = 0.3; /* of the neighbours: a lattice that explains fewer is not the atom's */
 enum { PLANES = sizeof PLANE / sizeof *PLANE };

@@ -1,7 +1,7 @@
 /* Neighbours by cell lists: atoms are sorted into cells as wide as the cut-off, so that all neighbours of one are in 27
  * cells. Where nearly all cells would be empty, those that are not are listed. Atoms at one place are one site, so that
  * no cell is crowded by them. Memory: 24 bytes an atom, and 4 a cell, of which there are at most two an atom. */
-#include "apps/lattice/lattice.h"
+#include "apps/lattice/near_sums.h"
 
 #include "base/extreme.h"
 #include "base/lanes.h"
@@ -344,89 +344,122 @@ static void row_of(const lattice_cells *c, int64_t low, int64_t high, int64_t y,
     *end = c->start[cell];
 }
 
-/* What is collected for one atom: nearer ones from the front, the others behind. */
+/* What is collected for one atom: which of some points, the nearer ones and the others. */
+enum { MOST = ATN_LATTICE_MOST_NEIGHBOURS };
 typedef struct collected {
-    float *x, *y, *z;
-    int32_t count, inner;
+    int32_t inner, outer; /* how many */
+    int32_t is_inner[MOST + 1], is_outer[MOST + 1];
     float p[3], inner2, reach2;
 } collected;
 
-enum { AT_ONCE = 64 };
+enum { AT_ONCE = LATTICE_BLOCK };
 static const float ITSELF = 1e-8F; /* the square of a distance: the atom, or one at its place */
 
-ATN_IN_LANES static void find_squares(const lattice_cells *c, const collected *to, int32_t from, int32_t n,
+ATN_IN_LANES static void find_squares(const float *const axis[3], const float p[3], int32_t from, int32_t n,
                                       float *restrict square) {
-    const float *restrict x = c->axis[0] + from, *restrict y = c->axis[1] + from, *restrict z = c->axis[2] + from;
-    const float px = to->p[0], py = to->p[1], pz = to->p[2];
+    const float *restrict x = axis[0] + from, *restrict y = axis[1] + from, *restrict z = axis[2] + from;
+    const float px = p[0], py = p[1], pz = p[2];
     ATN_LANES()
     for (int32_t k = 0; k < n; ++k)
         square[k] = (x[k] - px) * (x[k] - px) + (y[k] - py) * (y[k] - py) + (z[k] - pz) * (z[k] - pz);
 }
 
-ATN_IN_LANES static int32_t count_inside(const float *restrict square, int32_t n, float reach2) {
-    int32_t sum = 0;
-    ATN_LANES(reduction(+ : sum))
-    for (int32_t k = 0; k < n; ++k) sum += (square[k] < reach2) & (square[k] >= ITSELF);
-    return sum;
-}
-
-static void add_one(collected *to, const lattice_cells *c, int32_t k, float square) {
-    int32_t at = to->count++, first = to->inner;
-    to->inner += square < to->inner2;
-    if (square < to->inner2) { /* the first of the outer ones makes room */
-        to->x[at] = to->x[first], to->y[at] = to->y[first], to->z[at] = to->z[first];
-        at = first;
-    }
-    to->x[at] = c->axis[0][k] - to->p[0], to->y[at] = c->axis[1][k] - to->p[1], to->z[at] = c->axis[2][k] - to->p[2];
-}
-
-static void collect(collected *to, const lattice_cells *c, int32_t from, int32_t end) {
-    enum { MOST = ATN_LATTICE_MOST_NEIGHBOURS };
-    for (; from < end && to->count < MOST; from += AT_ONCE) {
+/* No more than MOST in all. Without a branch: which are near is as good as random. */
+static void collect(collected *to, const float *const axis[3], int32_t from, int32_t end) {
+    const float reach2 = to->reach2, inner2 = to->inner2;
+    for (; from < end && to->inner + to->outer < MOST; from += AT_ONCE) {
         int32_t n = end - from < AT_ONCE ? end - from : AT_ONCE, inside[AT_ONCE], count = 0;
+        int32_t inner = to->inner, outer = to->outer;
         float square[AT_ONCE];
-        find_squares(c, to, from, n, square);
-        if (!to->x) {
-            to->count += count_inside(square, n, to->reach2);
-            to->inner += count_inside(square, n, to->inner2 < to->reach2 ? to->inner2 : to->reach2);
-            if (to->count > MOST) to->count = MOST;
-            continue;
-        }
-        for (int32_t k = 0; k < n; ++k) { /* without a branch: which are is as good as random */
+        find_squares(axis, to->p, from, n, square);
+        for (int32_t k = 0; k < n; ++k) {
             inside[count] = k;
-            count += (square[k] < to->reach2) & (square[k] >= ITSELF);
+            count += (square[k] < reach2) & (square[k] >= ITSELF);
         }
-        for (int32_t k = 0; k < count && to->count < MOST; ++k) add_one(to, c, from + inside[k], square[inside[k]]);
+        if (count > MOST - inner - outer) count = MOST - inner - outer;
+        for (int32_t k = 0; k < count; ++k) {
+            int32_t nearer = square[inside[k]] < inner2;
+            to->is_inner[inner] = to->is_outer[outer] = from + inside[k];
+            inner += nearer;
+            outer += !nearer;
+        }
+        to->inner = inner, to->outer = outer;
     }
 }
 
-int32_t lattice_cells_near(const lattice_cells *c, size_t atom, double inner, double reach, float *x, float *y,
-                           float *z, int32_t *n_inner) {
-    int32_t site = c->site[c->rank[atom]], from, end;
-    collected to = {.x = x, .y = y, .z = z, .inner2 = (float)(inner * inner), .reach2 = (float)(reach * reach)};
-    int64_t at[3];
-    for (int axis = 0; axis < 3; ++axis) {
-        to.p[axis] = c->axis[axis][site];
-        at[axis] = (int64_t)((double)to.p[axis] / c->edge);
-        if (at[axis] >= c->size[axis]) at[axis] = c->size[axis] - 1;
+static void put_places(const collected *to, const float *const axis[3], float *const out[3]) {
+    for (int c = 0; c < 3; ++c) {
+        const float *restrict from = axis[c], p = to->p[c];
+        float *restrict place = out[c];
+        for (int32_t k = 0; k < to->inner; ++k) place[k] = from[to->is_inner[k]] - p;
+        for (int32_t k = 0; k < to->outer; ++k) place[to->inner + k] = from[to->is_outer[k]] - p;
     }
-    row_of(c, at[0], at[0], at[1], at[2], &from, &end);
-    if (end - from > ATN_LATTICE_MOST_NEIGHBOURS) { /* as many as are looked at: those around need no look */
-        collect(&to, c, from, end);
-        *n_inner = to.inner;
-        if (to.count == ATN_LATTICE_MOST_NEIGHBOURS) return to.count;
-        to.count = to.inner = 0;
-    }
-    for (int64_t dz = -1; dz <= 1; ++dz)
-        for (int64_t dy = -1; dy <= 1; ++dy) {
-            int64_t cy = at[1] + dy, cz = at[2] + dz, low = at[0] > 0 ? at[0] - 1 : 0;
-            int64_t high = at[0] + 1 < c->size[0] ? at[0] + 1 : at[0];
-            if (cy < 0 || cz < 0 || cy >= c->size[1] || cz >= c->size[2]) continue;
-            row_of(c, low, high, cy, cz, &from, &end);
-            collect(&to, c, from, end);
+}
+
+/* Rows of the cells around one, in which lie all neighbours of its atoms. */
+static int32_t rows_around(const lattice_cells *c, const int64_t at[3], int32_t around, int32_t from[LATTICE_ROWS],
+                           int32_t end[LATTICE_ROWS]) {
+    int64_t low = at[0] > around ? at[0] - around : 0;
+    int64_t high = at[0] + around < c->size[0] ? at[0] + around : c->size[0] - 1;
+    int32_t rows = 0;
+    for (int64_t z = at[2] - around; z <= at[2] + around; ++z)
+        for (int64_t y = at[1] - around; y <= at[1] + around; ++y) {
+            if (y < 0 || z < 0 || y >= c->size[1] || z >= c->size[2]) continue;
+            row_of(c, low, high, y, z, &from[rows], &end[rows]);
+            ++rows;
         }
+    return rows;
+}
+
+static void fill_block(const lattice_cells *c, lattice_block *block) {
+    int32_t from[LATTICE_ROWS], end[LATTICE_ROWS], rows = rows_around(c, block->at, 1, from, end), sum = 0;
+    for (int32_t r = 0; r < rows; ++r) {
+        int32_t n = end[r] - from[r];
+        if (n > LATTICE_BLOCK - sum) return; /* crowded: row by row */
+        for (int axis = 0; axis < 3; ++axis)
+            memcpy(block->axis[axis] + sum, c->axis[axis] + from[r], (size_t)n * sizeof **block->axis);
+        sum += n;
+    }
+    block->count = sum;
+}
+
+/* The second atom of a cell in a row makes its block. */
+static bool has_block(const lattice_cells *c, const int64_t at[3], lattice_block *block) {
+    if (block->seen && memcmp(block->at, at, sizeof block->at) == 0) {
+        if (!block->filled) fill_block(c, block);
+        block->filled = true;
+        return block->count > 0;
+    }
+    block->seen = true, block->filled = false, block->count = 0;
+    memcpy(block->at, at, sizeof block->at);
+    return false;
+}
+
+int32_t lattice_cells_near(const lattice_cells *c, size_t atom, double inner, double reach, lattice_block *block,
+                           float *x, float *y, float *z, int32_t *n_inner) {
+    int32_t site = c->site[c->rank[atom]], from[LATTICE_ROWS], end[LATTICE_ROWS], own, behind;
+    const float *const all[3] = {c->axis[0], c->axis[1], c->axis[2]};
+    collected to = {.inner2 = (float)(inner * inner), .reach2 = (float)(reach * reach)};
+    int64_t at[3];
+    for (int axis = 0; axis < 3; ++axis) to.p[axis] = c->axis[axis][site];
+    lattice_cells_at(c, site, at);
+    if (block && has_block(c, at, block)) {
+        const float *const some[3] = {block->axis[0], block->axis[1], block->axis[2]};
+        collect(&to, some, 0, block->count);
+        if (x) put_places(&to, some, (float *const[3]){x, y, z});
+        *n_inner = to.inner;
+        return to.inner + to.outer;
+    }
+    row_of(c, at[0], at[0], at[1], at[2], &own, &behind);
+    if (behind - own > MOST) collect(&to, all, own, behind); /* as many as are looked at: those around need no look */
+    if (to.inner + to.outer < MOST) {
+        int32_t rows = rows_around(c, at, 1, from, end);
+        to.inner = to.outer = 0;
+        for (int32_t r = 0; r < rows; ++r) collect(&to, all, from[r], end[r]);
+    }
+    if (x) put_places(&to, all, (float *const[3]){x, y, z});
     *n_inner = to.inner;
-    return to.count;
+    return to.inner + to.outer;
 }
 
 void lattice_cells_at(const lattice_cells *c, int32_t site, int64_t at[3]) {
@@ -439,41 +472,36 @@ void lattice_cells_at(const lattice_cells *c, int32_t site, int64_t at[3]) {
 int32_t lattice_cells_rows(const lattice_cells *c, int32_t site, int32_t around, int32_t from[LATTICE_ROWS],
                            int32_t end[LATTICE_ROWS]) {
     int64_t at[3];
-    int32_t rows = 0;
     lattice_cells_at(c, site, at);
-    int64_t low = at[0] > around ? at[0] - around : 0,
-            high = at[0] + around < c->size[0] ? at[0] + around : c->size[0] - 1;
-    for (int64_t z = at[2] - around; z <= at[2] + around; ++z)
-        for (int64_t y = at[1] - around; y <= at[1] + around; ++y) {
-            if (y < 0 || z < 0 || y >= c->size[1] || z >= c->size[2]) continue;
-            row_of(c, low, high, y, z, &from[rows], &end[rows]);
-            ++rows;
-        }
-    return rows;
+    return rows_around(c, at, around, from, end);
 }
 
-int32_t lattice_cells_sites(const lattice_cells *c, size_t atom, double reach, int32_t *out) {
+int32_t lattice_cells_sites(const lattice_cells *c, size_t atom, double reach, int32_t *out, float *far) {
+    const float *const axis[3] = {c->axis[0], c->axis[1], c->axis[2]};
     int32_t site = c->site[c->rank[atom]], from, end, n = 0;
     int64_t low[3], high[3];
-    collected to = {.reach2 = (float)(reach * reach)};
-    for (int axis = 0; axis < 3; ++axis) {
-        double at = (double)c->axis[axis][site];
-        to.p[axis] = c->axis[axis][site];
-        low[axis] = (int64_t)fmax(floor((at - reach) / c->edge), 0);
-        high[axis] = (int64_t)fmin(floor((at + reach) / c->edge), (double)(c->size[axis] - 1));
+    float p[3], reach2 = (float)(reach * reach);
+    for (int a = 0; a < 3; ++a) {
+        double at = (double)c->axis[a][site];
+        p[a] = c->axis[a][site];
+        low[a] = (int64_t)fmax(floor((at - reach) / c->edge), 0);
+        high[a] = (int64_t)fmin(floor((at + reach) / c->edge), (double)(c->size[a] - 1));
     }
     for (int64_t z = low[2]; z <= high[2]; ++z)
         for (int64_t y = low[1]; y <= high[1]; ++y) {
             row_of(c, low[0], high[0], y, z, &from, &end);
-            for (; from < end && n < ATN_LATTICE_MOST_NEIGHBOURS; from += AT_ONCE) {
+            for (; from < end && n < MOST; from += AT_ONCE) {
                 int32_t some = end - from < AT_ONCE ? end - from : AT_ONCE, inside[AT_ONCE], count = 0;
                 float square[AT_ONCE];
-                find_squares(c, &to, from, some, square);
+                find_squares(axis, p, from, some, square);
                 for (int32_t k = 0; k < some; ++k) {
-                    inside[count] = from + k;
-                    count += (square[k] < to.reach2) & (from + k != site);
+                    inside[count] = k;
+                    count += (square[k] < reach2) & (from + k != site);
                 }
-                for (int32_t k = 0; k < count && n < ATN_LATTICE_MOST_NEIGHBOURS; ++k) out[n++] = inside[k];
+                for (int32_t k = 0; k < count && n < MOST; ++k) {
+                    if (far) far[n] = square[inside[k]];
+                    out[n++] = from + inside[k];
+                }
             }
         }
     return n;
@@ -485,13 +513,14 @@ atn_status lattice_near_make(const atn_ctx *ctx, size_t atoms, size_t room, latt
     bool good = true;
     *out = (lattice_near){.room = room};
     for (int axis = 0; axis < 3; ++axis) {
-        out->axis[axis] = atn_zalloc(ctx, room * sizeof **out->axis);
+        out->axis[axis] = atn_zalloc(ctx, (room + NEAR_LANES) * sizeof **out->axis);
         good = good && out->axis[axis];
     }
     out->start = atn_zalloc(ctx, (atoms + 1) * sizeof *out->start);
     out->inner = atn_zalloc(ctx, atoms * sizeof *out->inner);
     out->hint = atn_zalloc(ctx, atoms * sizeof *out->hint);
-    return good && out->start && out->inner && out->hint ? ATN_OK : ATN_ERR_MEMORY;
+    out->null = atn_zalloc(ctx, atoms * sizeof *out->null);
+    return good && out->start && out->inner && out->hint && out->null ? ATN_OK : ATN_ERR_MEMORY;
 }
 
 void lattice_near_free(const atn_ctx *ctx, lattice_near *near) {
@@ -499,5 +528,6 @@ void lattice_near_free(const atn_ctx *ctx, lattice_near *near) {
     atn_free(ctx, near->start);
     atn_free(ctx, near->inner);
     atn_free(ctx, near->hint);
+    atn_free(ctx, near->null);
     *near = (lattice_near){0};
 }

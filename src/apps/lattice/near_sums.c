@@ -2,8 +2,6 @@
  * sums, so that each loop is a plain one over arrays. */
 #include "apps/lattice/near_sums.h"
 
-#include "base/lanes.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +13,9 @@ typedef struct places {
     float y[3][MOST], d[3][MOST], square[MOST], chance[MOST], density[MOST], counts[MOST];
     int32_t at[MOST];
 } places;
+
+/* Loops go through whole registers, with neighbours of others at the end that count nothing. */
+static ATN_INLINE int32_t rounded(int32_t n) { return (n + (int32_t)NEAR_LANES - 1) & -(int32_t)NEAR_LANES; }
 
 static inline float whole(float x) { return (x + 12582912.0F) - 12582912.0F; } /* the nearest integer, |x| < 2^22 */
 
@@ -33,11 +34,12 @@ static inline float power(float x) {
 
 ATN_IN_LANES static void find_places(const near_pose *p, places *to) {
     const float *restrict x = p->x[0], *restrict y = p->x[1], *restrict z = p->x[2];
+    const int32_t n = rounded(p->n);
     for (int c = 0; c < 3; ++c) {
         const float a = p->m[3 * c], b = p->m[3 * c + 1], e = p->m[3 * c + 2], t = p->t[c];
         float *restrict out = to->y[c];
         ATN_LANES()
-        for (int32_t k = 0; k < p->n; ++k) out[k] = a * x[k] + b * y[k] + e * z[k] - t;
+        for (int32_t k = 0; k < n; ++k) out[k] = a * x[k] + b * y[k] + e * z[k] - t;
     }
 }
 
@@ -64,10 +66,11 @@ static ATN_INLINE apart nearest_of(const lattice_sites *s, int32_t atoms, float 
 /* One loop for each number of atoms that cells have, so that it is known in it: 1, 2, 4, 8. */
 static ATN_INLINE void find_sites_of(const lattice_sites *s, int32_t atoms, int32_t n, places *to) {
     const lattice_sites of = *s;
+    const int32_t all = rounded(n);
     const float *restrict yx = to->y[0], *restrict yy = to->y[1], *restrict yz = to->y[2];
     float *restrict dx = to->d[0], *restrict dy = to->d[1], *restrict dz = to->d[2], *restrict square = to->square;
     ATN_LANES()
-    for (int32_t k = 0; k < n; ++k) {
+    for (int32_t k = 0; k < all; ++k) {
         apart d = nearest_of(&of, atoms, yx[k], yy[k], yz[k]);
         dx[k] = d.x, dy[k] = d.y, dz[k] = d.z, square[k] = d.square;
     }
@@ -91,8 +94,9 @@ ATN_IN_LANES static void find_voxels(const lattice_box *box, int32_t n, places *
     const int32_t nx = box->size[0], ny = box->size[1], nz = box->size[2];
     const float *restrict yx = to->y[0], *restrict yy = to->y[1], *restrict yz = to->y[2];
     int32_t *restrict at = to->at;
+    const int32_t all = rounded(n);
     ATN_LANES()
-    for (int32_t k = 0; k < n; ++k) {
+    for (int32_t k = 0; k < all; ++k) {
         int32_t x = (int32_t)fabsf(yx[k] * per + ox), y = (int32_t)fabsf(yy[k] * per + oy);
         int32_t z = (int32_t)fabsf(yz[k] * per + oz);
         x = x < nx ? x : nx - 1, y = y < ny ? y : ny - 1, z = z < nz ? z : nz - 1;
@@ -104,8 +108,9 @@ ATN_IN_LANES static void find_voxels(const lattice_box *box, int32_t n, places *
 ATN_IN_LANES static void weigh(const near_pose *p, bool told, places *to) {
     const float w = p->w, most = p->most, gas = p->gas, least = told ? 1e-6F : 0;
     float *restrict square = to->square, *restrict chance = to->chance, *restrict density = to->density;
+    const int32_t all = rounded(p->n);
     ATN_LANES()
-    for (int32_t k = 0; k < p->n; ++k) {
+    for (int32_t k = 0; k < all; ++k) {
         float off = w * square[k], own = most * power(-0.5F * (off < NOWHERE ? off : NOWHERE));
         own = off < NOWHERE && (least == 0 || chance[k] >= least) ? own : 0;
         density[k] = own + gas;
@@ -119,8 +124,9 @@ ATN_IN_LANES static void add_up(int32_t n, places *from, near_moments *out) {
     const float *restrict c = from->counts;
     float one = 0, y0 = 0, y1 = 0, y2 = 0, d0 = 0, d1 = 0, d2 = 0, x0 = 0, x1 = 0, x2 = 0, spread = 0;
     float q0 = 0, q1 = 0, q2 = 0, q3 = 0, q4 = 0, q5 = 0;
+    const int32_t all = rounded(n);
     ATN_LANES(reduction(+ : one, y0, y1, y2, d0, d1, d2, x0, x1, x2, spread, q0, q1, q2, q3, q4, q5))
-    for (int32_t k = 0; k < n; ++k) {
+    for (int32_t k = 0; k < all; ++k) {
         float a0 = c[k] * yx[k], a1 = c[k] * yy[k], a2 = c[k] * yz[k];
         one += c[k], y0 += a0, y1 += a1, y2 += a2;
         d0 += c[k] * dx[k], d1 += c[k] * dy[k], d2 += c[k] * dz[k];
@@ -138,6 +144,7 @@ ATN_IN_LANES static void add_up(int32_t n, places *from, near_moments *out) {
 static void count(const near_pose *p, places *to) {
     if (!p->left) memcpy(to->counts, to->chance, (size_t)p->n * sizeof *to->counts);
     for (int32_t k = 0; k < p->n && p->left; ++k) to->counts[k] = to->chance[k] * p->left[k];
+    for (int32_t k = p->n; k < rounded(p->n); ++k) to->counts[k] = 0;
 }
 
 double near_logarithms(const float *density, int32_t n) {
@@ -168,12 +175,13 @@ void near_sums_crystal(const lattice_slot *s, const near_pose *p, float *each, n
 /* How far places are off what the table has in d: places of sites, where it is mirrored those of one side. */
 ATN_IN_LANES static void find_offsets(const bool mirror[3], int32_t n, places *to) {
     float *restrict square = to->square;
+    const int32_t all = rounded(n);
     for (int c = 0; c < 3; ++c) {
         const float *restrict y = to->y[c];
         float *restrict d = to->d[c];
         const bool folded = mirror[c], first = c == 0;
         ATN_LANES()
-        for (int32_t k = 0; k < n; ++k) {
+        for (int32_t k = 0; k < all; ++k) {
             float off = y[k] - (folded ? copysignf(d[k], y[k]) : d[k]);
             d[k] = off;
             square[k] = off * off + (first ? 0 : square[k]);
@@ -187,7 +195,7 @@ void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const 
     double sum = 0;
     find_places(p, &at);
     find_voxels(&s->box, p->n, &at);
-    for (int32_t k = 0; k < p->n; ++k) {
+    for (int32_t k = 0; k < rounded(p->n); ++k) {
         const float *v = pull + LATTICE_PULL * (size_t)at.at[k];
         at.chance[k] = v[0];
         at.d[0][k] = v[1], at.d[1][k] = v[2], at.d[2][k] = v[3];
@@ -206,9 +214,10 @@ static ATN_INLINE float misfit_of(const lattice_sites *s, int32_t atoms, const n
     const lattice_sites of = *s;
     const float *restrict x = p->x[0], *restrict y = p->x[1], *restrict z = p->x[2];
     const near_pose at = *p;
+    const int32_t all = rounded(p->n);
     float sum = 0;
     ATN_LANES(reduction(+ : sum))
-    for (int32_t k = 0; k < at.n; ++k) {
+    for (int32_t k = 0; k < all; ++k) {
         float ax = at.m[0] * x[k] + at.m[1] * y[k] + at.m[2] * z[k] - at.t[0];
         float ay = at.m[3] * x[k] + at.m[4] * y[k] + at.m[5] * z[k] - at.t[1];
         float az = at.m[6] * x[k] + at.m[7] * y[k] + at.m[8] * z[k] - at.t[2];
@@ -222,6 +231,7 @@ ATN_IN_LANES double near_misfit(const lattice_slot *s, const near_pose *p, float
     const lattice_sites *of = &s->sites;
     float counts[MOST];
     for (int32_t k = 0; k < p->n; ++k) counts[k] = p->left ? p->left[k] : 1;
+    for (int32_t k = p->n; k < rounded(p->n); ++k) counts[k] = 0;
     if (of->atoms == 1) return (double)misfit_of(of, 1, p, far, counts);
     if (of->atoms == 2) return (double)misfit_of(of, 2, p, far, counts);
     if (of->atoms == 4) return (double)misfit_of(of, 4, p, far, counts);

@@ -3,16 +3,19 @@
 #define ATN_APPS_LATTICE_NEAR_SUMS_H
 
 #include "apps/lattice/lattice.h"
+#include "base/lanes.h"
+
+enum { NEAR_LANES = ATN_WIDEST / sizeof(float) }; /* places that are looked at once */
 
 /* y = m x - t is where a neighbour x is in the crystal, d how far it is off its site; w one over the square of the
  * noise; its density is most exp(-w d^2 / 2) + gas. */
 typedef struct near_pose {
     int32_t n;         /* <= ATN_LATTICE_MOST_NEIGHBOURS */
-    const float *x[3]; /* of the neighbours */
+    const float *x[3]; /* of the neighbours; behind them there are finite numbers up to a multiple of NEAR_LANES */
     float m[9], t[3];
     float w, most, gas;
     const float *left; /* how much each counts; NULL: wholly */
-    bool told;          /* the likelihood is wanted */
+    bool told;         /* the likelihood is wanted */
 } near_pose;
 
 /* With c the chance of a neighbour to be on its site: sums of c, c y, c d, c y x d, c y y^T (lower half), c d^2. */

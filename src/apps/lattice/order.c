@@ -44,7 +44,7 @@ static bool look(const search *s, size_t atom, const atn_lattice_atom *found, pi
     const lattice_order *o = &s->l->order[s->model];
     double constant = s->l->info.constant[s->model], m[9], q[4];
     int32_t own = s->cells->site[s->cells->rank[atom]], list[ATN_LATTICE_MOST_NEIGHBOURS];
-    int32_t n = lattice_cells_sites(s->cells, atom, SHELLS * constant + s->l->info.noise, list);
+    int32_t n = lattice_cells_sites(s->cells, atom, SHELLS * constant + s->l->info.noise, list, NULL);
     for (int k = 0; k < 4; ++k) q[k] = (double)found->quaternion[k];
     geom_quaternion_matrix(q, m);
     out->count = 1;

@@ -64,11 +64,13 @@ ATN_IN_LANES static void find_bins(const lattice_near *near, int32_t first, int3
 
 double lattice_null(const atn_lattice *l, size_t i) {
     double sum = 0;
+    if (!isnan(l->near.null[i])) return l->near.null[i];
     for (int32_t from = l->near.start[i], end = l->near.start[i + 1]; from < end; from += AT_ONCE) {
         int32_t n = end - from < AT_ONCE ? end - from : AT_ONCE, bin[AT_ONCE];
         find_bins(&l->near, from, n, l->info.cutoff, bin);
         for (int32_t k = 0; k < n; ++k) sum += l->null[bin[k]];
     }
+    l->near.null[i] = sum;
     return sum;
 }
 

@@ -9,8 +9,7 @@
 static void add_set(atn_lattice *l, const lattice_sets *sets, size_t set) {
     int32_t at = l->near.start[l->near.atoms];
     at += lattice_set_near(sets, set, l->info.cutoff, l->near.axis[0] + at, l->near.axis[1] + at, l->near.axis[2] + at);
-    l->near.inner[l->near.atoms] = at;
-    l->near.start[++l->near.atoms] = at;
+    lattice_near_add(&l->near, at, at);
 }
 
 static atn_status open(atn_lattice *l, const lattice_sets *sets) {

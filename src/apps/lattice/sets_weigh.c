@@ -55,8 +55,7 @@ static void add_made(atn_lattice *l, const lattice_points *points, double noise,
         for (int axis = 0; axis < 3; ++axis) p[axis] = (2 * atn_random_unit(random) - 1) * l->info.cutoff;
         add_point(l, &at, p);
     }
-    l->near.inner[l->near.atoms] = at;
-    l->near.start[++l->near.atoms] = at;
+    lattice_near_add(&l->near, at, at);
 }
 
 /* Chances of all models. */

@@ -147,8 +147,8 @@ KIT_TEST(neighbours_are_all) {
     lattice_cells cells;
     kit_ok(ctx, lattice_cells_make(ctx, &atoms, 10, 4, &cells));
     for (size_t k = 0; k < ATOMS; k += 13) {
-        int32_t inner, again, count = 0, near = 0, n = lattice_cells_near(&cells, k, 2.5, 4, x, y, z, &inner);
-        assert_int_equal(lattice_cells_near(&cells, k, 2.5, 4, NULL, NULL, NULL, &again), n); /* only counted */
+        int32_t inner, again, count = 0, near = 0, n = lattice_cells_near(&cells, k, 2.5, 4, NULL, x, y, z, &inner);
+        assert_int_equal(lattice_cells_near(&cells, k, 2.5, 4, NULL, NULL, NULL, NULL, &again), n); /* only counted */
         assert_int_equal(again, inner);
         for (size_t other = 0; other < ATOMS; ++other) {
             double square = 0;
@@ -160,6 +160,33 @@ KIT_TEST(neighbours_are_all) {
         assert_int_equal(inner, near);
         for (int32_t i = 0; i < n; ++i) assert_int_equal(x[i] * x[i] + y[i] * y[i] + z[i] * z[i] < 6.25F, i < inner);
     }
+    lattice_cells_free(&cells);
+}
+
+/* Atoms that come cell by cell share what is around; a cell with too many around it does not. */
+KIT_TEST(blocks_have_the_same_neighbours) {
+    enum { ATOMS = 6000, MOST = ATN_LATTICE_MOST_NEIGHBOURS };
+    static double axis[3][ATOMS];
+    static float one[3][MOST], two[3][MOST];
+    uint64_t seed = 8;
+    size_t shared = 0, crowded = 0;
+    for (int k = 0; k < ATOMS; ++k)
+        for (int a = 0; a < 3; ++a) axis[a][k] = (k < ATOMS / 3 ? 6 : 40) * kit_uniform(&seed);
+    atn_atoms atoms = {.count = ATOMS, .own = ATOMS, .position = {axis[0], axis[1], axis[2]}};
+    lattice_cells cells;
+    lattice_block block = {.seen = false};
+    kit_ok(ctx, lattice_cells_make(ctx, &atoms, 1, 4, &cells));
+    for (size_t k = 0; k < ATOMS; ++k) {
+        int32_t inner, again;
+        size_t atom = (size_t)cells.order[k];
+        int32_t n = lattice_cells_near(&cells, atom, 2.5, 4, NULL, one[0], one[1], one[2], &inner);
+        assert_int_equal(lattice_cells_near(&cells, atom, 2.5, 4, &block, two[0], two[1], two[2], &again), n);
+        assert_int_equal(again, inner);
+        for (int a = 0; a < 3; ++a) assert_memory_equal(one[a], two[a], (size_t)n * sizeof **one);
+        shared += block.filled && block.count > 0;
+        crowded += block.filled && block.count == 0;
+    }
+    assert_true(shared > ATOMS / 3 && crowded > 100);
     lattice_cells_free(&cells);
 }
 
@@ -179,7 +206,7 @@ KIT_TEST(sparse_cells_are_the_same) {
         kit_ok(ctx, lattice_cells_make(ctx, &atoms, 1, 4, &cells));
         assert_int_equal(cells.key != NULL, far);
         for (size_t k = 0; k < PLACES; ++k) {
-            int32_t inner, count = 0, n = lattice_cells_near(&cells, k, 2.5, 4, x, y, z, &inner);
+            int32_t inner, count = 0, n = lattice_cells_near(&cells, k, 2.5, 4, NULL, x, y, z, &inner);
             for (size_t other = 0; other < PLACES + 1; ++other) {
                 size_t of = other < PLACES ? other : ATOMS - 1;
                 double square = 0;
@@ -275,6 +302,7 @@ int main(void) {
                                        cmocka_unit_test(turns_cover),
                                        cmocka_unit_test(tables_hold_densities),
                                        cmocka_unit_test(neighbours_are_all),
+                                       cmocka_unit_test(blocks_have_the_same_neighbours),
                                        cmocka_unit_test(sparse_cells_are_the_same),
                                        cmocka_unit_test(cores_find_the_same_sites),
                                        cmocka_unit_test(cells_that_cannot_be_counted_are_refused),
