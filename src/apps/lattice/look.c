@@ -13,8 +13,9 @@
 enum { STEPS = 6, WIDE = 2, STEPS_OFF = 4 };
 static const double PI = 3.14159265358979323846, MOST_TURN = 0.2, MOST_SHIFT = 4.5;
 static const double FAR = 12;
-static const double SAME = 0.9985; /* cosine of half the angle between turns that are one */
-static const double LITTLE = 1e-2; /* curvature of turns, so that there is some */
+static const double NOWHERE = 0.003; /* deviations: a step as short as that is the last */
+static const double SAME = 0.9985;   /* cosine of half the angle between turns that are one */
+static const double LITTLE = 1e-2;   /* curvature of turns, so that there is some */
 static const double TURNS = 0.03,
                     LIKELY = 0.5; /* radians by which turns of a grain differ; chance of a turn that is known */
 
@@ -258,7 +259,8 @@ static void sums(const atn_lattice *l, const lattice_slot *s, const float *pull,
         sums_even(l, s, pull, i, p);
 }
 
-static void step(const atn_lattice *l, pose *p) {
+/* False: it went nowhere, and so would the next one. */
+static bool step(const atn_lattice *l, pose *p) {
     double x[6], turn, length = 0, square = 0, q[4];
     if (lattice_is_uneven(l))
         solve_uneven(p->h, LITTLE, p->g, x);
@@ -273,6 +275,8 @@ static void step(const atn_lattice *l, pose *p) {
     for (int a = 0; a < 3; ++a) square += p->t[a] * p->t[a];
     double most = p->off ? INFINITY : MOST_SHIFT * l->sharp;
     for (int a = 0; a < 3 && square > most * most; ++a) p->t[a] *= most / sqrt(square);
+    double far = turn * l->info.cutoff, moved = x[3] * x[3] + x[4] * x[4] + x[5] * x[5] + far * far;
+    return moved > NOWHERE * NOWHERE * l->sharp * l->sharp;
 }
 
 static void keep(const pose *p, double about, lattice_found *f) {
@@ -294,7 +298,7 @@ static void look_from(const atn_lattice *l, const lattice_slot *s, const float *
         p->wide = k < WIDE && !always && !lattice_is_uneven(l);
         p->told = false;
         sums(l, s, pull[!p->wide], i, p);
-        step(l, p);
+        if (!step(l, p) && !p->wide) break;
     }
     p->wide = false, p->told = true;
     sums(l, s, pull[1], i, p);
@@ -351,14 +355,12 @@ void lattice_look_each(const atn_lattice *l, const lattice_slot *s, size_t i, co
 
 /* ---- on no site ---- */
 
+enum { STARTS = 8 };
+
 /* How far neighbours are from sites, in squares of deviations, of which FAR are as bad as any more; no less than
  * `enough` where it is that much. */
-static double misfit_off(const atn_lattice *l, const lattice_slot *s, size_t i, const pose *p, double enough) {
+static double misfit_uneven(const atn_lattice *l, const lattice_slot *s, size_t i, const pose *p, double enough) {
     double y[3], d[3], sum = 0;
-    if (!lattice_is_uneven(l)) {
-        near_pose at = in_lanes(l, i, p);
-        return near_misfit(s, &at, (float)FAR);
-    }
     for (int32_t k = l->near.start[i]; k < l->near.start[i + 1] && sum < enough; ++k) {
         double x[3] = {(double)l->near.axis[0][k], (double)l->near.axis[1][k], (double)l->near.axis[2][k]};
         double counts = p->left ? (double)p->left[k - l->near.start[i]] : 1, square = square_off(s, p, x, y, d);
@@ -367,23 +369,34 @@ static double misfit_off(const atn_lattice *l, const lattice_slot *s, size_t i, 
     return sum;
 }
 
-/* Which shift of a known turn: each of the first neighbours that count may be on a site. */
-static void start_off(const atn_lattice *l, const lattice_slot *s, size_t i, pose *p) {
-    enum { STARTS = 8 };
-    int32_t first = l->near.start[i], tried = 0;
-    double best = INFINITY, t[3] = {0};
-    ready(l, p);
+static void shift_to(const atn_lattice *l, int32_t k, pose *p) {
+    for (int c = 0; c < 3; ++c) {
+        p->t[c] = 0;
+        for (int a = 0; a < 3; ++a) p->t[c] += p->m[3 * c + a] * (double)l->near.axis[a][k];
+    }
+}
+
+static int32_t start_uneven(const atn_lattice *l, const lattice_slot *s, size_t i, pose *p) {
+    int32_t first = l->near.start[i], tried = 0, at = -1;
+    double best = INFINITY;
     for (int32_t n = first; n < l->near.start[i + 1] && tried < STARTS; ++n) {
         if (p->left && p->left[n - first] < 0.5F) continue;
-        double x[3] = {(double)l->near.axis[0][n], (double)l->near.axis[1][n], (double)l->near.axis[2][n]};
-        for (int c = 0; c < 3; ++c) p->t[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2];
+        shift_to(l, n, p);
         ++tried;
-        double here = misfit_off(l, s, i, p, best);
-        if (here >= best) continue;
-        best = here;
-        memcpy(t, p->t, sizeof t);
+        double here = misfit_uneven(l, s, i, p, best);
+        if (here < best) best = here, at = n - first;
     }
-    memcpy(p->t, t, sizeof t);
+    return at;
+}
+
+/* Which shift of a known turn: each of the first neighbours that count may be on a site. */
+static void start_off(const atn_lattice *l, const lattice_slot *s, size_t i, pose *p) {
+    double misfit;
+    ready(l, p);
+    near_pose at = in_lanes(l, i, p);
+    int32_t best = lattice_is_uneven(l) ? start_uneven(l, s, i, p) : near_start(s, &at, STARTS, (float)FAR, &misfit);
+    memset(p->t, 0, sizeof p->t);
+    if (best >= 0) shift_to(l, l->near.start[i] + best, p);
 }
 
 /* s a . b = s . (b a*): one product of quaternions for all symmetries. */
@@ -407,7 +420,7 @@ static double settle_off(const atn_lattice *l, const lattice_slot *s, size_t i, 
     start_off(l, s, i, p);
     for (int n = 0; n < STEPS_OFF; ++n) {
         sums(l, s, NULL, i, p);
-        step(l, p);
+        if (!step(l, p)) break;
     }
     p->each = each;
     sums(l, s, NULL, i, p);

@@ -208,32 +208,42 @@ void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const 
     out->likelihood = wide ? sum : likelihood(p, &at, each);
 }
 
-/* Squares of deviations, `far` at most, that count as `counts` says. */
-static ATN_INLINE float misfit_of(const lattice_sites *s, int32_t atoms, const near_pose *p, float far,
-                                  const float *restrict counts) {
+/* Squares of deviations, `far` at most, of places from one of them on, as if a site were there. */
+static ATN_INLINE float misfit_of(const lattice_sites *s, int32_t atoms, const places *at, int32_t n, int32_t from,
+                                  float w, float far) {
     const lattice_sites of = *s;
-    const float *restrict x = p->x[0], *restrict y = p->x[1], *restrict z = p->x[2];
-    const near_pose at = *p;
-    const int32_t all = rounded(p->n);
+    const float *restrict x = at->y[0], *restrict y = at->y[1], *restrict z = at->y[2], *restrict c = at->counts;
+    const float tx = x[from], ty = y[from], tz = z[from];
+    const int32_t all = rounded(n);
     float sum = 0;
     ATN_LANES(reduction(+ : sum))
     for (int32_t k = 0; k < all; ++k) {
-        float ax = at.m[0] * x[k] + at.m[1] * y[k] + at.m[2] * z[k] - at.t[0];
-        float ay = at.m[3] * x[k] + at.m[4] * y[k] + at.m[5] * z[k] - at.t[1];
-        float az = at.m[6] * x[k] + at.m[7] * y[k] + at.m[8] * z[k] - at.t[2];
-        float square = nearest_of(&of, atoms, ax, ay, az).square * at.w;
-        sum += (square < far ? square : far) * counts[k];
+        float square = nearest_of(&of, atoms, x[k] - tx, y[k] - ty, z[k] - tz).square * w;
+        sum += (square < far ? square : far) * c[k];
     }
     return sum;
 }
 
-ATN_IN_LANES double near_misfit(const lattice_slot *s, const near_pose *p, float far) {
-    const lattice_sites *of = &s->sites;
-    float counts[MOST];
-    for (int32_t k = 0; k < p->n; ++k) counts[k] = p->left ? p->left[k] : 1;
-    for (int32_t k = p->n; k < rounded(p->n); ++k) counts[k] = 0;
-    if (of->atoms == 1) return (double)misfit_of(of, 1, p, far, counts);
-    if (of->atoms == 2) return (double)misfit_of(of, 2, p, far, counts);
-    if (of->atoms == 4) return (double)misfit_of(of, 4, p, far, counts);
-    return (double)misfit_of(of, LATTICE_CELL_ATOMS, p, far, counts);
+ATN_IN_LANES static float find_misfit(const lattice_sites *of, const places *at, const near_pose *p, int32_t from,
+                                      float far) {
+    if (of->atoms == 1) return misfit_of(of, 1, at, p->n, from, p->w, far);
+    if (of->atoms == 2) return misfit_of(of, 2, at, p->n, from, p->w, far);
+    if (of->atoms == 4) return misfit_of(of, 4, at, p->n, from, p->w, far);
+    return misfit_of(of, LATTICE_CELL_ATOMS, at, p->n, from, p->w, far);
+}
+
+int32_t near_start(const lattice_slot *s, const near_pose *p, int32_t most, float far, double *misfit) {
+    places at;
+    int32_t best = -1;
+    float least = INFINITY;
+    find_places(p, &at);
+    for (int32_t k = 0; k < rounded(p->n); ++k) at.counts[k] = k >= p->n ? 0 : p->left ? p->left[k] : 1;
+    for (int32_t k = 0; k < p->n && most > 0; ++k) {
+        if (at.counts[k] < 0.5F) continue;
+        float here = find_misfit(&s->sites, &at, p, k, far);
+        --most;
+        if (here < least) least = here, best = k;
+    }
+    *misfit = (double)least;
+    return best;
 }

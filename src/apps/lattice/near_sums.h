@@ -31,7 +31,9 @@ void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const 
                      near_moments *out);
 /* The sum of the logarithms of densities, some at once. */
 double near_logarithms(const float *density, int32_t n);
-/* How far neighbours are from sites of the crystal: sum of w d^2, `far` at most of each, times how much it counts. */
-double near_misfit(const lattice_slot *s, const near_pose *p, float far);
+/* Which of the first `most` neighbours that count by half or more is on a site best: the sum over all of w d^2, `far`
+ * at most of each, times how much it counts, is the least then. -1: none counts. The shift of the pose is of no matter.
+ */
+int32_t near_start(const lattice_slot *s, const near_pose *p, int32_t most, float far, double *misfit);
 
 #endif

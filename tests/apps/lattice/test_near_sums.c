@@ -65,6 +65,35 @@ static double density_of(const near_pose *p, double square, double *chance) {
     return log(own + (double)p->gas);
 }
 
+/* How far all neighbours are from sites if number `from` is on one. */
+static double misfit_from(const lattice_slot *s, const near_pose *p, int32_t from) {
+    double sum = 0, site[3];
+    place(p, from, site);
+    for (int32_t k = 0; k < p->n; ++k) {
+        double y[3], d[3];
+        place(p, k, y);
+        for (int a = 0; a < 3; ++a) y[a] -= site[a];
+        lattice_kind_off(s->kind, &s->cell, y, d);
+        sum += fmin((d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) * (double)p->w, 12) * (p->left ? (double)p->left[k] : 1);
+    }
+    return sum;
+}
+
+static void start_is_best(const lattice_slot *s, const near_pose *p) {
+    enum { STARTS = 5 };
+    double least = INFINITY, told = 0;
+    int32_t tried = 0, at = near_start(s, p, STARTS, 12, &told);
+    for (int32_t k = 0; k < p->n && tried < STARTS; ++k) {
+        if (p->left && p->left[k] < 0.5F) continue;
+        double here = misfit_from(s, p, k);
+        least = fmin(least, here);
+        ++tried;
+        if (k == at) assert_true(fabs(here - told) < 1e-3 * (1 + p->n));
+    }
+    assert_int_equal(at >= 0, tried > 0);
+    if (tried) assert_true(fabs(told - least) < 1e-3 * (1 + p->n));
+}
+
 static void sites_of_crystals(void **state) {
     static const char *const NAMES[] = {"bcc", "fcc", "hcp", "sc", "diamond"};
     atn_random random;
@@ -74,7 +103,6 @@ static void sites_of_crystals(void **state) {
         lattice_slot s = {.kind = lattice_kind_find(NAMES[c % 5])};
         near_pose p = make(&random, COUNTS[c / 5]);
         near_moments got, wanted = {0};
-        double misfit = 0;
         p.left = c % 2 ? left : NULL;
         s.cell = lattice_kind_cell(s.kind, 3.3);
         s.sites = lattice_kind_sites(s.kind, 3.3);
@@ -89,11 +117,10 @@ static void sites_of_crystals(void **state) {
             double one = density_of(&p, square, &chance);
             add(&p, chance, y, d, one, k, &wanted);
             assert_true(fabs(log((double)each[k]) - one) < 2e-3);
-            misfit += fmin(square * (double)p.w, 12) * (p.left ? (double)p.left[k] : 1);
         }
         if (p.n < MOST) assert_true(isnan(each[p.n]));
         near_to(&got, &wanted, p.n);
-        assert_true(fabs(near_misfit(&s, &p, 12) - misfit) < 1e-3 * (1 + p.n));
+        start_is_best(&s, &p);
     }
 }
 
