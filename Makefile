@@ -6,10 +6,12 @@ GENERATOR := $(if $(shell command -v ninja 2>/dev/null),Ninja,Unix Makefiles)
 CONFIGURE ?= # more options for cmake, when build/ is configured
 SOURCES = git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.js'
 
-.PHONY: all demo test test-all bench wheel format lint install clean help
-all: ## build the program, the library and the tests into build/
-	@test -f $(BUILD)/build.ninja -o -f $(BUILD)/Makefile || cmake -S . -B $(BUILD) -G "$(GENERATOR)" -DCMAKE_BUILD_TYPE=Release $(CONFIGURE)
+.PHONY: all configured demo test test-all bench wheel format lint install clean help
+all: configured ## build the program, the library and the tests into build/
 	@cmake --build $(BUILD) --parallel $(JOBS)
+
+configured:
+	@test -f $(BUILD)/build.ninja -o -f $(BUILD)/Makefile || cmake -S . -B $(BUILD) -G "$(GENERATOR)" -DCMAKE_BUILD_TYPE=Release $(CONFIGURE)
 
 demo: ## install what is missing, build, show the devices, and align two scans that it makes; ends with a report to open
 	@tools/setup demo
@@ -43,13 +45,10 @@ wheel: ## a Python wheel that carries its libraries, into dist/; its tests with 
 format: ## let clang-format lay out every C and JavaScript file
 	@$(SOURCES) | xargs clang-format -i
 
-lint: all ## clang-format, clang-tidy and tools/lint-web, without changing anything
+lint: ## clang-format, clang-tidy and tools/lint-web over what changed since they were content, changing nothing
 	@tools/setup lint
-	@$(SOURCES) | xargs clang-format --dry-run -Werror
-	@$(SOURCES) | grep '\.c$$' | xargs -P $(JOBS) -n 1 clang-tidy -p $(BUILD) --quiet \
-		--extra-arg=-include --extra-arg=$(CURDIR)/tools/lint.h \
-		--extra-arg=-Wno-unknown-warning-option # gcc's
-	@git ls-files --cached --others --exclude-standard '*.js' '*.css' | xargs tools/lint-web
+	@$(MAKE) --no-print-directory configured
+	@tools/lint --jobs $(JOBS) $(BUILD)
 
 install: all ## install under PREFIX (/usr/local); DESTDIR is put before it
 	cmake --install $(BUILD) --prefix "$(PREFIX)"
