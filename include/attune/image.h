@@ -67,8 +67,8 @@ ATN_API atn_status atn_image_set_unit(atn_image *image, const char *unit);
  * unknown. */
 ATN_API atn_status atn_image_set_scale(atn_image *image, double dx_m, double dy_m, double wavelength_m);
 
-/* The extension decides the format: tif, tiff (float32), npy (float64 if it has doubles), gwy (Gwyddion), vti (VTK XML),
- * and for heights in metres sdf (ISO 25178-71) and dat (Zygo MetroPro, which needs the wavelength). Written to a
+/* The extension decides the format: tif, tiff (float32), npy (float64 if it has doubles), gwy (Gwyddion), vti (VTK
+ * XML), and for heights in metres sdf (ISO 25178-71) and dat (Zygo MetroPro, which needs the wavelength). Written to a
  * temporary file, then renamed. */
 ATN_API atn_status atn_image_write(const atn_image *image, const char *path);
 

@@ -4,6 +4,10 @@
 #define ATN_LOWER_BUILD_H
 
 #include "lower/program.h"
+#include <string.h>
+
+/* Sets every ref or number of an array, or of a struct of them, to -1: none is made yet. */
+static inline void ir_clear(void *refs, size_t size) { memset(refs, 0xff, size); }
 
 /* ---- expressions ---- */
 ir_ref ir_make(atn_lowered *p, ir_node node); /* args left 0 are not -1: use the makers below */

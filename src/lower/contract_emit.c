@@ -40,10 +40,12 @@ static void append(lowering *l, ir_statement s) {
 /* ---- products ---- */
 
 static ir_ref element(lowering *l, const contraction *x, int32_t side, ir_ref at, const char *name) {
-    return ir_declare(
-        l->p, l->block, name,
-        ir_make(l->p,
-                (ir_node){.kind = IR_TILE, .type = x->c.type, .width = 1, .arg = {at, -1, -1}, .id = x->tile[side]}));
+    return ir_declare(l->p, l->block, name,
+                      ir_make(l->p, (ir_node){.kind = IR_TILE,
+                                              .type = (int32_t)x->c.type,
+                                              .width = 1,
+                                              .arg = {at, -1, -1},
+                                              .id = x->tile[side]}));
 }
 
 enum { MOST_TILES = 32 };
@@ -264,6 +266,8 @@ static void tiles_carried(lowering *l, const contraction *x, ir_ref from, ir_ref
     int32_t tile = l->v.q[0].tile, depth = x->c.depth;
     ir_ref left_at, right_at;
     operand_set carried, set[2];
+    ir_clear(&carried, sizeof carried);
+    ir_clear(set, sizeof set);
     for (int32_t k = 0; k < x->buffers; ++k)
         contract_fetch(l, x, ir_add_integer(p, from, (int64_t)k * tile), to, ir_address(p, k));
     DO(.kind = IR_MATRIX_WAIT, .step = x->buffers - 1);

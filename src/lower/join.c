@@ -163,6 +163,8 @@ static void find_extremes(lowering *l, const atn_block *b, ir_ref value[][2], in
 static void butterflies(lowering *l, const atn_block *b, ir_ref value[][2], int32_t lanes) {
     for (int32_t distance = lanes / 2; distance > 0; distance /= 2) {
         ir_ref other[ATN_MAX_ACCS][2], joined[ATN_MAX_ACCS][2];
+        ir_clear(other, sizeof other);
+        ir_clear(joined, sizeof joined);
         for (int32_t k = 0; k < b->n_accs; ++k)
             for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) {
                 value[k][part] = ir_declare(l->p, l->block, "mine", value[k][part]);
@@ -199,11 +201,12 @@ static void tile_write(lowering *l, ir_block *block, int32_t tile, ir_ref at, ir
             .kind = IR_TILE_STORE, .id = tile, .index = at, .value = value, .limit = -1, .body = -1, .other = -1});
 }
 
-/* Slots in local memory for every accumulator; false: there are no more tiles. Trees of one type share their slots over
- * time: they are used between barriers. */
+/* Slots in local memory for every accumulator, -1 for parts that it does not have; false: there are no more tiles.
+ * Trees of one type share their slots over time: they are used between barriers. */
 static bool tree_tiles(lowering *l, const atn_block *b, int64_t slots, int32_t tile[][2]) {
     atn_lowered *p = l->p;
     ir_stage *stage = &p->stage[l->stage];
+    ir_clear(tile, ATN_MAX_ACCS * sizeof *tile);
     for (int32_t k = 0, slot = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part, ++slot) {
             int32_t t = -1;
@@ -211,7 +214,7 @@ static bool tree_tiles(lowering *l, const atn_block *b, int64_t slots, int32_t t
             if (!name) p->failed = true;
             for (int32_t n = 0; n < stage->n_tiles && name; ++n)
                 if (stage->tile[n].name[0] == 't' && stage->tile[n].type == (atn_type)acc_type(l, &b->acc[k]) &&
-                    stage->tile[n].elements == slots && __builtin_strcmp(stage->tile[n].name, name) == 0)
+                    stage->tile[n].elements == slots && strcmp(stage->tile[n].name, name) == 0)
                     t = n;
             if (t < 0 && stage->n_tiles == (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
                 lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more accumulators than a group has tiles for", l->g->name);
@@ -268,6 +271,8 @@ static void join_by_tree(lowering *l, const atn_block *b, ir_ref value[][2]) {
     for (int32_t distance = l->cuts.lanes_q / 2; distance > 0; distance /= 2) {
         ir_ref other[ATN_MAX_ACCS][2], joined[ATN_MAX_ACCS][2];
         ir_block inner = IR_EMPTY, *outer = l->block;
+        ir_clear(other, sizeof other);
+        ir_clear(joined, sizeof joined);
         size_t mark = lower_mark(l);
         l->block = &inner;
         for (int32_t k = 0; k < b->n_accs; ++k)

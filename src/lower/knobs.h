@@ -1,7 +1,7 @@
-/* The knobs beside the cuts of dimensions, a row each: name, plain value, least, most, values by name ('|' between them,
- * from 0; NULL: numbers), whether only powers of two are right, the rule that says where a graph or a device does not have
- * it (lower_fits_all: everywhere; fits.h), and what it means, for reports and help. The field of the variant, parsing,
- * printing, help, reports and random tests follow from the row. */
+/* The knobs beside the cuts of dimensions, a row each: name, plain value, least, most, values by name ('|' between
+ * them, from 0; NULL: numbers), whether only powers of two are right, the rule that says where a graph or a device does
+ * not have it (lower_fits_all: everywhere; fits.h), and what it means, for reports and help. The field of the variant,
+ * parsing, printing, help, reports and random tests follow from the row. */
 #ifndef ATN_LOWER_KNOBS_H
 #define ATN_LOWER_KNOBS_H
 

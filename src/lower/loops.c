@@ -118,6 +118,7 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
     bool doubled = l->staged.count > 0 && l->v.stage == 2 && !l->host;
     ir_ref fetched[MAX_PREFETCH], half[MAX_STAGED];
     int32_t half_variable[MAX_STAGED];
+    ir_clear(half_variable, sizeof half_variable);
     if (doubled) {
         lower_stage_prefetch(l, from, fetched);
         for (int32_t n = 0; n < l->staged.count; ++n) {

@@ -190,7 +190,7 @@ void lower_write_turned(lowering *l, const atn_write *w, place at, int32_t d); /
 void lower_stage_open(lowering *l, int32_t block);     /* what is staged for a block, or for the points: 0 */
 void lower_stage_fill(lowering *l, ir_ref tile_start); /* by all items, single buffered */
 void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]); /* into registers: MAX_PREFETCH in all */
-void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]); /* from there into the halves */
+void lower_stage_commit(lowering *l, const ir_ref fetched[], const ir_ref half[]); /* from there into the halves */
 enum { MAX_PREFETCH = 64 };
 int64_t lower_staged_length(const lowering *l, int32_t dim);         /* of a tile along a dimension */
 ir_ref lower_tile_element(lowering *l, const staged *s, lower_at e); /* where it lies in the tile */

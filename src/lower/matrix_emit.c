@@ -248,6 +248,7 @@ static void lay_step(matrix *x, const step_values *v, ir_ref row) {
     const atn_bilinear *f = &x->m.form;
     ir_ref atom[ATN_FORM_ATOMS], words[(MATRIX_MOST_SLOTS + MATRIX_MOST_COLUMNS) / 2], parts[ATN_MAX_ACCS][2];
     int32_t slots = x->m.n_slots / 2, all = slots + x->m.n_columns / 2;
+    ir_clear(words, sizeof words);
     for (int32_t a = 0; a < f->n_atoms; ++a) atom[a] = v->atom[a] < 0 ? -1 : centred(x, a, v->atom[a]);
     slot_words(x, ATN_FORM_STEP, atom, words);
     for (int32_t k = 0; k < x->o.b->n_accs; ++k) {

@@ -81,6 +81,8 @@ void lower_edge(lowering *l, ir_ref done, const ir_ref tile[ATN_MAX_RANK]) {
     int32_t variable[ATN_MAX_RANK], points = l->cuts.n_points, part = ir_new_variable(p, "part", IR_ADDRESS, 1, true);
     size_t mark = lower_mark(l);
     memcpy(start, l->start, sizeof start);
+    ir_clear(range, sizeof range);
+    ir_clear(variable, sizeof variable);
     for (int32_t d = 0; d < ATN_MAX_RANK; ++d) rows[d] = IR_EMPTY;
     for (int32_t d = 0; d < l->cuts.n_points; ++d) {
         ir_ref limit = ir_add(p, l->begin[d], l->extent[d]);

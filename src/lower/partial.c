@@ -92,6 +92,8 @@ static void leave(lowering *l, ir_ref at, int32_t state, ir_ref value) {
 /* All that a group left, and its place empty again. Of several all are looked at before the first is awaited. */
 static void await(lowering *l, const atn_block *b, ir_ref split, ir_ref out[][2]) {
     ir_ref at[ATN_MAX_ACCS][2], seen[ATN_MAX_ACCS][2];
+    ir_clear(at, sizeof at);
+    ir_clear(seen, sizeof seen);
     for (int32_t k = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) {
             at[k][part] = ir_declare(l->p, l->block, "word", first_word(l, b, k, part, split));

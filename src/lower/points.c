@@ -37,6 +37,7 @@ void lower_bind_points(lowering *l, const ir_ref seq[ATN_MAX_RANK]) {
 
 void lower_each_step(lowering *l, void (*step)(lowering *l, void *data), void *data) {
     ir_ref at[ATN_MAX_RANK];
+    ir_clear(at, sizeof at);
     int32_t variable[ATN_MAX_RANK], loop[ATN_MAX_RANK],
         n = 0; /* loop: dimensions with several steps, inner ones first */
     ir_block bodies[ATN_MAX_RANK + 1], *outer = l->block;

@@ -100,6 +100,9 @@ static void accumulate(loops *o, int32_t place_index, int32_t set, place at) {
     ir_ref left[ATN_MAX_ACCS][2], right[ATN_MAX_ACCS][2], result[ATN_MAX_ACCS][2];
     bool by_update = b->acc[0].join == ATN_JOIN_CUSTOM || b->acc[0].join == ATN_JOIN_ORDERED;
     int32_t width = loops_acc_width(o, set);
+    ir_clear(left, sizeof left);
+    ir_clear(right, sizeof right);
+    ir_clear(result, sizeof result);
     for (int32_t k = 0; k < b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part) {
             int32_t variable = *loops_slot(o, place_index, set, k, part);

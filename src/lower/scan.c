@@ -22,6 +22,7 @@ static void first_values(scan *s, scan_accs out) {
 static void step_alone(scan *s, scan_accs carry, place at, scan_accs next) {
     lowering *l = s->l;
     scan_accs right;
+    ir_clear(right, sizeof right);
     scan_keep_running(s, ATN_OP_BEFORE, at, carry);
     SCAN_EACH(s->b, k, part)
     if (!l->p->failed) l->acc_variable[k][part] = l->p->nodes[carry[k][part]].id;
@@ -37,7 +38,7 @@ static void step_alone(scan *s, scan_accs carry, place at, scan_accs next) {
     scan_keep_running(s, ATN_OP_AFTER, at, next);
 }
 
-static void copy(const scan *s, scan_accs from, scan_accs to) { SCAN_EACH(s->b, k, part) to[k][part] = from[k][part]; }
+static void copy(scan_accs from, scan_accs to) { memcpy(to, from, sizeof(scan_accs)); }
 
 /* What is before and after the steps of one row: `until` comes before the row. Of steps side by side, `upto` are those
  * of this item up to each. */
@@ -79,23 +80,23 @@ static void step_rows(scan *s, scan_accs carry, int32_t regs, int32_t pack, ir_r
         if (l->p->failed) return;
         if (r % pack > 0) {
             scan_join(s, "upto", upto[r - 1], upto[r], joined);
-            copy(s, joined, upto[r]);
+            copy(joined, upto[r]);
         }
-        copy(s, upto[r], value[r / pack]);
+        copy(upto[r], value[r / pack]);
     }
     bool before = s->before;
     s->before = before || pack > 1; /* where this item begins */
     scan_group(s, rows, value, earlier, total);
     s->before = before;
     if (l->p->failed) return;
-    copy(s, carry, until);
+    copy(carry, until);
     for (int32_t r = 0; r < rows && !l->p->failed; ++r) { /* until: what comes before the row */
         row_values(s, r * pack, pack, until, earlier[r], value[r], upto);
         if (r == 0) {
-            copy(s, total[r], below);
+            copy(total[r], below);
         } else {
             scan_join(s, "below", below, total[r], joined);
-            copy(s, joined, below);
+            copy(joined, below);
         }
         /* Not after one another: each waits for one row only. */
         scan_join(s, pack > 1 ? "row" : "until", carry, below, until);
@@ -103,7 +104,7 @@ static void step_rows(scan *s, scan_accs carry, int32_t regs, int32_t pack, ir_r
         at.r[q0] = (int8_t)r;
         if (s->lanes == 1) scan_keep_running(s, ATN_OP_AFTER, at, until);
     }
-    copy(s, until, next);
+    copy(until, next);
 }
 
 /* Binds the range to `rows` steps of each item from `index` on; how many of them lie side by side. */
@@ -285,6 +286,7 @@ void lower_block_scan(lowering *l, int32_t block) {
               .after = uses(l->g, block, ATN_OP_AFTER)};
     bool parts = outermost && l->split >= 0, looks = parts && l->scan_phase == SCAN_LOOK;
     scan_accs first, carry, neutral;
+    ir_clear(neutral, sizeof neutral);
     ir_comment(l->p, l->block, "%s", o.b->name);
     if (l->p->failed || !scan_group_open(&s)) return;
     if (parts) l->p->scratch_slots = s.slots;
@@ -293,7 +295,7 @@ void lower_block_scan(lowering *l, int32_t block) {
     if (scan_by_update(o.b)) { /* what ACC means, so a variable */
         scan_variables(&s, "none", neutral, s.neutral);
     } else {
-        SCAN_EACH(o.b, k, part) s.neutral[k][part] = neutral[k][part];
+        copy(neutral, s.neutral);
     }
     if (parts && l->scan_phase == SCAN_PARTS)
         SCAN_EACH(o.b, k, part) first[k][part] = s.neutral[k][part];

@@ -108,6 +108,29 @@ static ir_ref split_lane(scan *s, int32_t segment, ir_ref *warp) {
     return lane;
 }
 
+/* Of what the warps left in row r: what those before this one come to, and what all do. */
+static void below_and_total(scan *s, int32_t r, ir_ref warp, int32_t warps, scan_accs below, scan_accs total) {
+    lowering *l = s->l;
+    atn_lowered *p = l->p;
+    ir_clear(below, sizeof(scan_accs));
+    SCAN_EACH(s->b, k, part) {
+        below[k][part] = s->neutral[k][part];
+        total[k][part] = ir_declare(p, l->block, "total", read_slot(s, k, part, r, ir_address(p, 0)));
+    }
+    for (int32_t w = 1; w < warps && !p->failed; ++w) { /* `total` is that of warps 0 to w - 1 */
+        scan_accs next, sum;
+        ir_ref behind = ir_operation(p, ATN_OP_LE, ATN_B, ir_address(p, w), warp, -1);
+        SCAN_EACH(s->b, k, part) {
+            below[k][part] = ir_declare(
+                p, l->block, "below",
+                ir_operation(p, ATN_OP_SELECT, acc_type(l, &s->b->acc[k]), behind, total[k][part], below[k][part]));
+            next[k][part] = ir_declare(p, l->block, "next", read_slot(s, k, part, r, ir_address(p, w)));
+        }
+        scan_join(s, "total", total, next, sum);
+        SCAN_EACH(s->b, k, part) total[k][part] = sum[k][part];
+    }
+}
+
 static void shuffled(scan *s, int32_t rows, scan_accs *value, scan_accs *earlier, scan_accs *total) {
     lowering *l = s->l;
     atn_lowered *p = l->p;
@@ -129,22 +152,7 @@ static void shuffled(scan *s, int32_t rows, scan_accs *value, scan_accs *earlier
     ir_barrier(p, l->block);
     for (int32_t r = 0; r < rows && !p->failed; ++r) {
         scan_accs below;
-        SCAN_EACH(s->b, k, part) {
-            below[k][part] = s->neutral[k][part];
-            total[r][k][part] = ir_declare(p, l->block, "total", read_slot(s, k, part, r, ir_address(p, 0)));
-        }
-        for (int32_t w = 1; w < warps && !p->failed; ++w) { /* `total` is that of warps 0 to w - 1 */
-            scan_accs next, sum;
-            ir_ref behind = ir_operation(p, ATN_OP_LE, ATN_B, ir_address(p, w), warp, -1);
-            SCAN_EACH(s->b, k, part) {
-                below[k][part] = ir_declare(p, l->block, "below",
-                                            ir_operation(p, ATN_OP_SELECT, acc_type(l, &s->b->acc[k]), behind,
-                                                         total[r][k][part], below[k][part]));
-                next[k][part] = ir_declare(p, l->block, "next", read_slot(s, k, part, r, ir_address(p, w)));
-            }
-            scan_join(s, "total", total[r], next, sum);
-            SCAN_EACH(s->b, k, part) total[r][k][part] = sum[k][part];
-        }
+        below_and_total(s, r, warp, warps, below, total[r]);
         if (p->failed) return;
         scan_accs joined;
         scan_join(s, "upto", below, value[r], joined);
@@ -156,31 +164,15 @@ static void shuffled(scan *s, int32_t rows, scan_accs *value, scan_accs *earlier
     ir_barrier(p, l->block);
 }
 
-/* Totals of warps, one slot each: those before this one, and all. */
-static void over_warps(scan *s, ir_ref lane, ir_ref warp, int32_t warps, scan_accs value, scan_accs below,
-                       scan_accs total) {
+/* From this warp's total, through one slot of each warp: that of those before it, and that of all. */
+static void over_warps(scan *s, ir_ref lane, ir_ref warp, int32_t warps, scan_accs below, scan_accs total) {
     lowering *l = s->l;
     atn_lowered *p = l->p;
     ir_block first = IR_EMPTY;
-    SCAN_EACH(s->b, k, part) write_slot(s, &first, k, part, 0, warp, value[k][part]);
+    SCAN_EACH(s->b, k, part) write_slot(s, &first, k, part, 0, warp, total[k][part]);
     ir_if(p, l->block, ir_operation(p, ATN_OP_EQ, ATN_B, lane, ir_address(p, 0), -1), first, IR_EMPTY);
     ir_barrier(p, l->block);
-    SCAN_EACH(s->b, k, part) {
-        below[k][part] = s->neutral[k][part];
-        total[k][part] = ir_declare(p, l->block, "total", read_slot(s, k, part, 0, ir_address(p, 0)));
-    }
-    for (int32_t w = 1; w < warps && !p->failed; ++w) { /* `total` is that of warps 0 to w - 1 */
-        scan_accs next, sum;
-        ir_ref behind = ir_operation(p, ATN_OP_LE, ATN_B, ir_address(p, w), warp, -1);
-        SCAN_EACH(s->b, k, part) {
-            below[k][part] = ir_declare(
-                p, l->block, "below",
-                ir_operation(p, ATN_OP_SELECT, acc_type(l, &s->b->acc[k]), behind, total[k][part], below[k][part]));
-            next[k][part] = ir_declare(p, l->block, "next", read_slot(s, k, part, 0, ir_address(p, w)));
-        }
-        scan_join(s, "total", total, next, sum);
-        SCAN_EACH(s->b, k, part) total[k][part] = sum[k][part];
-    }
+    below_and_total(s, 0, warp, warps, below, total);
     ir_barrier(p, l->block);
 }
 
@@ -194,6 +186,7 @@ void scan_warps(scan *s, int32_t rows, int32_t items, scan_accs *value, scan_acc
     by_warp(s, lane, segment, rows, value);
     for (int32_t r = 0; r < rows && !p->failed; ++r) {
         scan_accs row, joined;
+        ir_clear(row, sizeof row);
         one_up(s, lane, segment, value[r], earlier[r]);
         SCAN_EACH(s->b, k, part)
         row[k][part] =
@@ -207,9 +200,7 @@ void scan_warps(scan *s, int32_t rows, int32_t items, scan_accs *value, scan_acc
     }
     SCAN_EACH(s->b, k, part) below[k][part] = s->neutral[k][part];
     if (warps == 1 || p->failed) return;
-    scan_accs own;
-    SCAN_EACH(s->b, k, part) own[k][part] = total[k][part];
-    over_warps(s, lane, warp, first < warps ? first : warps, own, below, total);
+    over_warps(s, lane, warp, first < warps ? first : warps, below, total);
 }
 
 void scan_hand_out(scan *s, ir_block first, scan_accs value, scan_accs out) {

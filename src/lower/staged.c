@@ -242,7 +242,7 @@ void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
 /* Every item stores in every round, those without an element behind the two tiles: a condition would be no faster on a
  * GPU, and right before a barrier it is one case more for compilers that make loops of a group (PoCL 5.0 gave wrong
  * results). */
-void lower_stage_commit(lowering *l, const ir_ref fetched[], ir_ref half[]) {
+void lower_stage_commit(lowering *l, const ir_ref fetched[], const ir_ref half[]) {
     atn_lowered *p = l->p;
     int32_t used = 0;
     for (int32_t n = 0; n < l->staged.count && l->status == ATN_OK; ++n) {

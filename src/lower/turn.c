@@ -39,6 +39,7 @@ static void transpose(lowering *l, ir_ref *block, int32_t width) {
 void lower_write_turned(lowering *l, const atn_write *w, place at, int32_t d) {
     int32_t width = l->dim[l->vec_dim].vec, regs = l->dim[d].regs;
     ir_ref vectors[MOST_VECTORS];
+    ir_clear(vectors, sizeof vectors);
     if (width > MOST_LANES || regs > MOST_VECTORS) {
         lower_fail(l, ATN_ERR_INTERNAL, "%d registers by %d lanes are not turned", regs, width);
         return;

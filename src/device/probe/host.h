@@ -6,15 +6,15 @@
 // cores, 18 on A64FX: 24 accumulators and the factor fit into 32 registers, 12 into 16.
 //= ATN_HOST_ABI_TEXT
 #include <string.h>
+#define EIGHT(X) X(0, 1) X(1, 2) X(2, 3) X(3, 4) X(4, 5) X(5, 6) X(6, 7) X(7, 8)
 #if defined(__AVX512F__) || defined(__aarch64__)
-#define CHAINS 24
-#define EACH(X)                                                                                                        \
-    X(0, 1)                                                                                                            \
-    X(1, 2) X(2, 3) X(3, 4) X(4, 5) X(5, 6) X(6, 7) X(7, 8) X(8, 9) X(9, 10) X(10, 11) X(11, 12) X(12, 13) X(13, 14)   \
-        X(14, 15) X(15, 16) X(16, 17) X(17, 18) X(18, 19) X(19, 20) X(20, 21) X(21, 22) X(22, 23) X(23, 0)
+#define CHAINS   24
+#define EACH(X)  EIGHT(X) TO_16(X) TO_24(X)
+#define TO_16(X) X(8, 9) X(9, 10) X(10, 11) X(11, 12) X(12, 13) X(13, 14) X(14, 15) X(15, 16)
+#define TO_24(X) X(16, 17) X(17, 18) X(18, 19) X(19, 20) X(20, 21) X(21, 22) X(22, 23) X(23, 0)
 #else
 #define CHAINS  12
-#define EACH(X) X(0, 1) X(1, 2) X(2, 3) X(3, 4) X(4, 5) X(5, 6) X(6, 7) X(7, 8) X(8, 9) X(9, 10) X(10, 11) X(11, 0)
+#define EACH(X) EIGHT(X) X(8, 9) X(9, 10) X(10, 11) X(11, 0)
 #endif
 #define OUT    (*(float **)call->args[0])
 #define IN     (*(const float **)call->args[1])

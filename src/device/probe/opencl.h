@@ -24,13 +24,13 @@ __kernel void probe_copy(__global float4 *out, __global const float4 *in, long n
 #define START(k, next)  vec a##k = m * (scalar)(1 + k);
 #define STEP(k, next)   a##k += a##next * m;
 #define FINISH(k, next) sum += a##k;
+#define EIGHT(X)        X(0, 1) X(1, 2) X(2, 3) X(3, 4) X(4, 5) X(5, 6) X(6, 7) X(7, 8)
 #if CHAINS == 24
-#define EACH(X)                                                                                                        \
-    X(0, 1)                                                                                                            \
-    X(1, 2) X(2, 3) X(3, 4) X(4, 5) X(5, 6) X(6, 7) X(7, 8) X(8, 9) X(9, 10) X(10, 11) X(11, 12) X(12, 13) X(13, 14)   \
-        X(14, 15) X(15, 16) X(16, 17) X(17, 18) X(18, 19) X(19, 20) X(20, 21) X(21, 22) X(22, 23) X(23, 0)
+#define EACH(X)  EIGHT(X) TO_16(X) TO_24(X)
+#define TO_16(X) X(8, 9) X(9, 10) X(10, 11) X(11, 12) X(12, 13) X(13, 14) X(14, 15) X(15, 16)
+#define TO_24(X) X(16, 17) X(17, 18) X(18, 19) X(19, 20) X(20, 21) X(21, 22) X(22, 23) X(23, 0)
 #else
-#define EACH(X) X(0, 1) X(1, 2) X(2, 3) X(3, 4) X(4, 5) X(5, 6) X(6, 7) X(7, 8) X(8, 9) X(9, 10) X(10, 11) X(11, 0)
+#define EACH(X) EIGHT(X) X(8, 9) X(9, 10) X(10, 11) X(11, 0)
 #endif
 #ifdef CHAINS
 #define ARITHMETIC(name, type, wide)                                                                                   \
@@ -58,8 +58,7 @@ __kernel void probe_copy(__global float4 *out, __global const float4 *in, long n
         }                                                                                                              \
         JOIN(type, wide) m = (type)in[0], c = (type)in[1];                                                             \
         JOIN(type, wide)                                                                                               \
-        a0 = m,                                                                                                        \
-        a1 = m + c, a2 = a1 + c, a3 = a2 + c, a4 = a3 + c, a5 = a4 + c, a6 = a5 + c, a7 = a6 + c;                      \
+        a0 = m, a1 = m + c, a2 = a1 + c, a3 = a2 + c, a4 = a3 + c, a5 = a4 + c, a6 = a5 + c, a7 = a6 + c;              \
         for (long r = 0; r < rounds; ++r) {                                                                            \
             a0 = fma(a0, m, c);                                                                                        \
             a1 = fma(a1, m, c);                                                                                        \
