@@ -21,9 +21,8 @@ static int write_file(const char *path, const char *shape) {
              matrix ? "{'descr': '<f4', 'fortran_order': False, 'shape': (%ld, %ld), }"
                     : "{'descr': '<f4', 'fortran_order': False, 'shape': (%ld,), }",
              matrix ? rows : columns, columns);
-    memset(header, ' ', sizeof header); /* 10 bytes in front of it: 128 in all */
-    memcpy(header, dict, strlen(dict));
-    header[sizeof header - 1] = '\n';
+    for (size_t k = 0, length = strlen(dict); k < sizeof header; ++k) header[k] = k < length ? dict[k] : ' ';
+    header[sizeof header - 1] = '\n'; /* 10 bytes in front of it: 128 in all */
     FILE *file = fopen(path, "wb");
     if (!file) return fail("cannot write the file");
     fwrite("\x93NUMPY\x01\x00\x76\x00", 1, 10, file);

@@ -167,7 +167,7 @@ static atn_status read_either(welder *w) {
     if (begins_as_text(head, length)) return read_text(w);
     if (length < HEAD_BYTES) return source_wrong(s, "%zu bytes; neither text nor a whole header of 84 bytes", s->size);
     return source_wrong(s, "%llu triangles at byte 80 make a file of %llu bytes, this one has %zu",
-                        (unsigned long long)facets, (unsigned long long)(HEAD_BYTES + FACET_BYTES * facets), s->size);
+                        (unsigned long long)facets, HEAD_BYTES + FACET_BYTES * (unsigned long long)facets, s->size);
 }
 
 static atn_status read(source *s, atn_cloud *cloud) {

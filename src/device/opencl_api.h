@@ -138,6 +138,7 @@ enum {
     MAY(cl_int, clEnqueueFillBuffer,                                                                                   \
         (cl_command_queue, cl_mem, const void *, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *))
 
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): declares */
 #define ATN_OPENCL_FIELD(result, name, arguments) result(*name) arguments;
 
 /* The loaded library. A plain value; the library stays in the process once loaded, since drivers that start

@@ -28,7 +28,7 @@ static const struct {
 
 void atn_describe_leftovers(atn_reader *reader, const atn_element *element, const char *what) {
     size_t row = 0;
-    while (row < sizeof known / sizeof *known && strcmp(known[row].element, element->name)) ++row;
+    while (row < sizeof known / sizeof *known && strcmp(known[row].element, element->name) != 0) ++row;
     if (row == sizeof known / sizeof *known) return;
     for (int32_t k = 0; k < element->n_attributes; ++k) {
         const atn_attribute *attribute = &element->attributes[k];

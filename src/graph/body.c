@@ -16,7 +16,7 @@ static void run(atn_flat *flat, const atn_syntax *tree);
 
 static atn_flat_slot *target(atn_flat *flat, const atn_syntax *tree) {
     if (tree->kind == ATN_SYNTAX_PORT) {
-        if (!flat->target || strcmp(tree->name, flat->target)) {
+        if (!flat->target || strcmp(tree->name, flat->target) != 0) {
             atn_flat_complain(flat, tree->offset,
                               flat->names ? "only what is computed here and variables can be assigned to"
                                           : "#%s(k) cannot be assigned to here",

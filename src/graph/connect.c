@@ -126,7 +126,7 @@ static void complain_index(atn_sketch *sketch, const atn_item *item, const port_
 static atn_end guess_end(const atn_sketch *sketch, atn_end end, const char *name, const char *port) {
     int32_t item = atn_sketch_find(sketch, name);
     for (size_t k = 0; k < N_PORTS; ++k) {
-        if (ports[k].kind != sketch->items[item].kind || strcmp(ports[k].name, port) || ports[k].emitter) continue;
+        if (ports[k].kind != sketch->items[item].kind || strcmp(ports[k].name, port) != 0 || ports[k].emitter) continue;
         end.item = item;
         end.port = ports[k].port;
     }
@@ -334,7 +334,7 @@ void atn_sketch_connect(atn_sketch *sketch, atn_element *root) {
     static const char *const expected[] = {"Connection", "Order"};
     for (atn_element *part = root->child; part; part = part->next) {
         bool rules = !strcmp(part->name, "OrderingRules");
-        if (!rules && strcmp(part->name, "Connections")) continue;
+        if (!rules && strcmp(part->name, "Connections") != 0) continue;
         for (atn_element *child = part->child; child; child = child->next) {
             bool right = !strcmp(child->name, expected[rules]);
             if (!right)

@@ -234,7 +234,7 @@ static void describe_children(atn_sketch *sketch, atn_element *element, int32_t 
                                           ATN_ITEM_PARAMETER};
     for (atn_element *child = element->child; child && !sketch->reader->failed; child = child->next) {
         size_t k = 0;
-        while (names[k] && strcmp(names[k], child->name)) ++k;
+        while (names[k] && strcmp(names[k], child->name) != 0) ++k;
         if (names[k])
             describe_child(sketch, child, kinds[k], scope, depth);
         else if (!strcmp(child->name, "Children") && !strcmp(element->name, "IteratorBlock"))
@@ -314,7 +314,7 @@ void atn_sketch_describe(atn_sketch *sketch, atn_element *root) {
     sketch->graph->name = algorithm->name;
     for (atn_element *part = root->child; part; part = part->next) {
         size_t k = 0;
-        while (parts[k] && strcmp(parts[k], part->name)) ++k;
+        while (parts[k] && strcmp(parts[k], part->name) != 0) ++k;
         if (!parts[k])
             complain_element(sketch, part, root->name, parts);
         else

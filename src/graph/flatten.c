@@ -31,7 +31,7 @@ bool atn_flat_is_constant(const char *name) {
 
 static atn_term variable(atn_flat *flat, const atn_syntax *tree) {
     for (int32_t k = flat->n_slots - 1; k >= flat->n_targets; --k) {
-        if (strcmp(flat->slots[k].name, tree->name)) continue;
+        if (strcmp(flat->slots[k].name, tree->name) != 0) continue;
         if (flat->slots[k].value < 0) break;
         return atn_flat_typed(flat->slots[k].value, flat->slots[k].type);
     }
@@ -95,7 +95,7 @@ static atn_term port(atn_flat *flat, const atn_syntax *tree) {
         return atn_flat_whole(0);
     }
     for (size_t row = 0; row < sizeof rows / sizeof *rows; ++row) {
-        if (!rows[row].values || strcmp(rows[row].name, tree->name)) continue;
+        if (!rows[row].values || strcmp(rows[row].name, tree->name) != 0) continue;
         if (k >= 0 && k < rows[row].count)
             return atn_flat_typed(rows[row].values[k], flat->sketch->values[rows[row].values[k]].type);
         if (rows[row].count)

@@ -32,7 +32,7 @@ static bool goes_on(const char *text, size_t begin, size_t end) {
     static const char *const words[] = {"and", "or", "xor", "mod", "not"};
     for (size_t k = 0; k < sizeof words / sizeof *words; ++k) {
         size_t length = strlen(words[k]);
-        if (end - begin <= length || strncmp(text + end - length, words[k], length)) continue;
+        if (end - begin <= length || strncmp(text + end - length, words[k], length) != 0) continue;
         if (strchr(" \t)", text[end - length - 1])) return true;
     }
     return false;

@@ -23,7 +23,7 @@ static void check_shared(atn_reader *reader, const atn_graph *a, const atn_graph
         const atn_object *y = &b->objects[j];
         for (int32_t i = 0; i < a->n_objects; ++i) {
             const atn_object *x = &a->objects[i];
-            if (strcmp(x->name, y->name) || (x->type == y->type && x->rank == y->rank) || !x->type || !y->type)
+            if (strcmp(x->name, y->name) != 0 || (x->type == y->type && x->rank == y->rank) || !x->type || !y->type)
                 continue;
             atn_reader_complain(reader, (atn_place){y->line, y->column}, y->name,
                                 reader->notation ? "is a %s of %s here and a %s of %s in line %d; arrays of one name "
@@ -70,7 +70,7 @@ static void read_steps(atn_reader *reader, atn_element *root, atn_sequence *sequ
     }
     for (atn_element *element = single ? root : root->child; element && !reader->failed;
          element = single ? NULL : element->next) {
-        if (strcmp(element->name, "ParallelAlgorithm")) {
+        if (strcmp(element->name, "ParallelAlgorithm") != 0) {
             atn_reader_complain(reader, element->at, element->name, "a Sequence is made of ParallelAlgorithms");
             continue;
         }
@@ -84,7 +84,7 @@ static void read_steps(atn_reader *reader, atn_element *root, atn_sequence *sequ
 
 static void read_root(atn_reader *reader, atn_element *root, atn_sequence *sequence) {
     bool many = !strcmp(root->name, "Sequence");
-    if (!many && strcmp(root->name, "ParallelAlgorithm")) {
+    if (!many && strcmp(root->name, "ParallelAlgorithm") != 0) {
         atn_suggestion suggestion = {.wrong = root->name};
         atn_suggestion_try(reader, &suggestion, "ParallelAlgorithm");
         atn_suggestion_try(reader, &suggestion, "Sequence");

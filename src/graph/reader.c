@@ -119,7 +119,7 @@ void atn_suggestion_try(atn_reader *reader, atn_suggestion *suggestion, const ch
     size_t distance = atn_edit_distance(suggestion->wrong, candidate);
     size_t length = strlen(suggestion->wrong);
     bool near = length > 1 && distance <= (length + 2) / 3;
-    if (!near && strcasecmp(suggestion->wrong, candidate)) return;
+    if (!near && strcasecmp(suggestion->wrong, candidate) != 0) return;
     if (suggestion->best && suggestion->distance <= distance) return;
     suggestion->best = candidate;
     suggestion->distance = distance;

@@ -140,7 +140,7 @@ static void touch(trial *t, const atn_access *access, int64_t point, bool enter)
     }
     uint32_t at = scramble((uint32_t)address[0], (uint32_t)address[1], 5 + (uint32_t)address[2]) % SLOTS;
     for (; t->owners[at].stamp == t->stamp; at = (at + 1) % SLOTS) {
-        if (memcmp(t->owners[at].address, address, sizeof mine.address)) continue;
+        if (memcmp(t->owners[at].address, address, sizeof mine.address) != 0) continue;
         if (enter || t->owners[at].point != point || point < 0) t->clash = true;
         return;
     }

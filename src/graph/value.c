@@ -1,6 +1,7 @@
 /* The store of values: a growing array and a table of those already made. */
 #include "graph/value.h"
 
+#include "base/compare.h"
 #include "graph/type.h"
 
 #include <string.h>
@@ -21,8 +22,7 @@ static uint64_t hash_of(const atn_node *node) {
 
 static bool same(const atn_node *a, const atn_node *b) {
     return a->op == b->op && a->type == b->type && !memcmp(a->arg, b->arg, sizeof a->arg) && a->index == b->index &&
-           a->axis == b->axis && a->integer == b->integer &&
-           !memcmp(a->number, b->number, sizeof a->number); /* bits: -0 is not 0, NaN is NaN */
+           a->axis == b->axis && a->integer == b->integer && atn_same_bits(a->number, b->number, sizeof a->number);
 }
 
 static bool rehash(atn_sketch *sketch) {

@@ -235,7 +235,7 @@ atn_element *atn_xml_read(atn_reader *reader) {
 
 atn_attribute *atn_element_find(atn_element *element, const char *name) {
     for (int32_t k = 0; k < element->n_attributes; ++k) {
-        if (strcmp(element->attributes[k].name, name)) continue;
+        if (strcmp(element->attributes[k].name, name) != 0) continue;
         element->attributes[k].taken = true;
         return &element->attributes[k];
     }

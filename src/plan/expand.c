@@ -3,6 +3,7 @@
  * (MOVE). */
 #include "plan/plan.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "graph/compose.h"
 
@@ -35,7 +36,7 @@ static int32_t scalar_named(const atn_plan_frame *frame, const atn_syntax *tree)
 static int32_t scalar_like(const atn_plan *plan, const atn_plan_scalar *fixed) {
     for (int32_t k = 0; k < plan->n_scalars; ++k) {
         const atn_plan_scalar *s = &plan->scalars[k];
-        if (s->head < 0 && !s->tree && s->type == fixed->type && !memcmp(s->value, fixed->value, sizeof s->value))
+        if (s->head < 0 && !s->tree && s->type == fixed->type && atn_same_bits(s->value, fixed->value, sizeof s->value))
             return k;
     }
     return -1;

@@ -98,7 +98,7 @@ static atn_status work_of(const atn_plan *plan, const atn_graph *graph, bool hos
         bool index = node->type == ATN_INDEX || node->op == ATN_OP_CONST || node->op == ATN_OP_PARAM;
         if (index || !node->dims) continue;
         bool edge = node->op == ATN_OP_READ && graph->reads[node->index].boundary != ATN_EDGE_NONE;
-        double times = edge ? EDGE : node->op >= ATN_OP_SQRT && node->op != ATN_OP_READ ? 10 : 1;
+        double times = edge ? EDGE : node->op >= ATN_OP_SQRT ? 10 : 1;
         *work += serial * times * rounds_of(graph, length, node->dims);
     }
     return status;

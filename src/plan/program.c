@@ -1,6 +1,7 @@
 /* Handles of programs over arrays: planned again when what is bound changes its shape, or a scalar that decides. */
 #include "plan/program.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "graph/shipped.h"
@@ -269,7 +270,7 @@ static bool is_decided_anew(const atn_program *p) {
     const atn_plan *plan = atn_planned_plan(p->planned);
     for (int32_t k = 0; k < plan->n_scalars; ++k) {
         const atn_plan_scalar *s = &plan->scalars[k];
-        if (s->head >= 0 && s->decides && memcmp(s->value, p->value[s->head], sizeof s->value) != 0) return true;
+        if (s->head >= 0 && s->decides && !atn_same_bits(s->value, p->value[s->head], sizeof s->value)) return true;
     }
     return false;
 }

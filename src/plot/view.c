@@ -36,7 +36,7 @@ static void add_values(atn_text *page, const double *value, size_t n, double hig
     atn_text_add(page, "',v:'");
     for (size_t k = 0; k < n; ++k) {
         double f = high > 0 ? value[k] / high : 0;
-        bytes[k % 3] = f >= 0 && f <= 1 ? (unsigned char)(f * 254 + 0.5) : 255;
+        bytes[k % 3] = f >= 0 && f <= 1 ? (unsigned char)lround(f * 254) : 255;
         if (k % 3 == 2 || k + 1 == n) atn_base64_add(page, bytes, k % 3 + 1);
     }
 }

@@ -51,8 +51,6 @@ int32_t print_mask_bytes(const printer *r, ir_ref ref) {
     case ATN_OP_NE:
     case ATN_OP_ISNAN:
     case ATN_OP_ISFINITE:
-        return r->p->nodes[n->arg[0]].type == ATN_B ? print_mask_bytes(r, n->arg[0])
-                                                    : type_bytes(r->p->nodes[n->arg[0]].type);
     case ATN_OP_CAST:
         return r->p->nodes[n->arg[0]].type == ATN_B ? print_mask_bytes(r, n->arg[0])
                                                     : type_bytes(r->p->nodes[n->arg[0]].type);

@@ -203,7 +203,7 @@ static void refuse_all(const refusal *list, size_t count) {
 #define REFUSE(name, list)                                                                                             \
     static void name(void **state) {                                                                                   \
         (void)state;                                                                                                   \
-        refuse_all(list, sizeof list / sizeof *list);                                                                  \
+        refuse_all(list, sizeof(list) / sizeof *(list));                                                               \
     }
 REFUSE(wrong_ply, PLY_FILES)
 REFUSE(wrong_pcd, PCD_FILES)

@@ -83,7 +83,7 @@ static void strike_stage(stage *s) {
 /* ---- work ---- */
 
 static piece draw_piece(stage *s) {
-    piece p = {.kind = draw(s, KINDS), .queue = draw(s, QUEUES), .from = -1, .add = draw(s, 256)};
+    piece p = {.kind = (kind)draw(s, KINDS), .queue = draw(s, QUEUES), .from = -1, .add = draw(s, 256)};
     p.at = draw(s, N);
     p.count = 1 + draw(s, N - p.at);
     p.to = draw(s, BUFFERS);

@@ -34,7 +34,7 @@ static atn_device *open_first(atn_ctx *ctx) {
 
 #define OPEN_OR_SKIP(ctx, device)                                                                                      \
     atn_device *device = open_first(ctx);                                                                              \
-    if (!device) {                                                                                                     \
+    if (!(device)) {                                                                                                   \
         print_message("SKIPPED: no OpenCL device here; install a driver or PoCL (pocl-opencl-icd) to run this\n");     \
         kit_free(ctx);                                                                                                 \
         skip();                                                                                                        \

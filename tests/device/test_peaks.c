@@ -93,7 +93,7 @@ KIT_TEST(exceeded_peaks_are_measured_again) {
 KIT_TEST(a_claim_is_looked_into_once) {
     fixture f;
     begin(&f);
-    atn_peaks_kept kept = {.peaks = {TINY, TINY, TINY, TINY}, .reached = {.fp64 = HUGE_RATE}};
+    atn_peaks_kept kept = {.peaks = {sizeof(atn_peaks), TINY, TINY, TINY, TINY}, .reached = {.fp64 = HUGE_RATE}};
     atn_peaks out = {0};
     keep(&f, &kept);
     kit_ok(f.ctx, atn_device_peaks_reached(f.host, &(atn_peaks){.fp64 = HUGE_RATE / 2}, &out));

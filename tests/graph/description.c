@@ -76,7 +76,7 @@ void description_expect(const char *what, const char *text, const atn_parse_opti
         atn_text_printf(&wanted, "mv.xml:%.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
     }
-    if (strcmp(atn_text_str(&lines), atn_text_str(&wanted)))
+    if (strcmp(atn_text_str(&lines), atn_text_str(&wanted)) != 0)
         fail_msg("%s: got\n%swanted\n%s", what, atn_text_str(&lines), atn_text_str(&wanted));
     if (count) {
         assert_int_equal(status, ATN_ERR_INPUT);

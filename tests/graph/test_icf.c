@@ -55,7 +55,7 @@ static void check(const row *rows, size_t count) {
         if (description_parse(ctx, atn_text_str(&text), NULL, &lines, &sequence) != ATN_OK)
             fail_msg("%s: %s", rows[k].attributes, atn_text_str(&lines));
         describe(sequence->step[0], &sequence->step[0]->blocks[1], &got);
-        if (strcmp(atn_text_str(&got), rows[k].expected))
+        if (strcmp(atn_text_str(&got), rows[k].expected) != 0)
             fail_msg("%s\n is %s\n not %s", rows[k].attributes, atn_text_str(&got), rows[k].expected);
         atn_sequence_free(sequence);
         atn_text_free(&text);

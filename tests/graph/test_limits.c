@@ -77,12 +77,11 @@ static void expect_function(const char *what, const char *function, const char *
 }
 
 static char *repeated(const char *begin, const char *part, int count, const char *end) {
-    size_t room = strlen(begin) + strlen(part) * (size_t)count + strlen(end) + 1, used = strlen(begin);
-    char *text = malloc(room);
+    char *text = malloc(strlen(begin) + strlen(part) * (size_t)count + strlen(end) + 1), *at = text;
     assert_non_null(text);
-    memcpy(text, begin, used);
-    for (int k = 0; k < count; ++k, used += strlen(part)) memcpy(text + used, part, strlen(part));
-    memcpy(text + used, end, strlen(end) + 1);
+    at = stpcpy(at, begin);
+    for (int k = 0; k < count; ++k) at = stpcpy(at, part);
+    stpcpy(at, end);
     return text;
 }
 

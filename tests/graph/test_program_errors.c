@@ -157,7 +157,7 @@ static void check(const row *rows, size_t count) {
 #define CHECKED(rows)                                                                                                  \
     static void check_##rows(void **state) {                                                                           \
         (void)state;                                                                                                   \
-        check(rows, sizeof rows / sizeof *rows);                                                                       \
+        check(rows, sizeof(rows) / sizeof *(rows));                                                                    \
     }
 CHECKED(lines)
 CHECKED(names)

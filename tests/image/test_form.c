@@ -92,7 +92,7 @@ KIT_TEST(figures_of_little) {
     assert_true(fabs(out[0] - 5) < 1e-12);
     assert_int_equal(form_zernike_fit(ctx, &s, &a, 4, out), ATN_ERR_INPUT);
     kit_contains(atn_ctx_message(ctx), "do not determine");
-    for (int k = 0; k < 6; ++k) few[k] = (float)(1000 + 3 * (k % 3) - 2 * (k / 3) + (k == 0 ? 0 : 0));
+    for (int k = 0; k < 6; ++k) few[k] = (float)(1000 + 3 * (k % 3) - 2 * (k / 3));
     form_figures_of(&s, &f);
     assert_true(f.pv == 8 && f.sa < 1e-9 && f.sq < 1e-9);
     kit_free(ctx);

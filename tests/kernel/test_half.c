@@ -139,7 +139,7 @@ static void sum_pairs(int64_t points, int64_t steps, const char *const *variants
     float sum[SUMS][MOST_POINTS] = {{0}};
     atn_view views[INPUTS + SUMS];
     for (int k = 0; k < INPUTS; ++k) {
-        fill(input[k], MOST_STEPS, (uint64_t)(11 + k));
+        fill(input[k], MOST_STEPS, 11 + (uint64_t)k);
         views[k] = view_of(ATN_HP, k < 3 ? points : steps, 1, input[k]);
     }
     if (steps > 0) input[6][steps - 1] = atn_half_from_double(-60000);

@@ -3,6 +3,7 @@
  * has its turn within some days. */
 #include "support/shared.h"
 
+#include "base/compare.h"
 #include "bench/estimate.h"
 #include "shipped_arrays.h"
 #include "support/held.h"
@@ -121,8 +122,8 @@ static const char *const ITEMS[] = {
     "lanes_p0=16,lanes_p1=4,tile_q0=7,stage=2",
     "lanes_p0=8,lanes_p1=4,lanes_q0=4",
     "lanes_p0=16,split_q0=3,tile_q0=8,stage=1",
-    "lanes_p0=8,lanes_p1=8,regs_p0=4,regs_p1=4,pack_p0=4,pack_p1=2,tile_q0=8,stage=2,stage_swap=2,wide=4,pad=4,"
-    "resident=2",
+    ("lanes_p0=8,lanes_p1=8,regs_p0=4,regs_p1=4,pack_p0=4,pack_p1=2,tile_q0=8,stage=2,stage_swap=2,wide=4,pad=4,"
+     "resident=2"),
     "lanes_p0=16,lanes_p1=4,regs_p1=2,tile_q0=12,stage=1,wide=2,index=32",
     "lanes_p0=32,index=32",
     "lanes_p0=16,lanes_p1=4",
@@ -175,7 +176,7 @@ static atn_sequence *parse(const atn_embedded *kernel, const char *type) {
 }
 
 static bool same_arithmetic(const atn_eval_options *a, const atn_eval_options *b) {
-    return memcmp(a->unit, b->unit, sizeof a->unit) == 0 && a->exp_error == b->exp_error &&
+    return atn_same_bits(a->unit, b->unit, sizeof a->unit) && a->exp_error == b->exp_error &&
            a->exp_slope == b->exp_slope && a->fast == b->fast;
 }
 
@@ -269,7 +270,7 @@ static size_t hold_kernel(const atn_embedded *s, size_t number, bool shipped, at
                                                                     : host      ? 3
                                                                                 : 2;
     size_t tried = 0, chosen[N_HOST > N_ITEMS ? N_HOST : N_ITEMS];
-    if (!only && !kit_turn(number, (size_t)((few ? 6 : 2) * (host ? 1 : 2)))) return 0;
+    if (!only && !kit_turn(number, (few ? 6u : 2u) * (host ? 1u : 2u))) return 0;
     number += (size_t)kit_day();
     for (int t = 0; t < (all ? 2 : 1); ++t) {
         if (t == 1 && !info->fp64) continue;

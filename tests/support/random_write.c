@@ -42,7 +42,7 @@ static span spread(draw *d, const char *name, int32_t variable, const char *port
     draw_link(d, port, draw_text(d, "%s.v(%d)", name, variable));
     int64_t slack = draw_chance(d, 30) ? 1 + (int64_t)draw_below(d, 3) : 0;
     if (draw_chance(d, 10))
-        return (span){draw_text(d, "%lld - v%d", (long long)(last + offset), variable), last + offset + 1 + slack};
+        return (span){draw_text(d, "%lld - v%d", (long long)last + offset, variable), last + offset + 1 + slack};
     int64_t size = (extent > 0 ? c * last + offset + 1 : 0) + slack;
     return (span){c == 1 && offset == 0 ? draw_text(d, "v%d", variable)
                                         : draw_text(d, "%lld * v%d + %lld", (long long)c, variable, (long long)offset),

@@ -404,7 +404,7 @@ static atn_status prepare(const atn_lattice *l, mixture *x, double first) {
 
 atn_status lattice_phases(const atn_lattice *l, const lattice_pairs *pairs, double first, double efficiency,
                           lattice_sizes out[2], int32_t *ways, bool *two) {
-    size_t parts = (size_t)(EDGES * l->info.models), atoms = pairs->atoms, room = trial_room(atoms, parts);
+    size_t parts = EDGES * (size_t)l->info.models, atoms = pairs->atoms, room = trial_room(atoms, parts);
     mixture *x = atn_zalloc(l->ctx, sizeof *x);
     double *block = atn_alloc(l->ctx, (atoms + TRIALS * room) * sizeof *block);
     atn_status status = x && block ? ATN_OK : ATN_ERR_MEMORY;

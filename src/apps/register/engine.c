@@ -2,6 +2,7 @@
 #include "apps/register/engine.h"
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "base/memory.h"
 #include "device/facts.h"
 #include "kernel/ahead.h"
@@ -24,9 +25,9 @@ static const struct {
     } ahead; /* nearly every registration takes it, or each whose points are sorted there */
 } TABLE[REG_WORKS] = {
     [REG_MOVE] = {"move", false, false, 0, true, LATER},
-    [REG_ESTEP] = {"estep", false, true},
-    [REG_ESTEP_NEAR] = {"estep_near", true, true},
-    [REG_ESTEP_COMPAT] = {"estep_compat", false, true},
+    [REG_ESTEP] = {.name = "estep", .sums = true},
+    [REG_ESTEP_NEAR] = {.name = "estep_near", .trusted = true, .sums = true},
+    [REG_ESTEP_COMPAT] = {.name = "estep_compat", .sums = true},
     [REG_NEAREST] = {"nearest", true, false, 0, false, AHEAD},
     [REG_AROUND] = {"around", true, false, 0, false, AHEAD},
     [REG_SHAPES] = {"shapes", true, false, 0, false, AHEAD},
@@ -35,8 +36,8 @@ static const struct {
     [REG_SAMPLE] = {"polish_sample", true, false, 0, true, AHEAD},
     [REG_SUMS] = {"polish_sums", true, false, 0, false, AHEAD},
     [REG_TERMS] = {"polish_terms", true, false, 0, true, AHEAD},
-    [REG_MSTEP] = {"mstep", false, false},
-    [REG_SPREAD] = {"spread", false, false},
+    [REG_MSTEP] = {.name = "mstep"},
+    [REG_SPREAD] = {.name = "spread"},
     [REG_CURVE_LOAD] = {"curve_load", true, false, REG_READ, false, AHEAD_THERE},
     [REG_CURVE_LOAD64] = {"curve_load64", true, false, REG_READ, false, AHEAD_THERE},
     [REG_CURVE_SUMS] = {"curve_sums", true, false, REG_READ, false, AHEAD_THERE},
@@ -69,19 +70,19 @@ static const struct {
     [REG_NEAR_BEGIN] = {"near_begin", true, false, REG_LISTS, false, AHEAD_THERE},
     [REG_NEAR_START] = {"near_start", true, false, REG_LISTS, false, AHEAD_THERE},
     [REG_NEAR_TOTAL] = {"near_total", true, false, REG_LISTS, false, AHEAD_THERE},
-    [REG_BUILD] = {"building kernels, first run only"},
-    [REG_READ] = {"copy and check points"},
-    [REG_ORDER] = {"sort"},
-    [REG_SPACING] = {"spacing"},
-    [REG_LEVELS] = {"decimate and cut into blocks"},
-    [REG_UPLOAD] = {"points to the device"},
-    [REG_FETCH] = {"partners to the host"},
-    [REG_LISTS] = {"near lists"},
-    [REG_FIT] = {"fit"},
-    [REG_COVARIANCE] = {"covariance"},
-    [REG_SEARCH] = {"search for a start"},
-    [REG_JUDGE] = {"verdict"},
-    [REG_MEASURE] = {"rmse and overlap"},
+    [REG_BUILD] = {.name = "building kernels, first run only"},
+    [REG_READ] = {.name = "copy and check points"},
+    [REG_ORDER] = {.name = "sort"},
+    [REG_SPACING] = {.name = "spacing"},
+    [REG_LEVELS] = {.name = "decimate and cut into blocks"},
+    [REG_UPLOAD] = {.name = "points to the device"},
+    [REG_FETCH] = {.name = "partners to the host"},
+    [REG_LISTS] = {.name = "near lists"},
+    [REG_FIT] = {.name = "fit"},
+    [REG_COVARIANCE] = {.name = "covariance"},
+    [REG_SEARCH] = {.name = "search for a start"},
+    [REG_JUDGE] = {.name = "verdict"},
+    [REG_MEASURE] = {.name = "rmse and overlap"},
 };
 
 const char *reg_work_name(int work) { return TABLE[work].name; }
@@ -266,7 +267,7 @@ atn_status reg_engine_run_given(reg_engine *e, reg_kernel which, const geom_pose
 }
 
 atn_status reg_place(reg_engine *e, reg_side *side, const geom_pose *pose) {
-    if (side->is_placed && memcmp(&side->placed, pose, sizeof *pose) == 0) return ATN_OK;
+    if (side->is_placed && atn_same_bits(&side->placed, pose, sizeof *pose)) return ATN_OK;
     double since = atn_clock_seconds();
     bool there = side->w != NULL;
     atn_status status = reg_side_unpark(side);

@@ -45,8 +45,8 @@ static atn_status polish_more(reg_problem *p, const reg_surface *finer) {
     return status;
 }
 
-/* Merged points lie inside of what is curved, and planes of one cloud alone outside: all points take part where no level
- * between would. */
+/* Merged points lie inside of what is curved, and planes of one cloud alone outside: all points take part where no
+ * level between would. */
 atn_status reg_polish_finer(reg_problem *p, const reg_surface *surface) {
     reg_surface from = *surface, finer = {0};
     reg_level *finest = &p->level[p->fine - 1];

@@ -7,6 +7,7 @@
 #include "apps/register/workplace.h"
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/sized.h"
@@ -322,7 +323,7 @@ static atn_status check_same_clouds(const reg_problem *p) {
     }
     first = own;
     atn_status status = reg_share_same(&p->engine, &first, sizeof first);
-    if (status == ATN_OK && memcmp(&own, &first, sizeof own) != 0)
+    if (status == ATN_OK && !atn_same_bits(&own, &first, sizeof own))
         status = atn_fail(p->engine.ctx, ATN_ERR_INPUT,
                           "register: the clouds are other ones than those of rank 0; all ranks need the same files");
     return status;

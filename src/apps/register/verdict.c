@@ -62,14 +62,14 @@ static double most_misfit(const fitness *f) {
 
 /* What can be said without other poses; false: there is nothing to ask of them. */
 static bool stands(const fitness *f, const fitness_seen *seen, atn_register_result *r) {
-    r->verdict = ATN_VERDICT_REFUSED;
-    if (seen->identical)
-        r->verdict = ATN_VERDICT_TRUSTED;
-    else if (seen->precision < CHANCE)
+    r->verdict = ATN_VERDICT_TRUSTED;
+    if (seen->identical) return true;
+    if (seen->precision < CHANCE) {
+        r->verdict = ATN_VERDICT_REFUSED;
         snprintf(r->reason, sizeof r->reason,
                  "of the points beside the other surface %.0f %% lie on it, which clouds that share nothing reach too",
                  100 * seen->precision);
-    else if (seen->precision < AGREES) {
+    } else if (seen->precision < AGREES) {
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason, "of the points beside the other surface only %.0f %% lie on it",
                  100 * seen->precision);
@@ -80,8 +80,7 @@ static bool stands(const fitness *f, const fitness_seen *seen, atn_register_resu
         r->verdict = ATN_VERDICT_DOUBTFUL;
         snprintf(r->reason, sizeof r->reason,
                  "the surfaces meet, but are farther apart than noise and spacing explain");
-    } else
-        r->verdict = ATN_VERDICT_TRUSTED;
+    }
     return r->verdict != ATN_VERDICT_REFUSED;
 }
 

@@ -66,7 +66,7 @@ KIT_TEST(what_is_no_model_is_other) {
         make(s);
         match(NULL);
         for (size_t i = 0; i < ATOMS; ++i) other += f.atom[i].structure == 0;
-        if (other < 0.95 * ATOMS) fail_msg("%s: %zu of %d are other", crystal_name(KINDS[k]), other, ATOMS);
+        if ((double)other < 0.95 * ATOMS) fail_msg("%s: %zu of %d are other", crystal_name(KINDS[k]), other, ATOMS);
     }
 }
 
@@ -83,7 +83,7 @@ KIT_TEST(by_name_they_are_told) {
         make(s);
         atn_lattice_info info = match(&settings);
         for (size_t i = 0; i < ATOMS; ++i) right += f.atom[i].structure == 2;
-        if (right < 0.97 * ATOMS)
+        if ((double)right < 0.97 * ATOMS)
             fail_msg("%s: %zu of %d, constant %.3f", crystal_name(KINDS[k]), right, ATOMS, info.constant[1]);
     }
 }

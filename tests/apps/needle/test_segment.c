@@ -72,8 +72,9 @@ static void hold_bits(needle_bright *b, const int64_t shape[3], int32_t bits, in
                     fail_msg("%d bits, scan %d of %dx%d, row %d, column %d: %d", bits, (int)f, (int)info.height,
                              (int)info.width, (int)r, (int)x, is);
             }
-    double share = 1 - (level + 1) / (bits == 8 ? 256.0 : 65536.0), all = (double)count;
-    if (count > 1000 && share > 0.4 && share < 0.6) assert_true(ones > all / 4 && ones < all * 3 / 4);
+    double share = 1 - (level + 1) / (bits == 8 ? 256.0 : 65536.0);
+    if (count > 1000 && share > 0.4 && share < 0.6)
+        assert_true(ones > (int64_t)count / 4 && ones < (int64_t)count / 4 * 3);
     atn_volume_free(volume);
     free(data);
     free(c.mask);
