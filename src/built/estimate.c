@@ -7,6 +7,7 @@
 #include "graph/bilinear.h"
 #include "lower/contract.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Largest power of two up to `most` with which one tile of the points still fits into the extent. */
@@ -31,14 +32,45 @@ static bool writes_apart(const atn_outlook *o) {
 
 static int64_t pieces(int64_t n, int64_t each) { return n / each + (n % each != 0); }
 
+/* Two panels and the results at rest, of `tile` steps; all in elements. */
+static int64_t staged_elements(int64_t span0, int64_t span1, int64_t tile) {
+    return (span0 + span1) * tile + span0 * span1;
+}
+
+/* What a product takes in tiles of these spans, relative to its arithmetic: the last tile of a dimension is moved back
+ * and does points again, packing costs more the smaller tiles are, and threads wait for those that have one more. */
+static double relative_time(int64_t n0, int64_t n1, int64_t span0, int64_t span1, int64_t threads) {
+    static const double PACKING = 8; /* steps of a vector's length that an element of a panel costs */
+    double groups = (double)(pieces(n0, span0) * pieces(n1, span1));
+    double rounds = ceil(groups / (double)threads);
+    double points = rounds * (double)threads * (double)span0 * (double)span1;
+    return points / ((double)n0 * (double)n1) * (1 + PACKING / (double)span0 + PACKING / (double)span1);
+}
+
+/* Short vectors, and as many registers: the sequences that take least of those that stay in a core's second cache. */
+static void best_sequences(const atn_outlook *o, const atn_device_info *info, int64_t n0, int64_t n1, atn_variant *v) {
+    enum { CACHE = 1000 << 10, WIDEST = 512 };
+    int64_t each0 = (int64_t)v->p[0].vec * v->p[0].regs, each1 = v->p[1].regs, tile = v->q[0].tile;
+    double least = INFINITY;
+    for (int64_t seq0 = 1; seq0 * each0 <= (n0 < WIDEST ? n0 : WIDEST); ++seq0)
+        for (int64_t seq1 = 1; seq1 * each1 <= (n1 < WIDEST ? n1 : WIDEST); ++seq1) {
+            if (staged_elements(seq0 * each0, seq1 * each1, tile) * o->bytes > CACHE) break;
+            double time = relative_time(n0, n1, seq0 * each0, seq1 * each1, info->cores);
+            if (time >= least) continue;
+            least = time;
+            v->p[0].seq = (int32_t)seq0;
+            v->p[1].seq = (int32_t)seq1;
+        }
+}
+
 /* Sequences and tiles so that both panels and the results at rest stay in a core's second cache; along p1 as even as
  * can be, since the last tile is moved back and does points again. */
 static void estimate_panels(const atn_outlook *o, const atn_device_info *info, int64_t n0, int64_t n1, atn_variant *v) {
-    enum { CACHE = 900 << 10, STEPS = 22 };
-    bool by_lane = v->wide > 1; /* short vectors, and as many registers: squarer panels */
-    int64_t tile = by_lane ? 256 : 128, wide = by_lane ? 1088 : 2048; /* the latter in bytes along p0 */
+    enum { CACHE = 900 << 10, STEPS = 22, WIDE = 2048 /* bytes along p0 */ };
+    bool by_lane = v->wide > 1;
+    int64_t tile = by_lane ? 256 : 128;
     int32_t each0 = v->p[0].vec * v->p[0].regs, each1 = v->p[1].regs;
-    int64_t seq0 = wide / ((int64_t)each0 * o->bytes), seq1 = STEPS * 12 / each1, steps1 = pieces(n1, each1);
+    int64_t seq0 = WIDE / ((int64_t)each0 * o->bytes), seq1 = STEPS * 12 / each1, steps1 = pieces(n1, each1);
     v->q[0].tile = (int32_t)tile;
     v->stage = 1;
     v->stage_swap = 2;
@@ -46,13 +78,15 @@ static void estimate_panels(const atn_outlook *o, const atn_device_info *info, i
     const int64_t enough = (int64_t)1 << 30; /* sizes that are not known are large */
     if (n0 > enough) n0 = enough;
     if (n1 > enough) n1 = enough;
+    if (by_lane) {
+        best_sequences(o, info, n0, n1, v);
+        return;
+    }
     steps1 = pieces(n1, each1);
     if (seq0 > pieces(n0, each0)) seq0 = pieces(n0, each0);
     if (seq0 < 1) seq0 = 1;
-    if (by_lane) seq0 = pieces(pieces(n0, each0), pieces(n0, seq0 * each0));
     if (seq1 < 1) seq1 = 1;
-    while (seq1 > 1 && (seq0 * each0 * tile + seq1 * each1 * tile + seq0 * each0 * seq1 * each1) * o->bytes > CACHE)
-        --seq1;
+    while (seq1 > 1 && staged_elements(seq0 * each0, seq1 * each1, tile) * o->bytes > CACHE) --seq1;
     int64_t groups = pieces(steps1, seq1); /* enough for every thread */
     if (groups * pieces(n0, seq0 * each0) < info->cores) groups = pieces(info->cores, pieces(n0, seq0 * each0));
     seq1 = pieces(steps1, groups);

@@ -185,6 +185,7 @@ void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable);
 /* The dimension of the points whose registers are turned with the lanes of the vector to be written; -1: none. */
 int32_t lower_turned(const lowering *l, const atn_write *w, uint32_t dims);
 void lower_write_turned(lowering *l, const atn_write *w, place at, int32_t d); /* all registers along d at once */
+void lower_transpose(lowering *l, ir_ref *block, int32_t width); /* block[j] lane k and block[k] lane j change places */
 
 /* ---- staged tiles (staged.c, staged_read.c) ---- */
 void lower_stage_open(lowering *l, int32_t block);     /* what is staged for a block, or for the points: 0 */

@@ -4,9 +4,8 @@
 
 typedef struct resting {
     loops *o;
-    ir_ref start, to;
+    ir_ref from, start, to; /* start: the tile; -1: the range is empty, and there is none */
     void (*after)(lowering *l);
-    int32_t phase; /* 0: neutral, 1: one tile, 2: the end */
 } resting;
 
 /* Element of the resting tile for a place of the current step. */
@@ -25,41 +24,78 @@ static ir_ref rest_element(loops *o, int32_t place_index, int32_t width) {
         l->p, ir_add_integer(l->p, ir_multiply_integer(l->p, step_index, o->places), place_index), width);
 }
 
+/* Calls `each` for every accumulator of every place. */
+static void each_accumulator(loops *o, void (*each)(loops *o, int32_t place_index, int32_t k, int32_t part)) {
+    for (int32_t n = 0; n < o->places && !o->l->p->failed; ++n)
+        for (int32_t k = 0; k < o->b->n_accs; ++k)
+            for (int32_t part = 0; part < acc_parts(&o->b->acc[k]); ++part) each(o, n, k, part);
+}
+
+static void declare_neutral(loops *o, int32_t n, int32_t k, int32_t part) {
+    lowering *l = o->l;
+    ir_ref start = ir_splat(l->p, acc_neutral(l, o->b, k, part), loops_acc_width(o, 0));
+    *loops_slot(o, n, 0, k, part) = ir_declare_mutable(l->p, l->block, "acc", start);
+}
+
+static void take_up(loops *o, int32_t n, int32_t k, int32_t part) {
+    lowering *l = o->l;
+    int32_t width = loops_acc_width(o, 0);
+    ir_assign(l->p, l->block, *loops_slot(o, n, 0, k, part),
+              ir_make(l->p, (ir_node){.kind = IR_TILE,
+                                      .type = acc_type(l, &o->b->acc[k]),
+                                      .width = width,
+                                      .arg = {rest_element(o, n, width), -1, -1},
+                                      .id = o->rest[k][part]}));
+}
+
+static void lay_down(loops *o, int32_t n, int32_t k, int32_t part) {
+    lowering *l = o->l;
+    ir_append(l->p, l->block,
+              (ir_statement){.kind = IR_TILE_STORE,
+                             .id = o->rest[k][part],
+                             .index = rest_element(o, n, loops_acc_width(o, 0)),
+                             .value = ir_variable_ref(l->p, *loops_slot(o, n, 0, k, part)),
+                             .limit = -1,
+                             .body = -1,
+                             .other = -1});
+}
+
+/* Behind the last tile: results, and what is made of them. Tiles are not for those reads. */
+static void finish(resting *r) {
+    lowering *l = r->o->l;
+    int32_t tiles = l->staged.count;
+    l->staged.count = 0;
+    loops_conclude(r->o);
+    l->done |= 1u << r->o->block;
+    r->after(l);
+    l->done &= ~(1u << r->o->block);
+    l->staged.count = tiles;
+}
+
+/* One step of the sequence in one tile: its first begins anew, its last ends with results. */
 static void rest_step(lowering *l, void *data) {
     resting *r = data;
     loops *o = r->o;
-    int32_t width = loops_acc_width(o, 0);
-    if (r->phase == 1) loops_hoist(l, o->b);
-    for (int32_t n = 0; n < o->places && !l->p->failed; ++n)
-        for (int32_t k = 0; k < o->b->n_accs; ++k)
-            for (int32_t part = 0; part < acc_parts(&o->b->acc[k]); ++part) {
-                ir_ref start = ir_splat(l->p, acc_neutral(l, o->b, k, part), width);
-                if (r->phase > 0)
-                    start = ir_make(l->p, (ir_node){.kind = IR_TILE,
-                                                    .type = acc_type(l, &o->b->acc[k]),
-                                                    .width = width,
-                                                    .arg = {rest_element(o, n, width), -1, -1},
-                                                    .id = o->rest[k][part]});
-                *loops_slot(o, n, 0, k, part) = ir_declare_mutable(l->p, l->block, "acc", start);
-            }
-    if (r->phase == 1) loops_one_tile(o, r->start, r->to);
-    for (int32_t n = 0; n < o->places && r->phase < 2 && !l->p->failed; ++n)
-        for (int32_t k = 0; k < o->b->n_accs; ++k)
-            for (int32_t part = 0; part < acc_parts(&o->b->acc[k]); ++part)
-                ir_append(l->p, l->block,
-                          (ir_statement){.kind = IR_TILE_STORE,
-                                         .id = o->rest[k][part],
-                                         .index = rest_element(o, n, width),
-                                         .value = ir_variable_ref(l->p, *loops_slot(o, n, 0, k, part)),
-                                         .limit = -1,
-                                         .body = -1,
-                                         .other = -1});
-    if (r->phase == 2) {
-        loops_conclude(o);
-        l->done |= 1u << o->block;
-        r->after(l);
-        l->done &= ~(1u << o->block);
+    if (r->start >= 0) loops_hoist(l, o->b);
+    each_accumulator(o, declare_neutral);
+    if (r->start < 0) {
+        finish(r);
+        return;
     }
+    ir_block earlier = IR_EMPTY, more = IR_EMPTY, last = IR_EMPTY, *outer = l->block;
+    l->block = &earlier;
+    each_accumulator(o, take_up);
+    ir_if(l->p, outer, ir_less(l->p, r->from, r->start), earlier, IR_EMPTY);
+    l->block = outer;
+    loops_one_tile(o, r->start, r->to);
+    l->block = &more;
+    each_accumulator(o, lay_down);
+    size_t mark = lower_mark(l);
+    l->block = &last;
+    finish(r);
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_if(l->p, outer, ir_less(l->p, ir_add_integer(l->p, r->start, o->r.q[0].tile), r->to), more, last);
 }
 
 static void rest_tile(loops *o, ir_ref start, ir_ref to) {
@@ -87,15 +123,20 @@ void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) 
                                                       .type = (atn_type)acc_type(l, &o.b->acc[k]),
                                                       .elements = steps * o.places * loops_acc_width(&o, 0)};
         }
-    resting r = {.o = &o, .after = after, .phase = 0};
-    lower_each_step(l, rest_step, &r);
-    r.phase = 1;
-    ir_ref from, to;
-    loops_bounds(&o, 0, &from, &to);
+    resting r = {.o = &o, .start = -1, .after = after};
+    loops_bounds(&o, 0, &r.from, &r.to);
+    ir_block some = IR_EMPTY, none = IR_EMPTY, *outer = l->block;
+    size_t mark = lower_mark(l);
     l->resting = &r;
-    loops_tiles(&o, from, to, rest_tile);
+    l->block = &some;
+    loops_tiles(&o, r.from, r.to, rest_tile);
+    lower_forget(l, mark);
     l->resting = NULL;
     l->staged.count = 0;
-    r.phase = 2;
+    r.start = -1;
+    l->block = &none;
     lower_each_step(l, rest_step, &r);
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_if(l->p, outer, ir_less(l->p, r.from, r.to), some, none);
 }

@@ -86,32 +86,98 @@ static void tile_store(lowering *l, const staged *s, ir_ref at, ir_ref value) {
             .kind = IR_TILE_STORE, .id = s->tile, .index = at, .value = value, .limit = -1, .body = -1, .other = -1});
 }
 
-/* The same in panels: the object is read along its rows. The points' axis is full, as staged tiles on the host always
- * are. */
+/* Where element `within` of a line lies in a panel. */
+static ir_ref panel_element(lowering *l, const staged *s, ir_ref panel, ir_ref line, ir_ref within) {
+    atn_lowered *p = l->p;
+    int64_t lines = s->extent[s->swapped ? 0 : 1];
+    ir_ref to = ir_add(p, ir_multiply_integer(p, panel, lines), ir_multiply_integer(p, line, s->panel));
+    return ir_add(p, to, within);
+}
+
+static lower_at panel_source(lowering *l, const staged *s, ir_ref panel, ir_ref line, ir_ref within) {
+    lower_at e = {.axis = {[2] = ir_address(l->p, 0)}};
+    e.axis[s->swapped ? 1 : 0] = ir_add(l->p, panel, within);
+    e.axis[s->swapped ? 0 : 1] = line;
+    return e;
+}
+
+/* Lines from `from` to `to` of the panel, element by element. */
+static void copy_lines(lowering *l, const staged *s, lower_at base, ir_ref panel, ir_ref from, ir_ref to) {
+    atn_lowered *p = l->p;
+    int32_t line = ir_new_variable(p, "line", IR_ADDRESS, 1, true),
+            within = ir_new_variable(p, "within", IR_ADDRESS, 1, true);
+    ir_ref at_line = ir_variable_ref(p, line), at_within = ir_variable_ref(p, within);
+    ir_block inner = IR_EMPTY, body = IR_EMPTY, *outer = l->block;
+    l->block = &inner;
+    ir_ref value = fetch_element(l, s, base, panel_source(l, s, panel, at_line, at_within), false);
+    tile_store(l, s, panel_element(l, s, panel, at_line, at_within), value);
+    l->block = outer;
+    ir_for(p, &body, within, ir_address(p, 0), ir_address(p, s->panel), 1, 1, inner);
+    ir_for(p, outer, line, from, to, 1, 1, body);
+}
+
+/* How many elements of an object's row are turned at once, so that they come to lie in as many lines; 1: none. */
+static int32_t turned_at_once(const lowering *l, const staged *s) {
+    enum { BYTES = 16 };
+    atn_type type = l->g->objects[s->object].type;
+    int32_t width = type == ATN_SP || type == ATN_INT32 ? BYTES / 4 : type == ATN_DP ? BYTES / 8 : 1;
+    while (s->panel % width != 0) width /= 2;
+    return s->swapped ? width : 1;
+}
+
+/* `width` lines of a panel whose lines lie across the object's rows: blocks of vectors, transposed. */
+static void turn_lines(lowering *l, const staged *s, lower_at base, ir_ref panel, ir_ref line, int32_t width) {
+    atn_lowered *p = l->p;
+    for (int32_t first = 0; first < s->panel && !p->failed; first += width) {
+        ir_ref block[4];
+        for (int32_t k = 0; k < width; ++k) {
+            lower_at e = panel_source(l, s, panel, line, ir_address(p, first + k));
+            block[k] = ir_declare(p, l->block, "row", lower_load_wide(l, s->object, source_of(l, s, base, e), width));
+        }
+        lower_transpose(l, block, width);
+        for (int32_t k = 0; k < width; ++k)
+            tile_store(l, s, panel_element(l, s, panel, ir_add_integer(p, line, k), ir_address(p, first)), block[k]);
+    }
+}
+
+/* The same in panels. Where lines lie in the object's rows, some rows are read for all panels before the next ones:
+ * rows of many columns are in many pages. The points' axis is full, as staged tiles on the host always are. */
 static void fill_panels(lowering *l, const staged *s, lower_at base) {
+    enum { AT_ONCE = 4 }; /* rows */
     atn_lowered *p = l->p;
     int fast = s->swapped ? 1 : 0, slow = 1 - fast;
-    ir_ref left = ir_subtract(p, lower_size(l, s->object, slow), base.axis[slow]);
+    int32_t width = turned_at_once(l, s);
+    ir_ref zero = ir_address(p, 0), left = ir_subtract(p, lower_size(l, s->object, slow), base.axis[slow]);
     ir_ref lines = ir_declare(p, l->block, "count",
                               ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_address(p, s->extent[slow]), left, -1));
     int32_t panel = ir_new_variable(p, "panel", IR_ADDRESS, 1, true),
-            line = ir_new_variable(p, "line", IR_ADDRESS, 1, true),
-            within = ir_new_variable(p, "within", IR_ADDRESS, 1, true);
-    ir_ref at_panel = ir_variable_ref(p, panel), at_line = ir_variable_ref(p, line),
-           at_within = ir_variable_ref(p, within);
-    ir_block inner = IR_EMPTY, middle = IR_EMPTY, body = IR_EMPTY, *outer = l->block;
+            some = ir_new_variable(p, "some", IR_ADDRESS, 1, true);
+    ir_ref at_panel = ir_variable_ref(p, panel), at_some = ir_variable_ref(p, some),
+           panels = ir_address(p, s->extent[fast]);
+    ir_block body = IR_EMPTY, inner = IR_EMPTY, *outer = l->block;
+    if (s->swapped) {
+        ir_ref whole = zero;
+        if (width > 1) {
+            ir_ref blocks = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, lines, ir_address(p, width), -1);
+            whole = ir_declare(p, outer, "whole", ir_multiply_integer(p, blocks, width));
+            l->block = &inner;
+            turn_lines(l, s, base, at_panel, at_some, width);
+            ir_for(p, &body, some, zero, whole, width, 1, inner);
+        }
+        l->block = &body;
+        copy_lines(l, s, base, at_panel, whole, lines);
+        l->block = outer;
+        ir_for(p, outer, panel, zero, panels, s->panel, 1, body);
+        return;
+    }
+    l->block = &body;
+    ir_ref end = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_add_integer(p, at_some, AT_ONCE), lines, -1);
+    end = ir_declare(p, l->block, "end", end);
     l->block = &inner;
-    lower_at e = {.axis = {[2] = ir_address(p, 0)}};
-    e.axis[fast] = ir_add(p, at_panel, at_within);
-    e.axis[slow] = at_line;
-    ir_ref value = fetch_element(l, s, base, e, false);
-    ir_ref to = ir_add(p, ir_multiply_integer(p, at_panel, s->extent[slow]), ir_multiply_integer(p, at_line, s->panel));
-    tile_store(l, s, ir_add(p, to, at_within), value);
+    copy_lines(l, s, base, at_panel, at_some, end);
+    ir_for(p, &body, panel, zero, panels, s->panel, 1, inner);
     l->block = outer;
-    ir_ref zero = ir_address(p, 0), width = ir_address(p, s->panel);
-    ir_for(p, &middle, fast ? line : within, zero, fast ? lines : width, 1, 1, inner);
-    ir_for(p, &body, fast ? within : line, zero, fast ? width : lines, 1, 1, middle);
-    ir_for(p, outer, panel, zero, ir_address(p, s->extent[fast]), s->panel, 1, body);
+    ir_for(p, outer, some, zero, lines, AT_ONCE, 1, body);
 }
 
 /* One thread copies line by line; what overhangs the object is never read and stays as it is. */

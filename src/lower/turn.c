@@ -25,8 +25,7 @@ int32_t lower_turned(const lowering *l, const atn_write *w, uint32_t dims) {
     return -1;
 }
 
-/* block[j] lane k and block[k] lane j change places. */
-static void transpose(lowering *l, ir_ref *block, int32_t width) {
+void lower_transpose(lowering *l, ir_ref *block, int32_t width) {
     for (int32_t piece = width / 2; piece > 0; piece /= 2)
         for (int32_t j = 0; j < width; ++j) {
             if (j & piece) continue;
@@ -52,7 +51,7 @@ void lower_write_turned(lowering *l, const atn_write *w, place at, int32_t d) {
             l->p, l->block,
             (ir_statement){.kind = IR_ORDER, .index = -1, .value = vectors[j], .limit = -1, .body = -1, .other = -1});
     }
-    for (int32_t from = 0; from < regs; from += width) transpose(l, vectors + from, width);
+    for (int32_t from = 0; from < regs; from += width) lower_transpose(l, vectors + from, width);
     for (int32_t k = 0; k < width; ++k)
         for (int32_t from = 0; from < regs; from += width) {
             place here = at;

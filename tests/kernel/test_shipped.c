@@ -82,6 +82,10 @@ static const char *const HOST[] = {
     "seq_p0=4,schedule=dynamic",
     "vec_q0=4,guard=0",
     "regs_q0=2,unroll_q0=2",
+    /* panels that are turned by fours, by twos, one by one */
+    "vec_p0=4,regs_p0=3,seq_p0=2,regs_p1=8,seq_p1=2,tile_q0=16,stage=1,stage_swap=2,wide=4",
+    "vec_p0=2,regs_p0=2,seq_p0=3,regs_p1=6,seq_p1=2,tile_q0=7,stage=1,stage_swap=2",
+    "vec_p0=8,seq_p0=2,regs_p1=3,seq_p1=3,tile_q0=5,stage=1,stage_swap=3",
 };
 /* On devices with work-groups. */
 static const char *const ITEMS[] = {
@@ -307,6 +311,26 @@ KIT_TEST(all_kernels) {
     assert_true(tried > 0);
 }
 
+/* Products whose operands a thread packs, in one tile, in several, and where there is nothing to add up. */
+KIT_TEST(packed_products) {
+    static const char *const TYPES[] = {"SP", "DP"};
+    static const size_t PACKED[] = {N_HOST - 3, N_HOST - 2, N_HOST - 1};
+    static const int64_t PRODUCTS[][3] = {{16, 24, 0},  {17, 25, 1},  {16, 24, 3},  {40, 49, 16},
+                                          {37, 30, 17}, {33, 50, 39}, {48, 48, 64}, {7, 70, 5}};
+    atn_device *device;
+    kit_ok(ctx, atn_device_open(devices, 0, &device));
+    const atn_embedded *gemm = ATN_SHIPPED;
+    while (strcmp(gemm->name, "gemm") != 0) ++gemm;
+    for (size_t t = 0; t < sizeof TYPES / sizeof *TYPES; ++t) {
+        atn_sequence *sequence = parse(gemm, TYPES[t]);
+        for (size_t n = 0; n < sizeof PRODUCTS / sizeof *PRODUCTS; ++n)
+            assert_true(
+                hold(gemm, sequence->step[0], device, PRODUCTS[n], true, PACKED, sizeof PACKED / sizeof *PACKED));
+        atn_sequence_free(sequence);
+    }
+    atn_device_close(device);
+}
+
 /* For kernel/oclgrind: what a checker must find. ATTUNE_TEST_PLANT=race or uninitialized. */
 KIT_TEST(planted) {
     static const char SOURCE[] = "__kernel void race(__global int *a) { a[0] = (int)get_local_id(0); }\n"
@@ -339,7 +363,8 @@ KIT_TEST(planted) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_kernels)}, plants[] = {cmocka_unit_test(planted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_kernels), cmocka_unit_test(packed_products)},
+                            plants[] = {cmocka_unit_test(planted)};
     if (getenv("ATTUNE_TEST_PLANT")) return cmocka_run_group_tests(plants, setup, teardown);
     return cmocka_run_group_tests(tests, setup, teardown);
 }
