@@ -152,6 +152,13 @@ ATN_API atn_status atn_register(atn_device *device, const atn_cloud *source, con
 ATN_API atn_status atn_register_arrays(atn_device *device, atn_array *source, atn_array *target,
                                        const atn_register_settings *settings, atn_register_result *out);
 
+/* atn_register on several devices: the first one has the clouds, the others take rows of long steps (all pairs, or many
+ * points), as many as they are fast. A device that is lost, or cannot do it, leaves its rows to the others. With
+ * `reproducible` the first one works alone: devices round differently. No device twice. */
+ATN_API atn_status atn_register_several(atn_device *const *devices, int32_t n_devices, const atn_cloud *source,
+                                        const atn_cloud *target, const atn_register_settings *settings,
+                                        atn_register_result *out);
+
 /* Estimated memory of atn_register for clouds of these sizes, host and device, in bytes; device NULL: on the host. 0:
  * the settings are of another version; atn_ctx_message(NULL) says so. */
 ATN_API size_t atn_register_bytes(atn_device *device, const atn_register_settings *settings, size_t source,

@@ -29,6 +29,12 @@ static bool watch(void *user, const atn_register_step *step) {
     return !r->steps.failed && atn_check_cancel(ctx) == ATN_OK;
 }
 
+/* The devices of --device. */
+typedef struct opened {
+    atn_device *device[ATN_MOST_DEVICES];
+    int32_t count;
+} opened;
+
 static atn_status write_files(const atn_cli_register *r, const atn_cli_registered *done) {
     atn_cli_call *call = r->call;
     const char *output = atn_cli_value(call, "output"), *matrix = atn_cli_value(call, "matrix");
@@ -46,15 +52,15 @@ static atn_status write_files(const atn_cli_register *r, const atn_cli_registere
 }
 
 /* The clouds are read. */
-static atn_status register_pair(atn_cli_register *r, atn_device *device, const atn_cloud *const used[2],
+static atn_status register_pair(atn_cli_register *r, const opened *on, const atn_cloud *const used[2],
                                 atn_cli_registered *done, const double *truth) {
     atn_cli_call *call = r->call;
     atn_register_result result = {0};
     atn_cli_apart apart;
-    done->estimated_bytes =
-        atn_register_bytes(device, &r->settings, atn_cloud_info_of(used[0]).points, atn_cloud_info_of(used[1]).points);
+    done->estimated_bytes = atn_register_bytes(on->device[0], &r->settings, atn_cloud_info_of(used[0]).points,
+                                               atn_cloud_info_of(used[1]).points);
     atn_ranks *ranks = call->ranks->count > 1 && reg_can_share(&r->settings) ? call->ranks : NULL;
-    atn_status status = reg_register_ranks(device, used[0], used[1], &r->settings, ranks, &result);
+    atn_status status = reg_register_ranks(on->device, on->count, used[0], used[1], &r->settings, ranks, &result);
     atn_cli_progress_end(call);
     if (r->steps.failed) return atn_fail_memory(call->ctx, 0, "the steps of the report");
     if (status || call->ranks->rank) return status;
@@ -90,17 +96,20 @@ static atn_status open_device(atn_cli_call *call, atn_device **device) {
     return status;
 }
 
+static void close_devices(opened *on) {
+    while (on->count) atn_device_close(on->device[--on->count]);
+}
+
 static atn_status run_batch(atn_cli_register *r, const char *list) {
-    atn_device *devices[ATN_MOST_DEVICES];
-    int32_t count = 0;
-    atn_status status = atn_cli_open_devices(r->call, devices, &count);
-    if (!status) status = atn_cli_register_batch(r, devices, count, list);
-    for (int32_t k = 0; k < count; ++k) atn_device_close(devices[k]);
+    opened on = {.count = 0};
+    atn_status status = atn_cli_open_devices(r->call, on.device, &on.count);
+    if (!status) status = atn_cli_register_batch(r, on.device, on.count, list);
+    close_devices(&on);
     return status;
 }
 
 /* Both clouds thinned, with the edge that suits the target unless one was given; then registered. */
-static atn_status thin_and_register(atn_cli_register *r, atn_device *device, atn_cli_registered *done,
+static atn_status thin_and_register(atn_cli_register *r, const opened *on, atn_cli_registered *done,
                                     const double *truth) {
     atn_cloud *thin[2] = {NULL, NULL};
     done->voxel = r->voxel;
@@ -108,7 +117,7 @@ static atn_status thin_and_register(atn_cli_register *r, atn_device *device, atn
     atn_status status = atn_cli_voxel_solid(done->target, &done->voxel, &thin[1]);
     if (!status) status = atn_cli_voxel_solid(done->source, &done->voxel, &thin[0]);
     for (int k = 0; k < 2 && !status; ++k) done->used[k] = atn_cloud_info_of(thin[k]).points;
-    if (!status) status = register_pair(r, device, (const atn_cloud *const[]){thin[0], thin[1]}, done, truth);
+    if (!status) status = register_pair(r, on, (const atn_cloud *const[]){thin[0], thin[1]}, done, truth);
     atn_cloud_free(thin[0]);
     atn_cloud_free(thin[1]);
     return status;
@@ -119,7 +128,7 @@ static atn_status run_one(atn_cli_register *r) {
     const char *truth_file = atn_cli_value(call, "truth");
     double truth[16];
     atn_cloud *source = NULL, *target = NULL;
-    atn_device *device = NULL;
+    opened on = {.count = 0};
     if (call->n_operands < 2) return atn_cli_misuse(call, "needs SOURCE TARGET, or --batch FILE");
     atn_status status = atn_cli_register_check_files(call);
     if (!status && truth_file) status = atn_cli_matrix_read(call->ctx, truth_file, truth);
@@ -128,16 +137,16 @@ static atn_status run_one(atn_cli_register *r) {
     if (!status) status = atn_cloud_read(call->ctx, call->operands[0], &r->reading, &source);
     r->reading.no_properties = true;
     if (!status) status = atn_cloud_read(call->ctx, call->operands[1], &r->reading, &target);
-    if (!status) status = open_device(call, &device);
+    if (!status) status = atn_cli_open_devices(call, on.device, &on.count);
     atn_cli_registered done = {
         .source_name = call->operands[0], .target_name = call->operands[1], .source = source, .target = target};
     r->keeps_steps = atn_cli_has(call, "report");
     const double *known = truth_file ? truth : NULL;
     if (!status && atn_cli_has(call, "voxel"))
-        status = thin_and_register(r, device, &done, known);
+        status = thin_and_register(r, &on, &done, known);
     else if (!status)
-        status = register_pair(r, device, (const atn_cloud *const[]){source, target}, &done, known);
-    atn_device_close(device);
+        status = register_pair(r, &on, (const atn_cloud *const[]){source, target}, &done, known);
+    close_devices(&on);
     atn_cloud_free(target);
     atn_cloud_free(source);
     return status;

@@ -1,6 +1,7 @@
 /* Sums over pairs of points, all of them or those of lists of near blocks: E-steps, nearest points, shapes about
  * points. Which ranks make which rows is share.h's. */
 #include "apps/register/engine.h"
+#include "apps/register/helpers.h"
 #include "apps/register/share.h"
 
 #include "base/clock.h"
@@ -63,6 +64,10 @@ static atn_status blocked(reg_engine *e, reg_side *rows, reg_side *columns, cons
     return reg_engine_run(e, REG_ESTEP_NEAR, bound, COUNT(bound));
 }
 
+static atn_status sums(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near, atn_array *start) {
+    return near ? blocked(e, rows, columns, near, start) : dense(e, rows, columns);
+}
+
 /* Is it worth a list? Far reaches take in nearly everything; then whichever was seen to be cheaper. */
 static bool worth_lists(const reg_engine *e, const reg_side *rows, const reg_side *columns, double reach) {
     double extent2 = 0, unit = geom_pose_scale(&columns->placed);
@@ -77,9 +82,7 @@ static bool worth_lists(const reg_engine *e, const reg_side *rows, const reg_sid
 static atn_status estep_shared(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near) {
     reg_share own;
     atn_status status = reg_share_make(e, rows, near, &own);
-    if (status == ATN_OK)
-        status = near ? blocked(e, &own.side, columns, near, own.start) : dense(e, &own.side, columns);
-    if (!near) e->pairs = (double)rows->count * (double)columns->count;
+    if (status == ATN_OK) status = sums(e, &own.side, columns, near, own.start);
     status = reg_share_join(e, rows, columns, rows->sum, COUNT(rows->sum), status);
     reg_share_free(&own);
     return status;
@@ -95,11 +98,14 @@ atn_status reg_estep(reg_engine *e, reg_side *rows, reg_side *columns, double re
         double ratio = e->cost[0] > 0 && e->cost[1] > 0 && !e->ranks ? e->cost[1] / e->cost[0] : 1.3;
         use = gated || shifted || near->pairs * ratio < (double)rows->count * (double)columns->count;
     }
-    double since = atn_clock_seconds();
+    double since = atn_clock_seconds(), pairs = use ? near->pairs : (double)rows->count * (double)columns->count;
     if (reg_share_range(e, rows).some)
         status = estep_shared(e, rows, columns, use ? near : NULL);
+    else if (reg_helpers_wanted(e, rows, pairs))
+        status = reg_helpers_run(e, rows, columns, use ? near : NULL, false, sums);
     else
-        status = use ? blocked(e, rows, columns, near, near->start_array) : dense(e, rows, columns);
+        status = sums(e, rows, columns, use ? near : NULL, use ? near->start_array : NULL);
+    e->pairs = pairs;
     if (status == ATN_OK && (e->wait || atn_device_get_info(e->device)->unified) && e->pairs > 1e6)
         e->cost[use] = (atn_clock_seconds() - since) / e->pairs;
     e->evaluated += e->pairs;
@@ -185,8 +191,12 @@ atn_status reg_partners(reg_engine *e, reg_side *rows, reg_side *columns, double
     atn_status status = find_near(e, rows, columns, reach, slack, &near);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_NEAREST, &kernel);
     if (status != ATN_OK) return status;
-    status = reg_share_range(e, rows).some ? partners_shared(e, rows, columns, near)
-                                           : partners(e, rows, columns, near, near->start_array);
+    if (reg_share_range(e, rows).some)
+        status = partners_shared(e, rows, columns, near);
+    else if (reg_helpers_wanted(e, rows, near->pairs))
+        status = reg_helpers_run(e, rows, columns, near, true, partners);
+    else
+        status = partners(e, rows, columns, near, near->start_array);
     e->evaluated += e->pairs = near->pairs;
     return status;
 }

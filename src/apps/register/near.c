@@ -146,6 +146,7 @@ atn_status reg_near_update(reg_engine *e, reg_near *near, reg_side *rows, reg_si
     near->relative = relative;
     near->all = isinf(reach);
     near->summed = false;
+    ++near->made;
     near->reach = slack < 0 ? reach : fmax(LARGER * reach, reach + slack);
     atn_status status = e->remote ? reg_near_fill(e, near, rows, columns) : fill(near, ctx);
     if (status != ATN_OK) near->rows = NULL;

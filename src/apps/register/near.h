@@ -27,6 +27,7 @@ typedef struct reg_near {
     size_t count, capacity;
     double pairs;                        /* that a kernel evaluates with it, those of all ranks together */
     size_t first, end;                   /* blocks of rows that the host makes it for; 0 and 0: all */
+    int64_t made;                        /* how often it was filled */
     bool summed;                         /* pairs are those of all ranks */
     atn_array *start_array, *list_array; /* the same on the device; list_array has `capacity` elements */
     reg_near_work work;

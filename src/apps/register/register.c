@@ -1,5 +1,6 @@
 /* The public call: checks, frames without units, the method, and what is said about the result. */
 #include "apps/register/beside.h"
+#include "apps/register/helpers.h"
 #include "apps/register/rescue.h"
 #include "apps/register/search.h"
 #include "apps/register/share.h"
@@ -433,12 +434,14 @@ atn_status reg_workplace_register(reg_workplace *w, const atn_cloud *source, con
 }
 
 static atn_status register_two(atn_device *device, const atn_cloud *source, const atn_cloud *target,
-                               const atn_register_settings *settings, atn_ranks *ranks, atn_register_result *out) {
+                               const atn_register_settings *settings, atn_ranks *ranks, reg_helpers *helpers,
+                               atn_register_result *out) {
     size_t most = cloud_count(source) > cloud_count(target) ? cloud_count(source) : cloud_count(target);
     reg_workplace here;
     atn_status status = reg_workplace_enter(device, settings, most, &here);
     here.engine.tells = true;
     here.engine.ranks = ranks;
+    here.engine.helpers = helpers;
     if (status == ATN_OK) status = reg_workplace_register(&here, source, target, settings, out);
     reg_workplace_leave(&here);
     return status;
@@ -448,21 +451,33 @@ bool reg_can_share(const atn_register_settings *s) {
     return !s->compat && s->method != ATN_REGISTER_CPD && s->method != ATN_REGISTER_SOFTASSIGN;
 }
 
-atn_status reg_register_ranks(atn_device *device, const atn_cloud *source, const atn_cloud *target,
+atn_status reg_register_ranks(atn_device *const *devices, int32_t n, const atn_cloud *source, const atn_cloud *target,
                               const atn_register_settings *given, atn_ranks *ranks, atn_register_result *out) {
-    const atn_ctx *ctx = atn_device_ctx(device);
+    if (n < 1) return atn_fail(NULL, ATN_ERR_INPUT, "register: a device is needed");
+    const atn_ctx *ctx = atn_device_ctx(devices[0]);
     atn_register_settings settings;
     atn_register_result all = {0};
+    reg_helpers *helpers = NULL;
     atn_status status = take(ctx, given, out, &settings);
+    if (status == ATN_OK) status = reg_helpers_open(devices, ranks ? 1 : n, &settings, &helpers);
     if (status != ATN_OK) return status;
-    status = register_two(device, source, target, &settings, ranks, &all);
+    status = register_two(devices[0], source, target, &settings, ranks, helpers, &all);
+    if (helpers)
+        atn_log(ctx, ATN_LOG_INFO, "register: the other devices made %zu rows of long steps",
+                reg_helpers_rows(helpers));
+    reg_helpers_close(helpers);
     ATN_GIVE(ctx, atn_register_result, &all, out);
     return status;
 }
 
 atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
                         const atn_register_settings *given, atn_register_result *out) {
-    return reg_register_ranks(device, source, target, given, NULL, out);
+    return reg_register_ranks(&device, 1, source, target, given, NULL, out);
+}
+
+atn_status atn_register_several(atn_device *const *devices, int32_t n, const atn_cloud *source, const atn_cloud *target,
+                                const atn_register_settings *given, atn_register_result *out) {
+    return reg_register_ranks(devices, n, source, target, given, NULL, out);
 }
 
 /* ---- points where they lie ---- */
@@ -501,7 +516,7 @@ static atn_status register_copies(atn_device *device, atn_array *source, atn_arr
     atn_cloud *from = NULL, *to = NULL;
     atn_status status = cloud_of(ctx, source, &from);
     if (status == ATN_OK) status = cloud_of(ctx, target, &to);
-    if (status == ATN_OK) status = register_two(device, from, to, settings, NULL, out);
+    if (status == ATN_OK) status = register_two(device, from, to, settings, NULL, NULL, out);
     atn_cloud_free(from);
     atn_cloud_free(to);
     return status;

@@ -51,8 +51,7 @@ void reg_share_free(reg_share *share) {
     *share = (reg_share){0};
 }
 
-atn_status reg_share_make(const reg_engine *e, reg_side *rows, const reg_near *near, reg_share *out) {
-    reg_range mine = reg_share_range(e, rows);
+atn_status reg_share_view(reg_side *rows, atn_array *start, reg_range mine, reg_share *out) {
     atn_array **from[VECTORS], **vector[VECTORS], **matrix[MATRICES];
     int64_t blocks = (int64_t)(mine.end - mine.first), block = (int64_t)rows->block;
     *out = (reg_share){.side = {.device = rows->device,
@@ -69,10 +68,13 @@ atn_status reg_share_make(const reg_engine *e, reg_side *rows, const reg_near *n
         status = atn_array_view_range(*from[k], (int64_t)mine.first * block, blocks * block, vector[k]);
         if (status == ATN_OK) status = atn_array_view_matrix(*vector[k], blocks, block, matrix[k]);
     }
-    if (status == ATN_OK && near)
-        status = atn_array_view_range(near->start_array, (int64_t)mine.first, blocks + 1, &out->start);
+    if (status == ATN_OK && start) status = atn_array_view_range(start, (int64_t)mine.first, blocks + 1, &out->start);
     if (status != ATN_OK) reg_share_free(out);
     return status;
+}
+
+atn_status reg_share_make(const reg_engine *e, reg_side *rows, const reg_near *near, reg_share *out) {
+    return reg_share_view(rows, near ? near->start_array : NULL, reg_share_range(e, rows), out);
 }
 
 /* ---- between ranks ---- */

@@ -19,6 +19,8 @@ typedef struct reg_share {
     reg_side side;
     atn_array *start;
 } reg_share;
+/* The same of any range; start: where the lists of all rows begin, or NULL. */
+atn_status reg_share_view(reg_side *rows, atn_array *start, reg_range range, reg_share *out);
 atn_status reg_share_make(const reg_engine *engine, reg_side *rows, const reg_near *near, reg_share *out);
 void reg_share_free(reg_share *share);
 
@@ -30,10 +32,10 @@ atn_status reg_share_same(const reg_engine *engine, void *data, size_t bytes);
 /* The pairs that all ranks' lists hold, once they were made anew. */
 atn_status reg_share_pairs(const reg_engine *engine, reg_near *near);
 
-/* atn_register by ranks that share it; NULL: alone. Not all methods can be shared: cpd, softassign and the published
- * schedule are the first rank's. */
+/* atn_register_several by ranks that share it, on the first device of each; NULL: alone. Not all methods can be shared:
+ * cpd, softassign and the published schedule are the first rank's. */
 bool reg_can_share(const atn_register_settings *settings);
-atn_status reg_register_ranks(atn_device *device, const atn_cloud *source, const atn_cloud *target,
+atn_status reg_register_ranks(atn_device *const *devices, int32_t n, const atn_cloud *source, const atn_cloud *target,
                               const atn_register_settings *given, atn_ranks *ranks, atn_register_result *out);
 
 #endif

@@ -1,8 +1,10 @@
-/* A batch on several devices: what the host alone finds, told in order; a device that is lost in the middle leaves its
- * pairs to the others. */
+/* A batch and one registration on several devices: what the host alone finds, told in order; a device that is lost in
+ * the middle leaves its pairs, or its rows, to the others. */
+#include "apps/register/helpers.h"
 #include "device/backend.h"
 #include "regkit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,9 +129,85 @@ static void refusals(void **state) {
     kit_ok(f->ctx, atn_register_batch_several(twice, 2, 0, pairs, NULL));
 }
 
+/* Rows of one step: each as one device makes it, and some of them by the other. */
+static void rows_are_shared(void **state) {
+    const fixture *f = *state;
+    enum { POINTS = 5000 };
+    atn_cloud *cloud[2] = {shape_make(f->ctx, &(shape){POINTS, 1, 31, 0.005, 0, 0, NULL}),
+                           shape_make(f->ctx, &(shape){POINTS, 1, 32, 0.005, 0, 0, f->motion[0]})};
+    const atn_register_settings plain = {0}, dense = {.dense = true}, same = {.dense = true, .reproducible = true};
+    const atn_register_settings *const SETTINGS[] = {&plain, &dense, &same};
+    for (size_t c = 0; c < sizeof SETTINGS / sizeof *SETTINGS; ++c)
+        for (int nearest = 0; nearest < 2; ++nearest) {
+            reg_engine engine = {0};
+            reg_helpers *helpers;
+            reg_side side[2] = {{0}};
+            cloud_points points[2] = {{0}};
+            double *sum[2] = {calloc(4 * POINTS, sizeof **sum), calloc(4 * POINTS, sizeof **sum)};
+            kit_ok(f->ctx, reg_engine_open(f->device[0], SETTINGS[c], &engine));
+            kit_ok(f->ctx, reg_helpers_open(f->device, 2, SETTINGS[c], &helpers));
+            for (int k = 0; k < 2; ++k) {
+                kit_ok(f->ctx, cloud_points_of(f->ctx, cloud[k], &points[k]));
+                kit_ok(f->ctx, reg_side_make(f->device[0], &points[k], (double[3]){0}, 0.2, engine.type, REG_HOST_BLOCK,
+                                             &side[k]));
+                kit_ok(f->ctx, reg_side_unpark(&side[k]));
+                kit_ok(f->ctx, reg_place(&engine, &side[k], &GEOM_IDENTITY));
+            }
+            for (int several = 0; several < 2; ++several) {
+                engine.helpers = several ? helpers : NULL;
+                if (nearest)
+                    kit_ok(f->ctx, reg_partners(&engine, &side[0], &side[1], 8, 0));
+                else
+                    kit_ok(f->ctx, reg_estep(&engine, &side[0], &side[1], 8, false));
+                for (size_t k = 0; k < (nearest ? 1 : 4); ++k)
+                    kit_ok(f->ctx, reg_array_get(side[0].sum[k], POINTS, sum[several] + k * POINTS));
+            }
+            assert_int_equal(reg_helpers_rows(helpers) > 0, c < 2);
+            for (size_t k = 0; k < 4 * POINTS; ++k)
+                assert_true(fabs(sum[0][k] - sum[1][k]) <= (c < 2 ? 1e-4 : 0) * (1 + fabs(sum[0][k])));
+            for (int k = 0; k < 2; ++k) {
+                reg_engine_forget(&engine, &side[k]);
+                reg_side_free(&side[k]);
+                cloud_points_free(&points[k]);
+                free(sum[k]);
+            }
+            reg_helpers_close(helpers);
+            reg_engine_close(&engine);
+        }
+    for (int k = 0; k < 2; ++k) atn_cloud_free(cloud[k]);
+}
+
+/* One registration: the pose of the host alone, with both devices, and where one of them is lost after a step. */
+static void one_pair(void **state) {
+    const fixture *f = *state;
+    double back[16];
+    motion_invert(f->motion[0], back);
+    atn_cloud *source = shape_make(f->ctx, &(shape){5000, 1, 33, 0.005, 0, 0, back}),
+              *target = shape_make(f->ctx, &(shape){5000, 1, 34, 0.005, 0, 0, NULL});
+    atn_register_result alone = {0}, both = {0};
+    order o = {.good = true};
+    atn_register_settings settings = {.init = ATN_START_IDENTITY, .dense = true, .no_covariance = true};
+    settings.watch = lose_it;
+    settings.watch_user = &o;
+    kit_ok(f->ctx, atn_register(f->device[0], source, target, &settings, &alone));
+    assert_true(turn_between(alone.transform, f->motion[0]) < 0.5);
+    for (int lost = -1; lost < 2; ++lost) { /* none, the second, the first: that one is the last thing done here */
+        o.lose = lost < 0 ? NULL : f->device[1 - lost];
+        kit_ok(f->ctx, atn_register_several(f->device, 2, source, target, &settings, &both));
+        assert_true(turn_between(both.transform, alone.transform) < 0.01);
+    }
+    atn_device *const twice[2] = {f->device[1], f->device[1]};
+    kit_fails(f->ctx, ATN_ERR_INPUT, "named twice", atn_register_several(twice, 2, source, target, NULL, &both));
+    kit_fails(NULL, ATN_ERR_INPUT, "a device is needed", atn_register_several(twice, 0, source, target, NULL, &both));
+    atn_cloud_free(source);
+    atn_cloud_free(target);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(as_the_host, setup, teardown),
                                        cmocka_unit_test_setup_teardown(one_is_lost, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(rows_are_shared, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(one_pair, setup, teardown),
                                        cmocka_unit_test_setup_teardown(refusals, setup, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
