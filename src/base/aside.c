@@ -17,6 +17,8 @@ void atn_aside_begin(const atn_ctx *ctx, atn_aside *a, void (*work)(void *user),
     if (a->kept_off) atn_parallel_keep_off(1);
 }
 
+bool atn_aside_is_done(const atn_aside *a) { return !a->work || (a->gang && atn_gang_is_done(a->gang)); }
+
 void atn_aside_end(atn_aside *a) {
     if (!a->work) return;
     if (a->gang) {

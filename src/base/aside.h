@@ -17,6 +17,7 @@ typedef struct atn_aside {
  * have one until it is over, unless they leave as many cores (atn_parallel_leave). Where no thread can be had,
  * atn_aside_end does it. */
 void atn_aside_begin(const atn_ctx *ctx, atn_aside *aside, void (*work)(void *user), void *user, int32_t threads);
-void atn_aside_end(atn_aside *aside); /* waits until it is done; none: nothing; by the thread that began it */
+bool atn_aside_is_done(const atn_aside *aside); /* its end would not wait; none: true */
+void atn_aside_end(atn_aside *aside);           /* waits until it is done; none: nothing; by the thread that began it */
 
 #endif

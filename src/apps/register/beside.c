@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The first step waits for the scene, and for the planes only the verdict does. Where a GPU is done soon, everything
  * waits for the host, which has more cores than these where it has many. */
@@ -100,12 +101,64 @@ atn_status reg_fitness_ready(reg_problem *p) {
     return p->fitness_status;
 }
 
+/* ---- rivals ---- */
+
+static const double NEXT_TO = 3; /* cubes of the scene that the answer moves the corners of the clouds by, at most */
+
+typedef struct reg_rivals {
+    const reg_problem *p;
+    double answer[16], transform[REG_MOST_RIVALS][16];
+    size_t count;
+    bool fitness; /* is described, so that planes can be asked for where they will be */
+    atn_status status;
+} reg_rivals;
+
+static void look_for_rivals(void *user) {
+    reg_rivals *t = user;
+    t->status = reg_scene_rivals(t->p->scene, t->answer, t->transform, &t->count);
+    fitness_seen seen;
+    if (t->status == ATN_OK && t->fitness) fitness_look(t->p->fitness, &t->p->around, &seen);
+}
+
+void reg_rivals_begin(reg_problem *p) {
+    int32_t threads = p->spare ? p->spare / 2 : MANY_FITNESS_THREADS;
+    bool left = atn_parallel_left() >= threads;
+    if (!left || !p->scene || p->settings->transform != ATN_TRANSFORM_RIGID) return;
+    if (!p->rivals && !(p->rivals = atn_zalloc(p->engine.ctx, sizeof *p->rivals))) return; /* later, then */
+    *p->rivals = (reg_rivals){.p = p, .fitness = p->fitness && atn_aside_is_done(&p->fitness_aside)};
+    if (p->rivals->fitness) p->rivals->fitness = reg_fitness_ready(p) == ATN_OK && p->fitness->described;
+    reg_to_outside(p, &p->around, p->rivals->answer);
+    atn_aside_begin(p->engine.ctx, &p->rivals_aside, look_for_rivals, p->rivals, threads);
+}
+
+void reg_rivals_end(reg_problem *p) { atn_aside_end(&p->rivals_aside); }
+
+atn_status reg_rivals_ready(reg_problem *p, double (*out)[16], size_t *count) {
+    double answer[16];
+    bool begun = p->rivals_aside.work != NULL;
+    atn_status status = reg_scene_ready(p);
+    reg_rivals_end(p);
+    *count = 0;
+    if (status != ATN_OK) return status;
+    bool near = reg_motion(p, &p->around, &p->pose) * p->unit < NEXT_TO * reg_scene_grain(p->scene);
+    if (begun && near) {
+        *count = p->rivals->count;
+        memcpy(out, p->rivals->transform, *count * sizeof *out);
+        return p->rivals->status;
+    }
+    reg_to_outside(p, near ? &p->around : &p->pose, answer);
+    return reg_scene_rivals(p->scene, answer, out, count);
+}
+
 void reg_beside_free(reg_problem *p) {
+    reg_rivals_end(p);
     atn_aside_end(&p->scene_aside);
     atn_aside_end(&p->fitness_aside);
     reg_scene_free(p->scene);
     if (p->fitness) fitness_free(p->fitness);
     atn_free(p->engine.ctx, p->fitness);
+    atn_free(p->engine.ctx, p->rivals);
+    p->rivals = NULL;
     p->scene = NULL;
     p->fitness = NULL;
 }

@@ -137,13 +137,10 @@ static atn_status moved_rivals(reg_problem *p, const double answer[16], double (
 /* Poses far from the answer that the search has met or that turn it. */
 static atn_status find_rivals(reg_problem *p, double (*found)[16], size_t *count) {
     double answer[16];
-    atn_status status = ATN_OK;
+    if (p->settings->transform == ATN_TRANSFORM_RIGID) return reg_rivals_ready(p, found, count);
     *count = 0;
     reg_to_outside(p, &p->pose, answer);
-    if (p->settings->transform != ATN_TRANSFORM_RIGID) return moved_rivals(p, answer, found, count);
-    status = reg_scene_ready(p);
-    if (status == ATN_OK) status = reg_scene_rivals(p->scene, answer, found, count);
-    return status;
+    return moved_rivals(p, answer, found, count);
 }
 
 static void tell_alternatives(const reg_problem *p, const poses *known, atn_register_result *r) {

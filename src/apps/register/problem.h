@@ -81,7 +81,9 @@ typedef struct reg_problem {
     double noise;            /* of both clouds across their surfaces, in units */
     struct reg_scene *scene; /* owned, like the next; beside.h says when they are there */
     struct fitness *fitness;
-    atn_aside scene_aside, fitness_aside;
+    geom_pose around;          /* p->pose when the run began */
+    struct reg_rivals *rivals; /* of that one; owned */
+    atn_aside scene_aside, fitness_aside, rivals_aside;
     atn_status scene_status, fitness_status;
     int32_t spare;               /* cores of the host that its loops leave to these; 0: none */
     struct reg_surface *surface; /* owned; once it was asked for */

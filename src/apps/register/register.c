@@ -215,9 +215,12 @@ static atn_status run(reg_problem *p, atn_register_settings *settings) {
     p->reason[0] = '\0';
     atn_status status = tell(p, TELL_FOUND);
     if (status == ATN_OK) status = reg_fitness_begin(p); /* behind the search, which has all cores until then */
+    p->around = p->pose;
+    if (status == ATN_OK) reg_rivals_begin(p);
     if (status == ATN_OK) status = settings->compat ? reg_em_compat(p) : METHODS[settings->method].run(p);
     if (status == ATN_OK) status = tell(p, TELL_FITTED);
     if (status == ATN_OK) status = reg_judge(p, p->result);
+    reg_rivals_end(p);
     return status == ATN_OK ? same_judgement(p) : status;
 }
 

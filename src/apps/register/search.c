@@ -286,6 +286,8 @@ atn_status reg_search(reg_scene *scene, reg_start *out) {
 
 /* ---- looking at poses ---- */
 
+double reg_scene_grain(const reg_scene *scene) { return scene->of_target.edge; }
+
 /* Out of the units of the clouds; what is not rigid in it is left out. */
 static void take(const reg_scene *s, const double t[16], search_pose *out) {
     *out = (search_pose){.scale = 1};

@@ -42,6 +42,8 @@ typedef struct reg_start {
  * where the scene is scaled. The same every time, for any number of threads. */
 atn_status reg_search(reg_scene *scene, reg_start *out);
 
+double reg_scene_grain(const reg_scene *scene); /* side of the cubes that it is thinned by, in the target's unit */
+
 enum { REG_MOST_RIVALS = 16 };
 /* What the search has met, the best first; at most REG_MOST_RIVALS, their number. */
 size_t reg_scene_bests(const reg_scene *scene, double (*out)[16]);
