@@ -132,14 +132,15 @@ ATN_IN_LANES static void fill_atom(const mixture *x, const trial *t, size_t k) {
     }
 }
 
-/* A round of EM: what the weights of all parts are multiplied with, and, where it is wanted, the logarithm of the
- * sample's likelihood. */
-ATN_IN_LANES static double weigh_once(const mixture *x, const trial *t, bool told, double *restrict next) {
+/* A round of EM over some of the atoms: what they add to what the weights of all parts are multiplied with, and, where
+ * it is wanted, to the logarithm of the sample's likelihood. */
+ATN_IN_LANES static double weigh_some(const mixture *x, const trial *t, bool told, size_t from, size_t to,
+                                      double *restrict next) {
     const double *restrict weight = t->weight;
     const int32_t parts = x->parts;
     double likelihood = 0, n = (double)x->pairs->atoms;
     memset(next, 0, (size_t)parts * sizeof *next);
-    for (size_t k = 0; k < x->pairs->atoms; ++k) {
+    for (size_t k = from; k < to; ++k) {
         const double *restrict fit = t->fit + k * (size_t)parts;
         double sum = 1e-30;
         ATN_LANES(reduction(+ : sum))
@@ -148,17 +149,6 @@ ATN_IN_LANES static double weigh_once(const mixture *x, const trial *t, bool tol
         double part = 1 / (sum * n);
         ATN_LANES()
         for (int32_t c = 0; c < parts; ++c) next[c] += fit[c] * part;
-    }
-    return likelihood;
-}
-
-/* Weights of all parts that make the sample most likely, from even ones; the logarithm of its likelihood. */
-static double weigh(const mixture *x, const trial *t) {
-    double likelihood = 0, next[EDGES * ATN_LATTICE_MOST_MODELS];
-    for (int32_t c = 0; c < x->parts; ++c) t->weight[c] = 1.0 / x->parts;
-    for (int round = 0; round < ROUNDS; ++round) {
-        likelihood = weigh_once(x, t, round == ROUNDS - 1, next);
-        for (int32_t c = 0; c < x->parts; ++c) t->weight[c] *= next[c];
     }
     return likelihood;
 }
@@ -210,16 +200,64 @@ static void atom_part(void *user, int64_t from, int64_t to) {
     }
 }
 
-static void mixture_part(void *user, int64_t from, int64_t to) {
-    trials *all = user;
-    for (int64_t k = from; k < to; ++k) {
-        trial *t = &all->of[k];
-        t->all = weigh(all->x, t);
-        t->efficiency = filled(all->x, t);
+/* A round of EM of all trials, stretches of atoms side by side: as many whatever the number of cores, so that sums are
+ * the same. */
+enum { STRETCHES = 8 };
+typedef struct weighing {
+    const trials *all;
+    bool told;
+    double likelihood[TRIALS * STRETCHES], next[TRIALS * STRETCHES][EDGES * ATN_LATTICE_MOST_MODELS];
+} weighing;
+
+static void weigh_part(void *user, int64_t first, int64_t last) {
+    weighing *w = user;
+    size_t atoms = w->all->x->pairs->atoms;
+    for (int64_t k = first; k < last; ++k) {
+        size_t from = lattice_stretch_begin(atoms, STRETCHES, k % STRETCHES);
+        size_t to = lattice_stretch_begin(atoms, STRETCHES, k % STRETCHES + 1);
+        w->likelihood[k] = weigh_some(w->all->x, &w->all->of[k / STRETCHES], w->told, from, to, w->next[k]);
     }
 }
 
-/* A round of EM like weigh_once, of few parts, many atoms at once. */
+/* Weights of all parts that make the sample most likely, from even ones; the logarithm of its likelihood. */
+static void weigh_all(trials *all) {
+    int32_t parts = all->x->parts;
+    weighing w = {.all = all};
+    for (int32_t k = 0; k < all->count * parts; ++k) all->of[k / parts].weight[k % parts] = 1.0 / parts;
+    for (int round = 0; round < ROUNDS; ++round) {
+        w.told = round == ROUNDS - 1;
+        atn_parallel(all->count * STRETCHES, 1, weigh_part, &w);
+        for (int32_t k = 0; k < all->count * parts; ++k) {
+            const double(*next)[EDGES * ATN_LATTICE_MOST_MODELS] =
+                (const double(*)[EDGES * ATN_LATTICE_MOST_MODELS]) w.next + k / parts * STRETCHES;
+            double sum = 0;
+            for (int s = 0; s < STRETCHES; ++s) sum += next[s][k % parts];
+            all->of[k / parts].weight[k % parts] *= sum;
+        }
+    }
+    for (int32_t k = 0; k < all->count; ++k) {
+        all->of[k].all = 0;
+        for (int s = 0; s < STRETCHES; ++s) all->of[k].all += w.likelihood[k * STRETCHES + s];
+    }
+}
+
+static void filled_part(void *user, int64_t from, int64_t to) {
+    trials *all = user;
+    for (int64_t k = from; k < to; ++k) all->of[k].efficiency = filled(all->x, &all->of[k]);
+}
+
+/* One trial for each of few cores, which would wait for each other in every round. */
+static void mixture_part(void *user, int64_t from, int64_t to) {
+    trials *all = user;
+    for (int64_t k = from; k < to; ++k) {
+        trials one = {.x = all->x, .count = 1, .of = {all->of[k]}};
+        weigh_all(&one);
+        filled_part(&one, 0, 1);
+        all->of[k] = one.of[0];
+    }
+}
+
+/* A round of EM like weigh_some, of few parts, many atoms at once. */
 ATN_IN_LANES static double weigh_few(const mixture *x, const trial *t, int32_t first, bool told, const double *weight,
                                      double *next) {
     enum { AT_ONCE = 64 };
@@ -281,11 +319,13 @@ static void keep(const trials *all, const trial *t, likeliest *best) {
 
 static void try_all(trials *all) {
     int64_t n = all->count, atoms = (int64_t)all->x->pairs->atoms;
+    bool many = atn_parallel_workers() >= ATN_PARALLEL_MANY;
     atn_parallel(n * all->x->parts, 4, table_part, all);
     for (int round = 0; round < 2; ++round) {
         for (int32_t k = 0; k < all->count; ++k) fill_numbers(all->x, &all->of[k]);
         atn_parallel(n * atoms, 16, atom_part, all);
-        atn_parallel_pieces(n, mixture_part, all);
+        if (many) weigh_all(all);
+        atn_parallel_pieces(n, many ? filled_part : mixture_part, all);
     }
     atn_parallel_pieces(n * EDGES, size_part, all);
 }
