@@ -23,10 +23,7 @@ static double share_of(const atn_lattice *l, const unsigned char *sure, int32_t 
     for (size_t i = 0; i < l->near.atoms; ++i) {
         double term[ATN_LATTICE_MOST_MODELS + 1];
         if (!sure[i]) continue;
-        lattice_gain(l, i, term);
-        int32_t best = 1;
-        for (int32_t m = 2; m <= l->info.models; ++m)
-            if (term[m] > term[best]) best = m;
+        int32_t best = lattice_terms(l, i, term);
         double gain = term[best] - term[0];
         if (best - 1 == a && gain > 0) list[count++] = (gain - (term[b + 1] - term[0])) / gain;
     }
@@ -181,7 +178,7 @@ static void take(const atn_lattice *l, size_t i, const lattice_seen *v, lattice_
     for (int k = 0; k < 4; ++k) f->quaternion[k] = v->q[k][i];
     f->weight = v->fit[1][i];
     f->spread = v->fit[2][i];
-    lattice_gain(l, i, term);
+    lattice_terms(l, i, term);
     double gain = term[own + 1] - term[0];
     for (int32_t m = 0; m < l->info.models; ++m)
         if (m != own) found[m].evidence = (float)(term[own + 1] - l->rival[own][m] * fmax(gain, 0) - term[m + 1]);

@@ -85,9 +85,14 @@ uint32_t lattice_likely(const atn_lattice *l, size_t i, const lattice_recent *re
     return out;
 }
 
+int32_t lattice_terms(const atn_lattice *l, size_t i, double term[]) {
+    double off;
+    return likelihoods(l, i, term, &off);
+}
+
 double lattice_gain(const atn_lattice *l, size_t i, double term[]) {
-    double off, sum = 0;
-    int32_t best = likelihoods(l, i, term, &off);
+    double sum = 0;
+    int32_t best = lattice_terms(l, i, term);
     for (int32_t m = 1; m <= l->info.models; ++m) sum += exp(term[m] - term[best]);
     return term[best] + log(sum / l->info.models) - term[0];
 }
@@ -98,15 +103,19 @@ static double log_sum(double a, double b) {
     return high > -INFINITY ? high + log(exp(a - high) + exp(b - high)) : high;
 }
 
-/* claim: logarithm of the sum over classes of share times likelihood to the power FIRST, the same for all atoms. */
-static double class_terms(const atn_lattice *l, size_t i, double term[], double *background, double *claim) {
+double lattice_claim(const atn_lattice *l, size_t i) {
+    double term[ATN_LATTICE_MOST_MODELS + 1], most = term[lattice_terms(l, i, term)], high = fmax(most, term[0]);
+    double sum = l->info.share[0] * exp(FIRST * (term[0] - high));
+    for (int32_t m = 1; m <= l->info.models; ++m) sum += l->info.share[m] * exp(FIRST * (term[m] - high));
+    return FIRST * high + log(sum);
+}
+
+/* Returns the largest of them. */
+static double class_terms(const atn_lattice *l, size_t i, double term[], double *background) {
     double off;
     int32_t best = likelihoods(l, i, term, &off);
     double gas = term[0], most = term[best],
            part = (double)l->found[i * (size_t)l->info.models + (size_t)best - 1].part;
-    double high = fmax(most, gas), sum = l->info.share[0] * exp(FIRST * (gas - high));
-    for (int32_t m = 1; m <= l->info.models; ++m) sum += l->info.share[m] * exp(FIRST * (term[m] - high));
-    *claim = FIRST * high + log(sum);
     double temper = l->temper;
     if (l->temper < 1) temper = part < 0 ? FIRST : part * l->temper_part + (1 - part) * l->temper;
     /* a boundary is no reason for a gas */
@@ -121,10 +130,10 @@ static double class_terms(const atn_lattice *l, size_t i, double term[], double 
     return most;
 }
 
-double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance) {
+void lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance) {
     const lattice_found *found = &l->found[i * (size_t)l->info.models];
     double term[ATN_LATTICE_MOST_MODELS + 1], sum = 0, n = l->near.start[i + 1] - l->near.start[i];
-    double claim, background, most = class_terms(l, i, term, &background, &claim);
+    double background, most = class_terms(l, i, term, &background);
     double structure[ATN_LATTICE_MOST_MODELS + 1] = {0};
     int32_t best = 0, phase = 0;
     for (int32_t m = 0; m <= l->info.models; ++m) {
@@ -140,12 +149,11 @@ double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, doub
     *out = (atn_lattice_atom){
         .structure = best, .phase = phase, .confidence = (float)(structure[best] / sum), .quaternion = {1, 0, 0, 0}};
     out->background = (float)(exp(background - most) / sum);
-    if (best == 0) return claim;
+    if (best == 0) return;
     const lattice_found *f = &found[phase - 1];
     out->quaternion[0] = f->quaternion[0]; /* found is into the crystal: back */
     for (int k = 1; k < 4; ++k) out->quaternion[k] = -f->quaternion[k];
     out->matched = n > 0 ? (float)((double)f->weight / n) : 0;
     out->rmsd = f->weight > 0 ? sqrtf(f->spread / f->weight) : 0;
     out->value = f->spread;
-    return claim;
 }

@@ -388,17 +388,20 @@ void lattice_number_make(const lattice_points *points, const lattice_number *abo
 
 /* ---- judgement ---- */
 lattice_count lattice_count_make(double expected, double shape);
-/* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. Returns the
- * logarithm of the sum over classes of share times likelihood to a small power. */
-double lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
+/* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. */
+void lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
+/* The logarithm of the sum over classes of share times likelihood to a small power, the same for all atoms. */
+double lattice_claim(const atn_lattice *l, size_t i);
 double lattice_odds(double confidence); /* logarithm of the odds, of what is neither 0 nor 1 */
 /* The confidence that comes true, from the one that lattice_judge tells; other: of an atom told as that. */
 float lattice_confidence(const atn_lattice *l, bool other, float confidence);
 /* What the places of atom i's neighbours say for each model, given their number, less the mean over models; returns
  * that. */
 double lattice_places(const atn_lattice *l, size_t i, double out[]);
-/* Nats by which the models, all as likely, are likelier than the null model for atom i. term: logarithms of the
- * likelihoods of all classes, the null model first. */
+/* Logarithms of the likelihoods of all classes for atom i, the null model first. Returns the likeliest model, from 1.
+ */
+int32_t lattice_terms(const atn_lattice *l, size_t i, double term[]);
+/* The same, and the nats by which the models, all as likely, are likelier than the null model. */
 double lattice_gain(const atn_lattice *l, size_t i, double term[]);
 /* Tries the turns of recent atoms, where they fit better than what was found: the best of those that are tried for
  * every atom may not lead to the best there is. looked: what each of them leads to. */

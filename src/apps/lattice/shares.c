@@ -203,15 +203,16 @@ static void take_sure(const atn_lattice *l, size_t i, int32_t model, weighed *ou
 /* Likelihoods of atom i of the batch, with a part of its neighbours elsewhere where it is not sure. */
 static void weigh(const atn_lattice *l, size_t i, double *term, weighed *out) {
     atn_lattice_atom a;
-    *out = (weighed){.model = -1, .likelihood = lattice_judge(l, i, &a, NULL)};
+    lattice_judge(l, i, &a, NULL);
+    *out = (weighed){.model = -1, .likelihood = lattice_claim(l, i)};
     out->gain = lattice_gain(l, i, term);
     bool sure = a.structure && a.confidence > 0.9F;
     if (sure) take_sure(l, i, a.phase - 1, out);
     if (a.structure && a.confidence >= LATTICE_SURE) return;
     lattice_halving h;
     lattice_mixed(l, i, NULL, LATTICE_ALL, NULL, &h); /* as it is judged when it is told */
-    lattice_gain(l, i, term);
-    if (!sure) out->likelihood = lattice_judge(l, i, &a, NULL);
+    lattice_terms(l, i, term);
+    if (!sure) out->likelihood = lattice_claim(l, i);
 }
 
 static void judge_one(void *user, int64_t from, int64_t to) {
