@@ -84,11 +84,13 @@ static atn_status put_tables(atn_lattice *l, lattice_slot *s) {
     atn_status status = value && mean && words ? ATN_OK : ATN_ERR_MEMORY;
     double ignored;
     d.turn = s->turns.spread;
-    if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->coarse, &d, value, NULL, &ignored);
+    if (status == ATN_OK)
+        status = lattice_table_make(l->ctx, l->ranks, &s->points, &s->coarse, &d, value, NULL, &ignored);
     if (status == ATN_OK) status = put_scores(l, s, value, (uint8_t *)words);
     for (int sharp = 0; sharp < 2 && status == ATN_OK; ++sharp) {
         if (sharp) d = (lattice_density){l->sharp, 0, d.efficiency, d.background};
-        status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, sharp ? &s->expected : &ignored);
+        status =
+            lattice_table_make(l->ctx, l->ranks, &s->points, &s->box, &d, value, mean, sharp ? &s->expected : &ignored);
         if (status == ATN_OK) status = put_pull(l, s, sharp, value, mean, words);
     }
     atn_free(l->ctx, value);

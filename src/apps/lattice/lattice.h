@@ -106,9 +106,11 @@ typedef struct lattice_density {
 lattice_box lattice_box_make(double cutoff, double shift, double noise, const bool mirror[3]);
 size_t lattice_box_voxels(const lattice_box *box);
 /* One number of each voxel: the density. And, where mean is not NULL, the mean of the model's points there. expected:
- * the integral over the ball of the cut-off. */
-atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
-                              const lattice_density *density, float *value, float *mean, double *expected);
+ * the integral over the ball of the cut-off. ranks: who make the same table, each some of its layers; NULL: alone. */
+struct atn_ranks;
+atn_status lattice_table_make(const atn_ctx *ctx, struct atn_ranks *ranks, const lattice_points *points,
+                              const lattice_box *box, const lattice_density *density, float *value, float *mean,
+                              double *expected);
 
 /* Of each voxel LATTICE_PULL numbers: the chance that a neighbour is an atom of the model, where that one would be, the
  * logarithm of the density. */

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "ranks/ranks.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,7 +66,8 @@ typedef struct layers {
     const lattice_box *box;
     const lattice_density *density;
     float *value, *mean;
-    double *sum; /* of each layer: the voxels inside the ball */
+    double *sum;   /* of each layer: the voxels inside the ball */
+    int64_t first; /* of those that are filled here */
 } layers;
 
 static double sum_layer(const lattice_box *box, int32_t z, const float *value) {
@@ -100,14 +102,56 @@ static double integral(const lattice_box *box, const double *sum) {
     return all * times;
 }
 
-atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
-                              const lattice_density *density, float *value, float *mean, double *expected) {
-    size_t voxels = lattice_box_voxels(box);
+/* Layers of one rank, as they travel: `most` of values, of means, of sums. */
+static void carry(const layers *of, const atn_ranks *ranks, int32_t rank, size_t most, char *parcel, bool out) {
+    size_t high = (size_t)of->box->size[2], first = atn_ranks_cut(ranks, high, rank);
+    size_t count = atn_ranks_cut(ranks, high, rank + 1) - first;
+    size_t voxels = (size_t)of->box->size[0] * (size_t)of->box->size[1], some = voxels * sizeof(float);
+    struct {
+        char *data;
+        size_t bytes; /* of a layer */
+    } const part[] = {{(char *)of->value, some}, {(char *)of->mean, 3 * some}, {(char *)of->sum, sizeof(double)}};
+    for (size_t k = 0; k < sizeof part / sizeof *part; ++k) {
+        if (!part[k].data) continue;
+        char *here = part[k].data + first * part[k].bytes;
+        memcpy(out ? parcel : here, out ? here : parcel, count * part[k].bytes);
+        parcel += most * part[k].bytes;
+    }
+}
+
+/* Each rank has filled its layers: all get those of all. */
+static atn_status join_layers(const atn_ctx *ctx, const layers *of, atn_ranks *ranks) {
+    size_t most = (size_t)of->box->size[2] / (size_t)ranks->count + 1;
+    size_t layer = (size_t)of->box->size[0] * (size_t)of->box->size[1] * (of->mean ? 4 : 1) * sizeof(float);
+    size_t bytes = most * (layer + sizeof(double));
+    char *own = atn_zalloc(ctx, bytes), *all = atn_alloc(ctx, bytes * (size_t)ranks->count);
+    atn_status status = own && all ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK) carry(of, ranks, ranks->rank, most, own, true);
+    status = atn_ranks_allgather(ranks, status, own, bytes, all);
+    for (int32_t k = 0; k < ranks->count && status == ATN_OK; ++k)
+        carry(of, ranks, k, most, all + (size_t)k * bytes, false);
+    atn_free(ctx, own);
+    atn_free(ctx, all);
+    return status;
+}
+
+static void fill_own(void *user, int64_t low, int64_t high) {
+    const layers *of = user;
+    fill_layers(user, of->first + low, of->first + high);
+}
+
+atn_status lattice_table_make(const atn_ctx *ctx, atn_ranks *ranks, const lattice_points *points,
+                              const lattice_box *box, const lattice_density *density, float *value, float *mean,
+                              double *expected) {
+    size_t voxels = lattice_box_voxels(box), count = (size_t)box->size[2];
     double sum[2 * FINEST + 8];
-    layers of = {points, box, density, value, mean, sum};
+    layers of = {points, box, density, value, mean, sum, 0};
     memset(value, 0, voxels * sizeof *value);
     if (mean) memset(mean, 0, 3 * voxels * sizeof *mean);
-    atn_parallel(box->size[2], 1, fill_layers, &of);
-    *expected = integral(box, sum);
-    return atn_check_cancel(ctx);
+    of.first = ranks ? (int64_t)atn_ranks_cut(ranks, count, ranks->rank) : 0;
+    int64_t end = (int64_t)(ranks ? atn_ranks_cut(ranks, count, ranks->rank + 1) : count);
+    atn_parallel(end - of.first, 1, fill_own, &of);
+    atn_status status = ranks ? join_layers(ctx, &of, ranks) : ATN_OK;
+    *expected = status == ATN_OK ? integral(box, sum) : 0;
+    return status == ATN_OK ? atn_check_cancel(ctx) : status;
 }

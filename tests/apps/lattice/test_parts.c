@@ -115,7 +115,7 @@ KIT_TEST(tables_hold_densities) {
     size_t voxels = lattice_box_voxels(&box), inside = 0;
     float *value = malloc(voxels * sizeof *value), *mean = malloc(3 * voxels * sizeof *mean);
     double expected;
-    kit_ok(ctx, lattice_table_make(ctx, &p, &box, &d, value, mean, &expected));
+    kit_ok(ctx, lattice_table_make(ctx, NULL, &p, &box, &d, value, mean, &expected));
     for (size_t k = 0; k < p.count; ++k) inside += radius(&p, k) < 6;
     assert_true(fabs(expected - 0.6 * (double)inside) < 0.15 * (double)inside);
     size_t at[3] = {(size_t)(3 / box.edge), (size_t)(0.1 / box.edge + box.offset[1]), 0};
