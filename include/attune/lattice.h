@@ -24,7 +24,7 @@ typedef struct atn_lattice atn_lattice;
 typedef struct atn_lattice_model {
     char name[32];
     double constant;       /* a of bcc and fcc, nearest distance of hcp (c = a sqrt(8/3)); of given points a factor. 0:
-                              estimated from the frame, with the same volume per atom for       all models; given points: 1 */
+                              estimated from the frame, with the same volume per atom for all models; given points: 1 */
     size_t points;         /* 0: known by its name */
     const double *axis[3]; /* of given points; copied */
 } atn_lattice_model;
@@ -34,7 +34,7 @@ typedef struct atn_lattice_settings {
     size_t size;    /* of this struct: ATN_INIT */
     int32_t models; /* number of models; 0: bcc, fcc, hcp. Several with one name are phases with different constants */
     atn_lattice_model model[ATN_LATTICE_MOST_MODELS];
-    double cutoff;       /* radius of neighbours; 0: for about 40 of them, at most 2.7 nearest distances */
+    double cutoff;       /* neighbour radius; 0: about 40 neighbours, at most 2.7 nearest distances */
     double noise;        /* s: standard deviation of a coordinate; 0: from the frame */
     double depth_noise;  /* along z, if different; 0: the same */
     double efficiency;   /* p: detection efficiency, the fraction of atoms detected; 0: from the frame */
@@ -74,8 +74,8 @@ typedef struct atn_lattice_info {
     double shift_noise;  /* of pairs: used for the tables */
     int32_t rotations;   /* tried per atom, for all models */
     size_t device_bytes; /* device memory of tables and batches */
-    bool told; /* settings could be estimated; otherwise no model fits better than chance, or too few atoms have
-                  neighbours: defaults are used, every atom is other */
+    bool estimated;      /* from the atoms. false: no model fits better than chance, or too few atoms have neighbours;
+                            defaults are used, and every atom is other */
 } atn_lattice_info;
 
 /* Checks the settings. Owned by the caller, freed before the device is closed; used by one thread at a time. NULL

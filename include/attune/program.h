@@ -18,13 +18,13 @@ ATN_API atn_status atn_program_create(atn_device *device, const char *descriptio
                                       atn_program **out);
 ATN_API void atn_program_free(atn_program *program); /* NULL is allowed */
 
-/* Binds a name of the program's head to an array of the same device, which must live until the last run or until
+/* Binds a name of the program's signature to an array of the same device, which must live until the last run or until
  * another is bound. Unbound results are allocated and discarded. */
 ATN_API atn_status atn_program_bind(atn_program *program, const char *name, atn_array *array);
 /* May change from run to run; if sizes or counts depend on it, the program is planned again. */
 ATN_API atn_status atn_program_param(atn_program *program, const char *name, double real, double imaginary);
 
-/* A name of the program's head; the string belongs to the program. */
+/* A name of the program's signature; the string belongs to the program. */
 typedef struct atn_program_name {
     size_t size; /* of this struct: ATN_INIT */
     const char *name;

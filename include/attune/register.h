@@ -175,14 +175,14 @@ typedef struct atn_register_pair {
     atn_register_result result;       /* filled; stays the last field, so that it can grow */
 } atn_register_pair;
 
-/* Registers many pairs; kernels are planned once. Three pairs or more of at most 20,000 points each go side by side on
- * the cores of the host, one thread for each (one after the other with `profile`); `watch` then sees those of the
- * calling thread. Fails only if no pair can be processed. */
+/* Registers many pairs; kernels are planned once. Three pairs or more of at most 20,000 points each run in parallel on
+ * the cores of the host, one thread each (one after the other with `profile`); `watch` is then called only for those of
+ * the calling thread. Fails only if no pair can be processed. */
 ATN_API atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
                                       const atn_register_settings *settings);
 /* The same on several devices at once: pairs go in pieces to the device that is free, more of them to the faster ones.
- * A device that is lost, or cannot do it, leaves its pairs to the others. `watch` is called by one thread at a time, of
- * whichever pair; `done` in order. No device twice. */
+ * The pairs of a device that is lost or cannot process them go to the others. `watch` is called by one thread at a
+ * time, for any pair; `done` in order. Each device may be named once. */
 ATN_API atn_status atn_register_batch_several(atn_device *const *devices, int32_t n_devices, size_t count,
                                               atn_register_pair *pairs, const atn_register_settings *settings);
 

@@ -29,7 +29,7 @@ static const py_field INFO[] = {INFO(PY_INT32, models, 0),
                                 INFO(PY_DOUBLE, gain, 0),
                                 INFO(PY_DOUBLE, neighbours, 0),
                                 INFO(PY_INT32, rotations, 0),
-                                INFO(PY_BOOL, told, 0),
+                                INFO(PY_BOOL, estimated, 0),
                                 {0}};
 
 typedef struct job {

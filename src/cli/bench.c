@@ -92,7 +92,7 @@ static atn_status run(atn_cli_call *call) {
     for (; k < n && strcmp(SUBJECTS[k].name, call->operands[0]) != 0; ++k) atn_suggest_try(&suggest, SUBJECTS[k].name);
     if (k == n) {
         json_decref(b.rows);
-        return atn_cli_misuse(call, "there is nothing to measure called '%s'%s%s%s", call->operands[0],
+        return atn_cli_misuse(call, "no benchmark '%s'%s%s%s", call->operands[0],
                               suggest.best ? "; did you mean '"
                                            : "; there are kernels, programs, estimate, register, trust, covariance, "
                                              "needle, unwrap, lattice, live and space",
@@ -164,21 +164,20 @@ static const char *const PARAGRAPHS[] = {
 static const atn_cli_option OPTIONS[] = {
     ATN_OPTION("kernel", "NAME", "kernels, estimate, programs (jacobi, sort, ...): only this one",
                .only = "kernels, estimate, programs"),
-    ATN_OPTION("seconds", "S",
-               "kernels, estimate, programs: measure each row for so long; default: 1.5, on a GPU 0.2, of estimate 1, "
-               "of programs 2",
+    ATN_OPTION("seconds", "S", "measuring time per row; default: kernels 1.5 (on a GPU 0.2), estimate 1, programs 2",
                .only = "kernels, estimate, programs"),
-    ATN_OPTION("per", "N", "programs: keys in a block of a sort, up to 65535; default: 4096", .only = "programs"),
-    ATN_OPTION("budget", "TIME", "estimate: tune each row for so long: 10s, 1m; default: 10s", .only = "estimate"),
+    ATN_OPTION("per", "N", "programs: keys per block of a sort, up to 65535; default: 4096", .only = "programs"),
+    ATN_OPTION("budget", "TIME", "estimate: tuning time per row: 10s, 1m; default: 10s", .only = "estimate"),
     ATN_FLAG("quick", "programs, register, trust, covariance, needle, unwrap, lattice: a short run on little data",
              .only = "programs, register, trust, covariance, needle, unwrap, lattice"),
-    ATN_OPTION("pairs", "N", "trust: so many pairs; default: 400. covariance: of each kind; 10",
+    ATN_OPTION("pairs", "N", "trust: number of pairs; default: 400. covariance: pairs per kind; default: 10",
                .only = "trust, covariance"),
-    ATN_OPTION("seed", "S", "trust, covariance: other pairs; default: 1; lattice: other frames; default: 905",
+    ATN_OPTION("seed", "S", "random seed of trust and covariance (default: 1) and lattice (default: 905)",
                .only = "trust, covariance, lattice"),
-    ATN_OPTION("method", "NAME", "trust: default: em-icp. covariance: only this one; else em-icp, icp, icp-plane",
+    ATN_OPTION("method", "NAME",
+               "trust: default: em-icp. covariance: only this one; default: em-icp, icp and icp-plane",
                .only = "trust, covariance"),
-    ATN_FLAG("cases", "trust: a row for each pair, too", .only = "trust"),
+    ATN_FLAG("cases", "trust: also print a row for each pair", .only = "trust"),
     ATN_OPTION("kind", "NAME", "covariance: only pairs of this kind", .only = "covariance"),
     ATN_OPTION("shape", "HxW", "unwrap: FILE is raw float32, rows x columns", .only = "unwrap"),
     ATN_OPTION("scale", "pi|1", "unwrap: radians per unit of the values; default: 1", .only = "unwrap"),

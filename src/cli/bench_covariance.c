@@ -40,7 +40,7 @@ static atn_status measure(atn_cli_call *call, atn_device *device, const void *op
 atn_status atn_cli_bench_covariance(atn_cli_bench *bench) {
     atn_cli_call *call = atn_cli_bench_call(bench);
     double pairs, seed;
-    if (call->n_operands != 1) return atn_cli_misuse(call, "covariance takes no files; its pairs are made for it");
+    if (call->n_operands != 1) return atn_cli_misuse(call, "covariance takes no files; its pairs are synthetic");
     atn_status status = atn_cli_read_whole(call, "pairs", 1, atn_cli_has(call, "quick") ? 1 : 10, &pairs);
     if (!status) status = atn_cli_read_whole(call, "seed", 0, 1, &seed);
     if (!status && pairs > ATN_COVARIANCE_MOST_PAIRS)

@@ -9,8 +9,7 @@ static atn_status measure(atn_cli_call *call, atn_device *device, const void *op
 atn_status atn_cli_bench_lattice(atn_cli_bench *bench) {
     atn_cli_call *call = atn_cli_bench_call(bench);
     double seed;
-    if (call->n_operands != 1)
-        return atn_cli_misuse(call, "lattice takes no files; its neighbourhoods are made for it");
+    if (call->n_operands != 1) return atn_cli_misuse(call, "lattice takes no files; its neighbourhoods are synthetic");
     atn_status status = atn_cli_read_whole(call, "seed", 0, 905, &seed);
     if (status) return status;
     atn_bench_lattice_options options = {

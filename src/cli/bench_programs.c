@@ -9,7 +9,7 @@ static atn_status measure(atn_cli_call *call, atn_device *device, const void *op
 atn_status atn_cli_bench_programs(atn_cli_bench *bench) {
     atn_cli_call *call = atn_cli_bench_call(bench);
     double per, seconds;
-    if (call->n_operands != 1) return atn_cli_misuse(call, "programs takes no files; its arrays are made for it");
+    if (call->n_operands != 1) return atn_cli_misuse(call, "programs takes no files; its arrays are synthetic");
     atn_status status = atn_cli_read_whole(call, "per", 1, 0, &per);
     if (!status) status = atn_cli_read_number(call, "seconds", 1e-3, 1e6, 0, &seconds);
     if (status) return status;

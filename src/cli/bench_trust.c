@@ -20,7 +20,7 @@ atn_status atn_cli_bench_trust(atn_cli_bench *bench) {
     if (number == sizeof METHODS / sizeof *METHODS)
         return atn_cli_misuse(
             call, "there is no method '%s'; there are em-icp, icp, icp-plane, softassign, cpd and gicp", method);
-    if (call->n_operands != 1) return atn_cli_misuse(call, "trust takes no files; its pairs are made for it");
+    if (call->n_operands != 1) return atn_cli_misuse(call, "trust takes no files; its pairs are synthetic");
     atn_status status = atn_cli_read_whole(call, "pairs", 1, atn_cli_has(call, "quick") ? QUICK_PAIRS : PAIRS, &pairs);
     if (!status) status = atn_cli_read_whole(call, "seed", 0, 1, &seed);
     if (status) return status;

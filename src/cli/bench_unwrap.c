@@ -16,7 +16,7 @@ static atn_status measure_file(atn_cli_call *call, atn_device *device, const atn
     int64_t sizes[3] = {0};
     atn_image *image;
     if (shape && atn_cli_read_shape(shape, sizes) != 2)
-        return atn_cli_misuse(call, "--shape %s: HxW is a shape, as 512x1024", shape);
+        return atn_cli_misuse(call, "--shape cannot be '%s'; it takes HxW, such as 512x1024", shape);
     atn_status status = atn_image_read(call->ctx, path, &(atn_image_settings){.shape = {sizes[0], sizes[1]}}, &image);
     if (status) return status;
     atn_image_info info = atn_image_info_of(image);

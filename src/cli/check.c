@@ -118,7 +118,7 @@ const atn_cli_verb ATN_VERB_CHECK = {
             "--define does not say), diagnostics (the lines).",
             NULL},
     .options = (const atn_cli_option[]){ATN_CLI_KERNEL_OPTIONS,
-                                        ATN_FLAG("strict", "the seed's rules: no iterator inside another"),
+                                        ATN_FLAG("strict", "the rules of the original language: no nested iterators"),
                                         {0}},
     .examples =
         (const atn_cli_pair[]){{"attune check mv.xml --define USED_FLOAT=SP", "is this description right?"}, {0}},

@@ -235,7 +235,7 @@ const atn_cli_verb ATN_VERB_CONVERT = {
             ATN_OPTION("normals", "K|auto", "estimate normals from K neighbours; auto: 20"),
             ATN_OPTION("viewpoint", "X,Y,Z", "orient normals towards it; default: away from the centroid",
                        .with = "normals"),
-            ATN_OPTION("transform", "FILE", "transform by 4 x 4 numbers, or JSON with a transform"),
+            ATN_OPTION("transform", "FILE", "apply a transform: a 4 x 4 matrix, or JSON with a transform"),
             ATN_FLAG("drop-invalid", "drop points with NaN or infinity instead of refusing the file"),
             {0}},
     .examples = (const atn_cli_pair[]){{"attune convert scan.pcd scan.ply", "another format"},

@@ -13,7 +13,7 @@ static atn_status check(atn_cli_call *call) {
     for (size_t k = 0; k < call->n_given; ++k)
         for (const atn_cli_option *o = call->verb->options; o->name; ++o)
             if (strcmp(o->name, call->given[k].option->name) == 0)
-                return atn_cli_misuse(call, "--%s means nothing for a volume; it is for points", o->name);
+                return atn_cli_misuse(call, "--%s does not apply to a volume, only to points", o->name);
     return ATN_OK;
 }
 

@@ -107,10 +107,11 @@ static atn_status run(atn_cli_call *call) {
     const char *path = call->operands[0], *shape_text = atn_cli_value(call, "shape"), *head;
     int64_t shape[3];
     if (atn_cli_has(call, "ranges") && !source_has_ending(path, "pos epos apt"))
-        return atn_cli_misuse(call, "--ranges means nothing for %s; it is for POS, ePOS and APT files", path);
+        return atn_cli_misuse(call, "--ranges does not apply to %s, only to POS, ePOS and APT files", path);
     if (shape_text) {
         int count = atn_cli_read_shape(shape_text, shape);
-        if (count == 0) return atn_cli_misuse(call, "--shape %s: HxW or ZxHxW is a shape, as 512x1024", shape_text);
+        if (count == 0)
+            return atn_cli_misuse(call, "--shape cannot be '%s'; it takes HxW or ZxHxW, such as 512x1024", shape_text);
         return count == 2 ? atn_cli_info_image(call, path, shape) : atn_cli_info_volume(call, path, shape);
     }
     struct stat what;

@@ -68,7 +68,7 @@ static json_t *settings_json(const lattice_outcome *o) {
            json_object_set_new(root, "gain", json_real(o->info.gain)) == 0 &&
            json_object_set_new(root, "neighbours", json_real(o->info.neighbours)) == 0 &&
            json_object_set_new(root, "rotations", json_integer(o->info.rotations)) == 0 &&
-           json_object_set_new(root, "told", json_boolean(o->info.told)) == 0;
+           json_object_set_new(root, "estimated", json_boolean(o->info.estimated)) == 0;
     return atn_cli_json_if(good, root);
 }
 
@@ -229,9 +229,9 @@ atn_status lattice_print(atn_cli_call *call, const lattice_outcome *o) {
     if (o->dropped) atn_text_printf(&page, "%zu atoms with NaN or infinite coordinates dropped\n", o->dropped);
     if (o->unranged) atn_text_printf(&page, "%zu atoms are in no range\n", o->unranged);
     if (o->overlaps) atn_text_printf(&page, "%zu pairs of ranges overlap: the narrower range wins\n", o->overlaps);
-    if (!o->info.told && o->info.gain != 0)
+    if (!o->info.estimated && o->info.gain != 0)
         atn_text_add(&page, "no model fits better than chance: every atom is other\n");
-    else if (!o->info.told)
+    else if (!o->info.estimated)
         atn_text_add(&page, "too few atoms have neighbours: constants and noise are defaults\n");
     if (o->spent) print_spent(&page, o);
     if (o->line) print_line(&page, o, call->ranks->count);
@@ -287,7 +287,8 @@ static atn_status check_together(atn_cli_call *call) {
     static const char *const NOT[] = {"output", "ranges", "resume", "memory"};
     for (size_t k = 0; k < sizeof NOT / sizeof *NOT; ++k)
         if (atn_cli_has(call, "frames") && atn_cli_value(call, NOT[k]))
-            return atn_cli_misuse(call, "--%s does not go with --frames, whose frames are neighbourhoods", NOT[k]);
+            return atn_cli_misuse(call, "--%s cannot be combined with --frames, whose frames are neighbourhoods",
+                                  NOT[k]);
     return ATN_OK;
 }
 
@@ -339,20 +340,19 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "frames on; constants are bcc=3.2, fcc=4.79 and hcp=3.39, or these times a factor that fits much better.",
             "mpirun -n N attune lattice: ranks share the frame, cut into slabs (docs/cluster.md). The same number of "
             "slabs gives the same result, however many ranks there are. Several devices share the slabs: --device "
-            "cuda,host, or all. With --resume FOLDER the slabs that are done are kept there: the same line once more, "
-            "on any number of ranks, goes on with the others.",
+            "cuda,host, or all. With --resume FOLDER finished slabs are kept there: the same command, repeated on any "
+            "number of ranks, continues with the rest.",
             "JSON: atoms, counts (of each class), background (atoms of other on no site of the surrounding lattice), "
             "dropped, seconds, match_seconds, read_seconds, learn_seconds, write_seconds (of the slowest rank), ranks, "
-            "quickest (with several ranks: match_seconds, read_seconds and learn_seconds of the quickest), "
+            "quickest (with several ranks: match_seconds, read_seconds and learn_seconds of the fastest rank), "
             "atoms_per_second, peak_bytes, estimated_bytes (before the run; 0 with --frames), settings (constant, "
             "share, phases: [{structure, constant, share, atoms, mismatched: another lattice lies on its sites}], "
             "cutoff, noise, depth_noise, efficiency, background_neighbours: fraction of neighbours on no lattice, "
             "background: fraction of atoms on no site, gain: log-likelihood ratio to the null model in nats per atom, "
-            "neighbours, rotations, told: false if no model fits better than chance, or these are defaults), device; "
-            "with --frames labels; with --profile profile (when, name, calls, seconds) and, with several ranks, "
-            "timeline "
-            "(of each rank, when it was done with what, in seconds); with --ranges unranged and "
-            "overlaps (pairs of ranges; the narrower one has the masses).",
+            "neighbours, rotations, estimated: false if no model fits better than chance and these are defaults), "
+            "device; with --frames labels; with --profile profile (when, name, calls, seconds) and, with several "
+            "ranks, timeline (for each rank, when it finished what, in seconds); with --ranges unranged and overlaps "
+            "(pairs of ranges; masses in both count for the narrower one).",
             NULL},
     .options =
         (const atn_cli_option[]){
@@ -362,7 +362,7 @@ const atn_cli_verb ATN_VERB_LATTICE = {
                        "bcc, fcc, hcp, sc, diamond, B2 and L12 (by species), a file of points; with constants: "
                        "bcc=2.87,bcc=3.3; default: bcc,fcc,hcp"),
             ATN_FLAG("frames", "each frame of the file is one neighbourhood"),
-            ATN_OPTION("cutoff", "R", "radius of neighbours; default: for about 40 of them"),
+            ATN_OPTION("cutoff", "R", "neighbour radius; default: about 40 neighbours"),
             ATN_OPTION("constant", "LIST", "lattice constants: bcc=3.2,fcc=4.79; hcp: nearest-neighbour distance"),
             ATN_OPTION("noise", "S", "standard deviation of a coordinate; or LATERAL,DEPTH (along z)"),
             ATN_OPTION("efficiency", "P", "detection efficiency: fraction of atoms detected"),
@@ -370,12 +370,12 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             ATN_FLAG("even", "equal prior probability for all classes"),
             ATN_FLAG("exact", "equation 1 as printed: an explicit assignment for each atom"),
             ATN_OPTION("slabs", "N",
-                       "cut the frame into N slabs; default: one for each rank, four for each of several devices, and "
-                       "2^20 atoms each at most"),
+                       "number of slabs; default: one per rank, four per device if there are several, at most 2^20 "
+                       "atoms each"),
             ATN_OPTION("memory", "BYTES", "memory limit, e.g. 500M: smaller slabs, more in temporary files"),
             ATN_OPTION("resume", "FOLDER",
-                       "keep finished slabs there until all is written; a run that was ended goes on"),
-            ATN_FLAG("profile", "show where the time goes (of the first device)"),
+                       "keep finished slabs there until the output is written; an interrupted run continues"),
+            ATN_FLAG("profile", "show where the time goes (on the first device)"),
             ATN_OPTION("report", "FILE", "write an HTML report"),
             ATN_SERVE_OPTION,
             ATN_FLAG("drop-invalid", "drop atoms with NaN or infinite coordinates"),

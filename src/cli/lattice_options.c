@@ -21,7 +21,7 @@ static bool read_list(const char *text, int most, double *out, int *count) {
 
 /* A small file of points: the first row is the atom in the middle. */
 static atn_status read_model(atn_cli_call *call, const char *path, atn_lattice_settings *s, atn_cloud **cloud) {
-    if (*cloud) return atn_cli_misuse(call, "--models %s: one file of a model is taken", path);
+    if (*cloud) return atn_cli_misuse(call, "--models %s: at most one model can be a file", path);
     atn_status status = atn_cloud_read(call->ctx, path, NULL, cloud);
     if (status) return status;
     atn_lattice_model *model = &s->model[s->models++];
@@ -57,11 +57,11 @@ static atn_status read_models(atn_cli_call *call, atn_lattice_settings *s, atn_c
         size_t length = strcspn(text, ",");
         char word[512];
         if (length == 0 || length >= sizeof word)
-            return atn_cli_misuse(call, "--models takes names and a file with commas between them, as bcc,fcc");
+            return atn_cli_misuse(call, "--models takes a comma-separated list of names and a file, such as bcc,fcc");
         snprintf(word, sizeof word, "%.*s", (int)length, text);
         text += length + (text[length] == ',');
         if (s->models == ATN_LATTICE_MOST_MODELS)
-            return atn_cli_misuse(call, "--models: %d are the most", ATN_LATTICE_MOST_MODELS);
+            return atn_cli_misuse(call, "--models takes at most %d", ATN_LATTICE_MOST_MODELS);
         double constant = 0;
         char *equals = strchr(word, '='), *end;
         if (equals && !strpbrk(word, "/")) {
@@ -103,7 +103,7 @@ static atn_status read_constants(atn_cli_call *call, atn_lattice_settings *s) {
                 found = m;
         double value = atn_number_read(number, &end);
         if (end == number || (*end && *end != ',') || !(value > 0) || !isfinite(value))
-            return atn_cli_misuse(call, "--constant cannot be '%s'; it takes NAME=LENGTH with commas between them",
+            return atn_cli_misuse(call, "--constant cannot be '%s'; it takes a comma-separated list of NAME=LENGTH",
                                   atn_cli_value(call, "constant"));
         if (found < 0)
             return atn_cli_misuse(call, "--constant %s: each names one of the models, as bcc=3.2",

@@ -29,7 +29,7 @@ static atn_status read_interval(atn_cli_call *call, const char *name, atn_needle
     if (!text) return ATN_OK;
     if (!read_list(text, 3, number))
         return atn_cli_misuse(call, "--%s cannot be '%s'; it takes LO,HI,STEP", name, text);
-    if (!(number[2] > 0)) return atn_cli_misuse(call, "--%s %s: the step is above 0", name, text);
+    if (!(number[2] > 0)) return atn_cli_misuse(call, "--%s %s: the step must be above 0", name, text);
     if (number[1] < number[0]) return atn_cli_misuse(call, "--%s %s: the interval is empty", name, text);
     *out = (atn_needle_interval){number[0], number[1], number[2]};
     return ATN_OK;
@@ -81,8 +81,7 @@ static atn_status read_view(atn_cli_call *call, atn_volume_settings *options, at
          !(view->spacing[0] > 0 && view->spacing[1] > 0 && view->spacing[2] > 0)))
         status = atn_cli_misuse(call, "--spacing cannot be '%s'; it takes DX,DY,DZ above 0", spacing);
     if (!status) status = atn_cli_read_number(call, "level", 0, 1, 0, &view->level);
-    if (!status && view->level >= 1)
-        status = atn_cli_misuse(call, "--level is below 1: nothing is brighter than white");
+    if (!status && view->level >= 1) status = atn_cli_misuse(call, "--level must be below 1, which is white");
     return status;
 }
 
@@ -150,7 +149,7 @@ static atn_status run(atn_cli_call *call) {
     if (!status && atn_cli_has(call, "serve") && !atn_cli_has(call, "stream"))
         status = atn_cli_misuse(call, "--serve is for --stream; --report makes a page of one scan");
     if (!status && atn_cli_has(call, "stream") && atn_cli_has(call, "report"))
-        status = atn_cli_misuse(call, "--report does not go with --stream");
+        status = atn_cli_misuse(call, "--report cannot be combined with --stream");
     if (!status) status = atn_cli_pick_device(call, &devices, &index);
     if (!status) {
         status = atn_device_open(devices, index, &job.device);
@@ -176,7 +175,7 @@ const atn_cli_verb ATN_VERB_NEEDLE = {
             "line through the centres of arcs, the roll over 360 degrees, and the tip. x is along columns, y down the "
             "rows, z across scans. The pixel spacing, in the model's unit, comes from volume.json in the folder or "
             "from --spacing.",
-            "--init is the initial pose: 4 x 4 numbers, or JSON with a transform, z axis along the needle. With it "
+            "--init is the initial pose: a 4 x 4 matrix, or JSON with a transform, z axis along the needle. With it "
             "B-scans are not searched. Without it a point cloud is assumed to be aligned with z. Model and scan are "
             "voxel-filtered at the size of the threshold.",
             "If the needle is not found, or its tip is outside the scans, the exit status is 1 and the reason is on "

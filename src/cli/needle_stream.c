@@ -177,7 +177,7 @@ static atn_status open_stream(run *r) {
         return atn_cli_misuse(call, "volumes from standard input need --shape SxRxC and --spacing DX,DY,DZ");
     else if (!atn_size_mul((size_t)r->shape[0], (size_t)r->shape[1], &scan) ||
              !atn_size_mul(scan, (size_t)r->shape[2], &options.bytes))
-        return atn_cli_misuse(call, "--shape: too many pixels for any memory");
+        return atn_cli_misuse(call, "--shape: more pixels than any memory can hold");
     r->search = job->settings;
     r->search.has_start = r->search.track = false;
     r->track = (atn_needle_match_settings){

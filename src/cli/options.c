@@ -35,14 +35,14 @@ static const atn_cli_option *find_letter(const atn_cli_call *call, char letter) 
 }
 
 /* Options by the name that they had in the release before. */
-static const struct { const char *before, *now; } RENAMED[] = {{"strangers", "background"}};
+static const struct { const char *before, *now; } RENAMED[] = {{"strangers", "background"}, {"stranger", "distractor"}};
 
 static atn_status unknown_option(atn_cli_call *call, const char *argument, size_t length) {
     char typed[64] = "";
     if (length > 2 && length - 2 < sizeof typed) memcpy(typed, argument + 2, length - 2);
     for (size_t k = 0; k < sizeof RENAMED / sizeof *RENAMED; ++k)
         if (strcmp(typed, RENAMED[k].before) == 0 && find_long(call, RENAMED[k].now, strlen(RENAMED[k].now)))
-            return atn_cli_misuse(call, "'--%s' is called '--%s' now", typed, RENAMED[k].now);
+            return atn_cli_misuse(call, "--%s was renamed --%s", typed, RENAMED[k].now);
     atn_suggest suggest = {.typed = typed};
     for (int which = 0; which < 2; ++which)
         for (const atn_cli_option *o = table_at(call, which); o->name; ++o) atn_suggest_try(&suggest, o->name);
@@ -138,9 +138,8 @@ static atn_status check_meaning(atn_cli_call *call) {
     for (size_t k = 0; k < call->n_given && !atn_cli_has(call, "help"); ++k) {
         const atn_cli_option *o = call->given[k].option;
         if (o->only && is_among(call->verb->synopsis, subject) && !is_among(o->only, subject))
-            return atn_cli_misuse(call, "--%s means nothing for %s; it is for %s", o->name, subject, o->only);
-        if (o->with && !atn_cli_has(call, o->with))
-            return atn_cli_misuse(call, "--%s means nothing without --%s", o->name, o->with);
+            return atn_cli_misuse(call, "--%s does not apply to %s, only to %s", o->name, subject, o->only);
+        if (o->with && !atn_cli_has(call, o->with)) return atn_cli_misuse(call, "--%s needs --%s", o->name, o->with);
     }
     return ATN_OK;
 }

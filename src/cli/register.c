@@ -203,7 +203,7 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "Finds the transform that maps SOURCE onto TARGET, with its uncertainty. Any unit of length works: "
             "defaults are derived from the data. The current pose is tried first; if it does not fit, any rotation and "
             "partial overlap is searched for. --init identity skips the search, for clouds that are roughly aligned. "
-            "--init FILE: 4 x 4 numbers, or JSON with a transform, such as truth.json or earlier output of --json.",
+            "--init FILE: a 4 x 4 matrix, or JSON with a transform, such as truth.json or earlier output of --json.",
             "Methods: em-icp uses soft correspondences with a decreasing distance scale; icp nearest neighbours, point "
             "to point; icp-plane point to plane; softassign normalises soft correspondences over both clouds; cpd "
             "estimates the distance scale; gicp weights nearest neighbours by the local surfaces of both clouds "
@@ -223,10 +223,10 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "weight}], placed, anchor, searched, iterations, spread, seconds, peak_bytes, method, device.",
             "--batch: rows of a CSV file, source,target[,init[,aligned[,matrix]]], header row optional, paths relative "
             "to the list; init is a file, identity or auto. Each cloud is read once. Results are printed as they are "
-            "ready. A pair that fails does not stop the others; the exit status is 1 if any failed. Several devices "
-            "share them: --device cuda,host, or all; so do ranks: mpirun -n N attune register --batch FILE. Of one "
-            "large pair ranks share the long steps (docs/cluster.md). With --resume FILE what is done is kept there, "
-            "and a run that was ended goes on when it is called again.",
+            "ready. A pair that fails does not stop the others; the exit status is 1 if any fails. Several devices "
+            "share the pairs (--device cuda,host, or all), and so do ranks: mpirun -n N attune register --batch FILE. "
+            "Of a single large pair, ranks share the long steps (docs/cluster.md). With --resume FILE, finished pairs "
+            "are recorded there, and an interrupted run continues when the command is repeated.",
             "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (fraction of "
             "source points that have one), iterations, pairs, evaluated_pairs, seconds, building_seconds, gpts, "
             "peak_bytes, converged, verdict, reason, overlap_source, overlap_target, agreement, runner_up, "
@@ -234,7 +234,7 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "perturbation; or null), covariance_reason (why it is missing), device, variant, scale, inlier_distance, "
             "error_bound, sigma_end, estimated_bytes, method, source and target (file, points, dropped; used and "
             "voxel, the edge, with --voxel); profile (name, calls, seconds) with --profile, truth (rotation_deg, "
-            "translation, rms) with --truth; --batch: results, each of these with error, null or why there is none.",
+            "translation, rms) with --truth. With --batch: results, each with these and error (null, or the reason).",
             NULL},
     .options = ATN_CLI_REGISTER_OPTIONS,
     .examples =

@@ -26,7 +26,7 @@ const atn_cli_option ATN_CLI_REGISTER_OPTIONS[] = {
     ATN_FLAG("profile", "show the time of each kernel (synchronises after each)"),
     ATN_OPTION("truth", "FILE", "ground truth: a transform; show the error"),
     ATN_OPTION("batch", "FILE", "many pairs: rows source,target[,init[,aligned[,matrix]]] of a CSV file"),
-    ATN_OPTION("resume", "FILE", "with --batch: a journal of what is done, from which a later run goes on"),
+    ATN_OPTION("resume", "FILE", "with --batch: a journal of finished pairs, from which an interrupted run continues"),
     ATN_OPTION("voxel", "SIZE|auto", "voxel filter with this edge length; auto: twice the median point spacing"),
     ATN_FLAG("drop-invalid", "drop points with NaN or infinity instead of refusing the file"),
     ATN_FLAG("compat", "em-icp exactly as in the published code"),
@@ -147,11 +147,11 @@ static atn_status check_meaning(const atn_cli_register *r) {
                 snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "", (int)length, word);
             word += length;
         }
-        return atn_cli_misuse(call, "--%s means nothing for --method %s; it is for %s", MEANT_FOR[k].option, r->method,
+        return atn_cli_misuse(call, "--%s does not apply to --method %s, only to %s", MEANT_FOR[k].option, r->method,
                               names);
     }
     if (atn_cli_has(call, "robust-scale") && r->settings.robust == ATN_ROBUST_NONE)
-        return atn_cli_misuse(call, "--robust-scale means nothing without --robust huber, tukey or cauchy");
+        return atn_cli_misuse(call, "--robust-scale needs --robust huber, tukey or cauchy");
     return ATN_OK;
 }
 
@@ -178,7 +178,7 @@ atn_status atn_cli_register_read(atn_cli_register *r) {
     if (!status) status = atn_cli_voxel_read(call, &r->voxel);
     if (!status) status = atn_cli_read_whole(call, "iterations", 1, 0, &iterations);
     if (!status && iterations > INT32_MAX)
-        status = atn_cli_misuse(call, "--iterations cannot be '%s'; at most %d can be counted",
+        status = atn_cli_misuse(call, "--iterations cannot be '%s'; it takes at most %d",
                                 atn_cli_value(call, "iterations"), INT32_MAX);
     if (!status) status = atn_cli_read_number(call, "trim", 0, 1 - 1e-12, 0, &trim);
     if (!status) status = check_meaning(r);

@@ -83,7 +83,7 @@ static atn_status run(atn_cli_call *call) {
     const char *name = atn_cli_value(call, "strategy");
     bool all = name && strcmp(name, "all") == 0;
     const atn_strategy *strategy = all ? NULL : atn_strategy_find(name);
-    if (!all && !strategy) return atn_cli_misuse(call, "--strategy %s: there is none such", name);
+    if (!all && !strategy) return atn_cli_misuse(call, "there is no strategy '%s'", name);
     double evaluations, repeats, seed;
     atn_status status = atn_cli_read_whole(call, "evals", 1, 0, &evaluations);
     if (!status) status = atn_cli_read_whole(call, "repeats", 1, 0, &repeats);

@@ -41,7 +41,7 @@ static atn_status run_call(atn_cli_call *call, int argc, char **argv) {
     if (atn_cli_has(call, "help")) return atn_cli_print_help(call, call->verb);
     if (call->verb) return run_verb(call);
     if (atn_cli_has(call, "version")) return print_version(call);
-    return atn_cli_misuse(call, "no verb is given: attune VERB");
+    return atn_cli_misuse(call, "a verb is missing: attune VERB");
 }
 
 /* The library may begin with what it was doing, which often is the verb's name: once is enough. */

@@ -36,8 +36,8 @@ static atn_status unknown_subject(atn_cli_call *call) {
         at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", k ? ", " : "", SUBJECTS[k].name);
     }
     if (suggest.best)
-        return atn_cli_misuse(call, "there is no sample of '%s'; did you mean '%s'?", call->operands[0], suggest.best);
-    return atn_cli_misuse(call, "there is no sample of '%s'; there is: %s", call->operands[0], names);
+        return atn_cli_misuse(call, "there is no sample '%s'; did you mean '%s'?", call->operands[0], suggest.best);
+    return atn_cli_misuse(call, "there is no sample '%s'; there are %s", call->operands[0], names);
 }
 
 static atn_status run(atn_cli_call *call) {
@@ -77,8 +77,8 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             "truth.json of scans, also printed with --json: transform (4 x 4, row-major, target = T source), overlap "
             "(fraction of source points that are visible in the target), noise, outliers, turn_deg, seed, size.",
             "scans --views N: scan00.ply, scan01.ply and on, N scans of one object from all sides, each in its own "
-            "pose, for multiway registration; --stranger adds one of another object, the last. truth.json of these: "
-            "poses: [{file, transform (thing = T scan), stranger}], noise, outliers, seed, size.",
+            "pose, for multiway registration; --distractor adds one of another object, the last. truth.json of these: "
+            "poses: [{file, transform (object = T scan), distractor}], noise, outliers, seed, size.",
             "needle: model.stl and model.ply, a bevelled needle with its axis along z and its tip at z = 0, and scan, "
             "a folder of its B-scans as from an OCT scanner, with volume.json, for attune needle. Lengths are mm; the "
             "cube is 2.7 x 2.4 x 3. Metal is bright, most at normal incidence, and casts a shadow; a retina lies "
@@ -132,7 +132,7 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
                        "atoms: elements and their fractions; default: Al:0.2,Co:0.2,Cr:0.2,Fe:0.2,Ni:0.2",
                        .only = "atoms"),
             ATN_OPTION("views", "N", "scans: N of one object from all sides, instead of two", .only = "scans"),
-            ATN_FLAG("stranger", "scans: with --views, one more of another object", .only = "scans"),
+            ATN_FLAG("distractor", "scans: with --views, one more scan, of another object", .only = "scans"),
             ATN_OPTION("overlap", "F", "scans: from 0.1 to 1; default: 0.65", .only = "scans"),
             ATN_OPTION("turn", "DEG|any",
                        "scans: rotation between source and target, with a matching translation; default: any",
@@ -169,7 +169,7 @@ const atn_cli_verb ATN_VERB_SAMPLE = {
             {"attune sample scans -o data", "two scans of 10,000 points in unknown pose"},
             {"attune sample scans -o data --size 1000000 --turn 20 --seed 7", "larger, and roughly aligned"},
             {"attune sample needle -o data --seed 3", "a needle and OCT scans of it"},
-            {"attune sample fringes -o data --surface shear --noise 0.3 --mask 0.1", "not easy"},
+            {"attune sample fringes -o data --surface shear --noise 0.3 --mask 0.1", "a difficult case"},
             {"attune sample atoms -o frame --size 1000000", "bcc, two grains, 40 % missing"},
             {"attune sample atoms -o frame --lattice bcc,fcc --grains 8 --noise 0.5,0.2",
              "two lattices, sharper in depth"},

@@ -23,7 +23,7 @@ static atn_status read_size(atn_cli_call *call, atn_fringes_settings *s) {
     const char *size = atn_cli_value(call, "size");
     int64_t shape[3] = {512, 512, 0};
     if (size && atn_cli_read_shape(size, shape) != 2)
-        return atn_cli_misuse(call, "--size cannot be '%s'; fringes take HxW, as 512x1024", size);
+        return atn_cli_misuse(call, "--size cannot be '%s'; it takes HxW, such as 512x1024", size);
     s->height = shape[0];
     s->width = shape[1];
     return ATN_OK;

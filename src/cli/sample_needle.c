@@ -44,7 +44,7 @@ static atn_status read_options(atn_cli_call *call, atn_needle_sample_settings *s
     double gauge, outer, inner;
     atn_status status = atn_cli_read_whole(call, "gauge", 0, s->gauge, &gauge);
     if (!status && !(gauge <= 1000 && atn_needle_gauge((int32_t)gauge, &outer, &inner)))
-        return atn_cli_misuse(call, "--gauge cannot be '%s'; there are 20 to 34", atn_cli_value(call, "gauge"));
+        return atn_cli_misuse(call, "--gauge cannot be '%s'; it takes 20 to 34", atn_cli_value(call, "gauge"));
     if (!status) s->gauge = (int32_t)gauge;
     if (!status) status = atn_cli_read_number(call, "bevel", 5, 89, s->bevel_deg, &s->bevel_deg);
     if (!status) status = atn_cli_read_number(call, "bend", 5, 1e6, 0, &s->bend);

@@ -69,7 +69,7 @@ static atn_status tell_views(const atn_cli_sample *sample, const atn_views_setti
         json_t *pose = json_object();
         good = json_object_set_new(pose, "file", json_string(name)) == 0 &&
                json_object_set_new(pose, "transform", atn_cli_json_matrix(views->scan[k].transform, 4, 4)) == 0 &&
-               json_object_set_new(pose, "stranger", json_boolean(k >= settings->views)) == 0;
+               json_object_set_new(pose, "distractor", json_boolean(k >= settings->views)) == 0;
         good = json_array_append_new(poses, pose) == 0 && good;
     }
     good = json_object_set_new(root, "poses", poses) == 0 && good;
@@ -84,7 +84,7 @@ static atn_status sample_views(atn_cli_sample *sample, const atn_scans_settings 
     atn_cli_call *call = sample->call;
     atn_views_settings settings = {.size = scans->size,
                                    .views = count,
-                                   .stranger = atn_cli_has(call, "stranger"),
+                                   .distractor = atn_cli_has(call, "distractor"),
                                    .seed = sample->seed,
                                    .noise = scans->noise};
     atn_views views = {0};
@@ -108,12 +108,12 @@ atn_status atn_cli_sample_scans(atn_cli_sample *sample) {
     atn_status status = read_options(call, &settings);
     if (!status) status = atn_cli_read_whole(call, "views", 1, 0, &views);
     if (!status && views > MOST_VIEWS)
-        status = atn_cli_misuse(call, "--views cannot be '%s'; at most %d are made", atn_cli_value(call, "views"),
+        status = atn_cli_misuse(call, "--views cannot be '%s'; it takes at most %d", atn_cli_value(call, "views"),
                                 MOST_VIEWS);
     if (!status && views > 0 && (atn_cli_has(call, "overlap") || atn_cli_has(call, "turn")))
         status = atn_cli_misuse(call, "--overlap and --turn are for two scans, not for --views");
-    if (!status && views == 0 && atn_cli_has(call, "stranger"))
-        status = atn_cli_misuse(call, "--stranger goes with --views");
+    if (!status && views == 0 && atn_cli_has(call, "distractor"))
+        status = atn_cli_misuse(call, "--distractor needs --views");
     if (!status && views > 0) return sample_views(sample, &settings, (size_t)views);
     if (!status) status = atn_cli_sample_begin(sample);
     if (!status) status = atn_scans_make(call->ctx, &settings, show_progress, call, &scans);

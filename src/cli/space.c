@@ -318,7 +318,7 @@ static atn_status run(atn_cli_call *call) {
     const char *chosen = NULL;
     for (size_t k = 0; k < sizeof ACTIONS / sizeof *ACTIONS; ++k) {
         if (!atn_cli_has(call, ACTIONS[k].option)) continue;
-        if (chosen) return atn_cli_misuse(call, "--%s and --%s: one at a time", chosen, ACTIONS[k].option);
+        if (chosen) return atn_cli_misuse(call, "--%s and --%s cannot be combined", chosen, ACTIONS[k].option);
         chosen = ACTIONS[k].option;
         act = ACTIONS[k].act;
     }

@@ -275,7 +275,7 @@ static atn_status list_work(tuning *t) {
     if (access(call->operands[0], F_OK) == 0) status = atn_cli_kernel_open(call, false, NULL, &t->program);
     if (!status && !t->program.programs) return atn_cli_work_list(call, atn_device_get_info(t->device), &t->list);
     if (!status && atn_cli_value(call, "report"))
-        return atn_cli_misuse(call, "--report is of kernels; '%s' is a program", call->operands[0]);
+        return atn_cli_misuse(call, "--report is for kernels; '%s' is a program", call->operands[0]);
     if (!status) status = atn_cli_program_give(&t->program, &t->given);
     if (!status) status = atn_cli_program_check(&t->program, &t->given);
     return status ? status : atn_cli_work_program(&t->program, &t->given, &t->list);
@@ -297,7 +297,7 @@ static atn_status run(atn_cli_call *call) {
     atn_status status = read_options(&t);
     bool unwrap = call->n_operands && strcmp(call->operands[0], "unwrap") == 0;
     if (!status && atn_cli_has(call, "serve") && (atn_cli_has(call, "command") || unwrap))
-        status = atn_cli_misuse(call, "--serve is of kernels and programs");
+        status = atn_cli_misuse(call, "--serve is for kernels and programs");
     if (!status && call->ranks->rank && (unwrap || atn_cli_has(call, "command"))) return ATN_OK; /* the first rank's */
     if (!status && atn_cli_has(call, "command")) {
         status = atn_cli_tune_command(call, &t.options);

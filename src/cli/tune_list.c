@@ -182,9 +182,9 @@ atn_status atn_cli_work_list(atn_cli_call *call, const atn_device_info *info, at
     bool is_file = strcmp(name, "-") == 0 || access(name, F_OK) == 0;
     if (!is_file && strcmp(name, "all") == 0) {
         if (atn_cli_value(call, "size"))
-            return atn_cli_misuse(call, "--size gives one kernel its size, not all of them");
+            return atn_cli_misuse(call, "--size cannot be used with all: it is the size of one kernel");
         if (atn_cli_value(call, "param"))
-            return atn_cli_misuse(call, "--param gives one kernel its value, not all of them");
+            return atn_cli_misuse(call, "--param cannot be used with all: it is a value of one kernel");
         atn_status status = ATN_OK;
         for (const atn_embedded *s = ATN_SHIPPED; s->name && status == ATN_OK; ++s)
             status = add_shipped(out, call, info, s->name, s->text);

@@ -41,7 +41,8 @@ static atn_status tune_one(showing *show, atn_device *device, double budget_s, a
     atn_cli_call *call = show->call;
     const atn_tune_options *options = show->options;
     if (atn_cli_read_shape(show->size, shape) != 2)
-        return atn_cli_misuse(call, "--size %s: ROWSxCOLUMNS is the size of a frame, as 1024x1024", show->size);
+        return atn_cli_misuse(call, "--size cannot be '%s'; it takes ROWSxCOLUMNS of a frame, such as 1024x1024",
+                              show->size);
     atn_unwrap_tune_settings o = {.bits = bits_of(call),
                                   .seconds = budget_s,
                                   .evaluations = (int32_t)(options->evaluations < 512 ? options->evaluations : 512),

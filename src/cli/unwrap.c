@@ -97,7 +97,7 @@ static atn_status read_options(atn_cli_call *call, unwrap_job *job) {
     job->radians = atn_cli_has(call, "radians");
     job->rewrap = atn_cli_has(call, "rewrap");
     if (shape && atn_cli_read_shape(shape, sizes) != 2)
-        return atn_cli_misuse(call, "--shape %s: HxW is a shape, as 512x1024", shape);
+        return atn_cli_misuse(call, "--shape cannot be '%s'; it takes HxW, such as 512x1024", shape);
     memcpy(job->shape, sizes, sizeof job->shape);
     atn_status status = read_scale(call, &job->scale);
     if (!status) status = atn_cli_read_length(call, "wavelength", 1e-12, 1, 0, &job->wavelength);
@@ -181,7 +181,7 @@ static atn_status run(atn_cli_call *call) {
     if (!status) status = atn_cli_open_devices(call, job.devices, &job.n_devices);
     job.device = job.devices[0];
     if (!status && job.n_devices > 1 && !stream)
-        status = atn_cli_misuse(call, "one image takes one device; several share the frames of --stream");
+        status = atn_cli_misuse(call, "a single image takes one device; several devices share the frames of --stream");
     if (!status) status = stream ? unwrap_stream(&job) : unwrap_one(&job);
     for (int32_t k = 0; k < job.n_devices; ++k) atn_device_close(job.devices[k]);
     atn_free(call->ctx, job.angle);
@@ -236,22 +236,22 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             ATN_FLAG("congruent", "the result differs from the phase by multiples of 2 pi"),
             ATN_FLAG("rewrap", "wrap a phase that spans more than 2 pi first"),
             ATN_OPTION("remove", "piston|tilt|power|astigmatism|zernike:N",
-                       "what fits best: the mean, the plane, with power, with astigmatism, Zernike terms 1 to N"),
+                       "subtract the best fit: the mean, a plane, with power, with astigmatism, Zernike terms 1 to N"),
             ATN_OPTION("zernike", "N", "fit terms 1 to N (Noll), at most 231; 15 with --report"),
             ATN_OPTION(
                 "aperture", "X,Y,R",
-                "a disc in pixels, outside of which nothing is valid; for Zernike terms default: around all that is"),
-            ATN_OPTION("pixel", "LENGTH", "between pixels: 5.5um; default: as the file says"),
-            ATN_OPTION("report", "FILE.html", "a page with map, profile, figures and Zernike terms"),
-            ATN_OPTION("shape", "HxW", "IN is raw: rows x columns; default: as its name says, phase.257x257.raw"),
-            ATN_OPTION("scale", "pi|NUMBER", "radians that a value of 1 stands for; default: found from the values"),
+                "a disc in pixels; pixels outside are invalid; default for Zernike terms: around all valid pixels"),
+            ATN_OPTION("pixel", "LENGTH", "distance between pixels, e.g. 5.5um; default: from the file"),
+            ATN_OPTION("report", "FILE.html", "an HTML report with map, profile, figures and Zernike terms"),
+            ATN_OPTION("shape", "HxW", "IN is raw: rows x columns; default: from its name, phase.257x257.raw"),
+            ATN_OPTION("scale", "pi|NUMBER", "radians per unit of the values; default: from the values"),
             ATN_OPTION("steps", "N|DEG,DEG,...",
                        "frames per stack, or their phase steps; 5: Hariharan's -180 to 180, otherwise 360 / N"),
-            ATN_OPTION("modulation", "B", "least modulation of a valid pixel of a stack; default: 1 % of full scale"),
+            ATN_OPTION("modulation", "B", "minimum modulation of a valid pixel of a stack; default: 1 % of full scale"),
             ATN_OPTION("saturation", "I", "saturation intensity; default: the largest value"),
-            ATN_OPTION("wavelength", "LENGTH", "of the light: 632.8nm; heights come out"),
+            ATN_OPTION("wavelength", "LENGTH", "of the light, e.g. 632.8nm: the result is heights"),
             ATN_FLAG("transmission", "transmission: height = phase x wavelength / 2 pi"),
-            ATN_FLAG("radians", "radians even if the wavelength is known"),
+            ATN_FLAG("radians", "write radians even if the wavelength is known"),
             ATN_OPTION("precision", "32|64", "bits of the computation; default: 32"),
             ATN_OPTION("method", "auto|multigrid|cg", "default: auto"),
             ATN_OPTION("tolerance", "T", "relative residual; default: 1e-5 or about 4e-5 rad, with 64 bits 1e-10"),
@@ -274,7 +274,7 @@ const atn_cli_verb ATN_VERB_UNWRAP = {
             {"attune unwrap shear.raw --shape 257x257 --scale pi -o u.npy", "raw, in units of pi"},
             {"attune unwrap frames/ --steps 5 --wavelength 632.8nm -o heights.tif", "from the camera to metres"},
             {"attune unwrap phase.tif --wavelength 632.8nm --pixel 5um --remove power --report r.html",
-             "a report without the sphere that fits best"},
+             "a report, with the best-fit sphere subtracted"},
             {"attune unwrap incoming/ --stream -o done --json", "live"},
             {0}},
     .min_operands = 1,

@@ -38,7 +38,7 @@ static atn_status read_aperture(atn_cli_call *call, form_aperture *aperture) {
         if (end == at || !isfinite(number[k]) || *end != (k < 2 ? ',' : '\0'))
             return atn_cli_misuse(call, "--aperture cannot be '%s'; it takes X,Y,R in pixels", text);
     }
-    if (!(number[2] > 0)) return atn_cli_misuse(call, "--aperture cannot be '%s'; its radius is above 0", text);
+    if (!(number[2] > 0)) return atn_cli_misuse(call, "--aperture cannot be '%s'; its radius must be above 0", text);
     *aperture = (form_aperture){number[0], number[1], number[2]};
     return ATN_OK;
 }

@@ -154,7 +154,7 @@ atn_status unwrap_read(const unwrap_job *job, const char *path, unwrap_phase *ou
         return atn_fail(job->call->ctx, ATN_ERR_INPUT, "%s: no folder; --steps is for a folder of frames", path);
     for (size_t k = 0; k < sizeof OF_STACKS / sizeof *OF_STACKS; ++k)
         if (atn_cli_has(job->call, OF_STACKS[k]))
-            return atn_cli_misuse(job->call, "--%s means nothing for a phase; it is for a folder of frames",
+            return atn_cli_misuse(job->call, "--%s does not apply to a phase, only to a folder of frames",
                                   OF_STACKS[k]);
     atn_status status = unwrap_read_file(job, path, out);
     if (!status && job->scale == 0 && !*out->note && in_half_turns(job, out)) take_half_turns(job, out);
@@ -205,7 +205,7 @@ atn_status unwrap_read_weights(unwrap_job *job, const unwrap_phase *phase) {
     if (!status && mask) status = keep_mask(job, count, mask);
     if (!status && job->by_modulation && !phase->modulation)
         status =
-            atn_cli_misuse(job->call, "--quality modulation means nothing for a phase; it is for a folder of frames");
+            atn_cli_misuse(job->call, "--quality modulation does not apply to a phase, only to a folder of frames");
     const float *pixels = quality ? atn_image_pixels(quality) : job->by_modulation ? phase->modulation : NULL;
     if (!status && pixels) status = keep_quality(job, count, pixels);
     atn_image_free(mask);

@@ -512,12 +512,12 @@ static atn_status open_stream(run *r) {
         return atn_cli_misuse(call, "frames from standard input need --shape HxW");
     else if (!atn_size_mul((size_t)job->shape[0], (size_t)job->shape[1], &values) ||
              !atn_size_mul(values, 8, &options.bytes))
-        return atn_cli_misuse(call, "--shape: too many pixels for any memory");
+        return atn_cli_misuse(call, "--shape: more pixels than any memory can hold");
     else
         options.bytes = values * TYPES[k].bytes;
     if (job->steps && job->n_devices > 1) return atn_cli_misuse(call, "stacks of frames (--steps) take one device");
     if (job->preview || job->report)
-        return atn_cli_misuse(call, "--%s does not go with --stream", job->preview ? "preview" : "report");
+        return atn_cli_misuse(call, "--%s cannot be combined with --stream", job->preview ? "preview" : "report");
     status = make_output(job);
     return status ? status : atn_stream_open(r->ctx, &options, &r->stream);
 }

@@ -250,7 +250,7 @@ const atn_cli_verb ATN_VERB_WISDOM = {
             ATN_FLAG("winners", "export: the fastest variants only", .only = "export"),
             ATN_OPTION("output", "FILE", "export: write to this file", .only = "export", .letter = 'o'),
             {0}},
-    .examples = (const atn_cli_pair[]){{"attune wisdom list --kernel gemm", "who won, and by how much"},
+    .examples = (const atn_cli_pair[]){{"attune wisdom list --kernel gemm", "the fastest variants, and by how much"},
                                        {"attune wisdom show gemm --device cuda", "what was tried, and what failed"},
                                        {"attune wisdom export -o lab.json", "for another machine"},
                                        {"attune wisdom import lab.json", "and there"},

@@ -182,7 +182,7 @@ atn_status atn_devices_pick_several(const atn_devices *devices, const char *want
     for (const char *from = wanted ? wanted : ""; status == ATN_OK;) {
         size_t length = strcspn(from, ",");
         if (length >= sizeof name || (length == 0 && strchr(wanted ? wanted : "", ',')))
-            return fail_with_list(devices, wanted, "a list is names with commas between them");
+            return fail_with_list(devices, wanted, "a list is comma-separated names");
         memcpy(name, from, length);
         name[length] = '\0';
         status = atn_devices_pick(devices, name, &index);

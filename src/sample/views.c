@@ -54,7 +54,7 @@ static atn_status scan_all(tour *t, atn_views *out) {
         direction_of(t, t->order[k], out->scan[k].direction);
         status = scan_one(t, &out->scan[k]);
     }
-    if (status != ATN_OK || !t->settings->stranger) return status;
+    if (status != ATN_OK || !t->settings->distractor) return status;
     sample_shape_make(t->shape, &t->random);
     sample_shape_direction(&t->random, out->scan[out->count - 1].direction);
     return scan_one(t, &out->scan[out->count - 1]);
@@ -62,7 +62,7 @@ static atn_status scan_all(tour *t, atn_views *out) {
 
 atn_status atn_views_make(atn_ctx *ctx, const atn_views_settings *settings, atn_scans_progress *progress, void *user,
                           atn_views *out) {
-    size_t count = settings->views + settings->stranger, bytes;
+    size_t count = settings->views + settings->distractor, bytes;
     tour t = {.settings = settings,
               .session = {.ctx = ctx,
                           .size = settings->size,

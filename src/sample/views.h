@@ -6,11 +6,11 @@
 #include "sample/scans.h"
 
 typedef struct atn_views_settings {
-    size_t size;   /* points of each scan, > 0 */
-    size_t views;  /* > 0 */
-    bool stranger; /* one more, of another thing */
-    uint64_t seed; /* the same seed, the same bytes */
-    double noise;  /* deviation along the ray, >= 0 */
+    size_t size;     /* points of each scan, > 0 */
+    size_t views;    /* > 0 */
+    bool distractor; /* one more, of another object */
+    uint64_t seed;   /* the same seed, the same bytes */
+    double noise;    /* deviation along the ray, >= 0 */
 } atn_views_settings;
 
 typedef struct atn_view_scan {
@@ -22,7 +22,7 @@ typedef struct atn_view_scan {
 /* Owns its scans: atn_views_free. */
 typedef struct atn_views {
     const atn_ctx *ctx;
-    atn_view_scan *scan; /* settings.views, and the stranger */
+    atn_view_scan *scan; /* settings.views, and the distractor */
     size_t count;
     double outliers; /* share of the points that are on no surface */
 } atn_views;

@@ -147,10 +147,16 @@ static int64_t counted(const atn_session *s) {
     return n;
 }
 
+/* Most evaluations that are asked for, as a number or as a fraction of the space. */
+static int64_t most_evaluations(const atn_session *s) {
+    int64_t most = s->options.evaluations > 0 ? s->options.evaluations : INT64_MAX;
+    double part = s->options.fraction > 0 ? ceil(s->options.fraction * s->field.domain.size) : INFINITY;
+    return part < (double)most ? (int64_t)part : most;
+}
+
 static bool has_budget(const atn_session *s) {
     if (s->estimate >= 0 && !s->entries[s->estimate].told) return true; /* the least there must be */
-    if (s->options.evaluations > 0 && counted(s) >= s->options.evaluations) return false;
-    if (s->options.fraction > 0 && (double)counted(s) >= ceil(s->options.fraction * s->field.domain.size)) return false;
+    if (counted(s) >= most_evaluations(s)) return false;
     return atn_clock_seconds() < s->search_until_s;
 }
 
@@ -229,7 +235,7 @@ static atn_status gather(atn_session *s, int32_t most, struct atn_batch **out) {
     struct atn_batch *b = *out = atn_zalloc(s->ctx, sizeof *b);
     atn_status status = b ? ATN_OK : ATN_ERR_MEMORY;
     while (status == ATN_OK && b->n < most) {
-        bool within = s->options.evaluations == 0 || counted(s) + s->pending + b->n < s->options.evaluations ||
+        bool within = counted(s) + s->pending + b->n < most_evaluations(s) ||
                       (s->estimate >= 0 && !s->entries[s->estimate].told && b->n == 0);
         if (!within) break;
         int64_t k = next_entry(s), twin;

@@ -1,4 +1,4 @@
-/* attune register with many scans: a folder of views and a stranger, what comes out, what is refused. */
+/* attune register with many scans: a folder of views and a distractor, what comes out, what is refused. */
 #include "clikit.h"
 
 #include <attune/cloud.h>
@@ -8,7 +8,7 @@
 
 static int begin(void **state) {
     cli_begin(state);
-    cli_does("sample scans -o @/views --views 8 --stranger --size 3000 --seed 2", "scan08.ply");
+    cli_does("sample scans -o @/views --views 8 --distractor --size 3000 --seed 2", "scan08.ply");
     cli_does("sample scans -o @/other --size 500 --seed 77", "source.ply");
     cli_put("empty.xyz", "# nothing\n");
     char path[512];
@@ -29,7 +29,7 @@ KIT_TEST(what_it_refuses) {
         {"register " THREE "@/nowhere.ply", 1, "nowhere.ply"},
         {"register " THREE "@/empty.xyz", 1, "empty.xyz: there are no points"},
         {"sample scans -o @/x --views 3 --turn 8", 2, "are for two scans, not for --views"},
-        {"sample scans -o @/x --stranger", 2, "--stranger goes with --views"},
+        {"sample scans -o @/x --distractor", 2, "--distractor needs --views"},
         {"sample scans -o @/x --views 0", 2, "--views cannot be '0'"},
     };
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);

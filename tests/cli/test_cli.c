@@ -44,7 +44,7 @@ static void end(void) {
 
 KIT_TEST(wrong_usage_is_2_and_one_line) {
     static const cli_refusal cases[] = {
-        {"", 2, "attune: no verb is given"},
+        {"", 2, "attune: a verb is missing"},
         {"devcies", 2, "attune: there is no verb 'devcies'; did you mean 'devices'?"},
         {"dev", 2, "did you mean 'devices'?"},
         {"frobnicate", 2, "attune: there is no verb 'frobnicate' (see 'attune help')"},
@@ -126,10 +126,10 @@ KIT_TEST(failures_are_objects_too) {
     } CASES[] = {{"register no.ply such.ply --json", "No such file", 1},
                  {"--json frobnicate", "there is no verb 'frobnicate'", 2},
                  {"devices --json --frobnicate", "unknown option", 2},
-                 {"unwrap no.npy --frames 3 --json", "--frames means nothing without --stream", 2},
-                 {"bench space --pairs 3 --json", "--pairs means nothing for space; it is for trust, covariance", 2},
-                 {"wisdom list --winners --json", "--winners means nothing for list; it is for export", 2},
-                 {"space no.lanai --seed 3 --json", "--seed means nothing without --sample", 2}};
+                 {"unwrap no.npy --frames 3 --json", "--frames needs --stream", 2},
+                 {"bench space --pairs 3 --json", "--pairs does not apply to space, only to trust, covariance", 2},
+                 {"wisdom list --winners --json", "--winners does not apply to list, only to export", 2},
+                 {"space no.lanai --seed 3 --json", "--seed needs --sample", 2}};
     begin();
     for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
         cli_result r = cli_run(CASES[k].line);

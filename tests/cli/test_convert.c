@@ -31,7 +31,7 @@ KIT_TEST(what_it_refuses) {
         {"convert @/a.csv @/x.ply --crop 1,0,0,0,1,1", 2, "the lower corner first"},
         {"convert @/a.csv @/x.ply --outliers 0.5", 2, "--outliers cannot be '0.5'"},
         {"convert @/a.csv @/x.ply --normals 2", 2, "--normals cannot be '2'"},
-        {"convert @/a.csv @/x.ply --viewpoint 1,2,3", 2, "--viewpoint means nothing without --normals"},
+        {"convert @/a.csv @/x.ply --viewpoint 1,2,3", 2, "--viewpoint needs --normals"},
         {"convert @/a.csv @/x.ply --transform @/nowhere.txt", 1, "nowhere.txt"},
         {"convert @/a.csv @/x.ply --transform @/flat.txt", 1, "flat.txt: the transform is singular"},
         {"convert @/nowhere.ply @/x.ply", 1, "nowhere.ply"},

@@ -48,7 +48,7 @@ KIT_TEST(images_are_told) {
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
         char line[64];
         snprintf(line, sizeof line, "info @/a.raw --shape=%s", wrong[k]);
-        cli_refuses(line, 2, "is a shape");
+        cli_refuses(line, 2, "it takes HxW or ZxHxW");
     }
     PUT("cut.bmp", "BM\x3a\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0");
     cli_refuses("info @/cut.bmp", 1, "cut.bmp: byte 18: 36 bytes are missing");
@@ -81,7 +81,7 @@ KIT_TEST(volumes_are_told) {
     kit_contains(vti, "WholeExtent=\"0 0 0 0 0 1\" Origin=\"0 0 0\" Spacing=\"0.5 0.25 2\"");
     const char *data = strstr(vti, "raw\">\n_") + 7;
     assert_memory_equal(data, "\2\0\0\0\0\0\0\0\2\12\n</AppendedData>", 26);
-    cli_refuses("convert @/oct @/oct.vti --voxel 1", 2, "--voxel means nothing for a volume; it is for points");
+    cli_refuses("convert @/oct @/oct.vti --voxel 1", 2, "--voxel does not apply to a volume, only to points");
     cli_refuses("convert @/oct @/oct @/oct.vti", 2, "a volume is written from one input");
     cli_refuses("convert @/none @/none.vti", 1, "none");
     PUT("oct/scan3.bmp", "hello");

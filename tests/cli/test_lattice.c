@@ -106,16 +106,16 @@ KIT_TEST(refusals) {
         {"lattice @/frame.pos --models bcc=3,bcc", 2, "phases have constants"},
         {"lattice @/frame.pos --models bcc=x", 2, "a constant is given as"},
         {"lattice @/frame.pos --constant sc=3", 2, "names one of the models"},
-        {"lattice @/frame.pos --constant bcc=-3", 2, "it takes NAME=LENGTH"},
+        {"lattice @/frame.pos --constant bcc=-3", 2, "comma-separated list of NAME=LENGTH"},
         {"lattice @/frame.pos --noise 1,2,3", 2, "LATERAL,DEPTH"},
         {"lattice @/frame.pos --efficiency 2", 2, "efficiency"},
-        {"lattice @/frame.pos --frames -o @/x.xyz", 2, "does not go with --frames"},
+        {"lattice @/frame.pos --frames -o @/x.xyz", 2, "cannot be combined with --frames"},
         {"lattice @/frame.pos --constant bcc=9 --device host", 1, "cannot be right"},
         {"lattice @/frame.pos --ranges @/none.rrng --device host", 1, "no mass of the frame"},
         {"lattice @/empty.xyz --device host", 1, "no atoms"},
         {"lattice @/frame.pos --memory 1M --device host", 1, "needs"},
         {"lattice @/frame.pos --memory much", 2, "it takes bytes"},
-        {"lattice @/frame.pos --strangers 0.1", 2, "'--strangers' is called '--background' now"},
+        {"lattice @/frame.pos --strangers 0.1", 2, "--strangers was renamed --background"},
         {"lattice @/frame.pos --resume= --device host", 2, "--resume needs the name of a folder"},
         {"lattice @/frame.pos --resume @/two.xyz --device host", 1, "this is a file; --resume takes a folder"},
         {"lattice @/frame.pos --resume @/two --device host", 1, "two: is of another frame, or of other options"},
@@ -196,7 +196,7 @@ KIT_TEST(poor_frames) {
         json_t *root = cli_object(line);
         assert_int_equal(number(root, "atoms"), k < 2 ? 100 : 10);
         assert_int_equal(number(json_object_get(root, "counts"), "other"), k < 2 ? 100 : 10);
-        assert_true(json_is_false(json_object_get(json_object_get(root, "settings"), "told")));
+        assert_true(json_is_false(json_object_get(json_object_get(root, "settings"), "estimated")));
         json_decref(root);
     }
     cli_does("lattice @/far.pos --device host", "are defaults");

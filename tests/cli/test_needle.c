@@ -67,7 +67,7 @@ KIT_TEST(refusals) {
     static const cli_refusal CASES[] = {
         {"needle @/model.ply", 2, "SCAN"},
         {"needle @/model.ply @/scan.ply --roll -5,5", 2, "it takes LO,HI,STEP"},
-        {"needle @/model.ply @/scan.ply --roll -5,5,0", 2, "the step is above 0"},
+        {"needle @/model.ply @/scan.ply --roll -5,5,0", 2, "the step must be above 0"},
         {"needle @/model.ply @/scan.ply --shift 1,0,0.1", 2, "the interval is empty"},
         {"needle @/model.ply @/scan.ply --axis 1,0", 2, "it takes x,y,z"},
         {"needle @/model.ply @/scan.ply --axis 1,0,0 --device host", 1, "no z component"},
@@ -82,7 +82,7 @@ KIT_TEST(refusals) {
         {"needle @/model.ply @/raw --shape 0x8x8 --device host", 2, "it takes SCANSxROWSxCOLUMNS"},
         {"needle @/model.ply @/raw --shape 2x8x8 --spacing 0.1,0.1 --device host", 2, "it takes DX,DY,DZ above 0"},
         {"needle @/model.ply @/raw --shape 2x8x8 --spacing 0.1,0.1,0 --device host", 2, "it takes DX,DY,DZ above 0"},
-        {"needle @/model.ply @/raw --shape 2x8x8 --level 1 --device host", 2, "--level is below 1"},
+        {"needle @/model.ply @/raw --shape 2x8x8 --level 1 --device host", 2, "--level must be below 1"},
         {"needle @/model.ply @/raw --shape 2x8x8 --level -1 --device host", 2, "--level"},
         {"needle @/model.ply @/raw --shape 2x8x8 --device host", 1, "raw"},
         {"needle @/model.ply @/scan.ply --roll -5,5,1e-3 --shift 0,1,1e-3 --device host", 1, "larger steps"},

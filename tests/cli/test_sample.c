@@ -10,10 +10,10 @@
 KIT_TEST(what_it_refuses) {
     static const cli_refusal CASES[] = {
         {"sample", 2, "attune sample: needs scans|needle|fringes|atoms"},
-        {"sample scan -o @/x", 2, "there is no sample of 'scan'; did you mean 'scans'?"},
-        {"sample frogs -o @/x", 2, "there is no sample of 'frogs'; there is: scans, needle, fringes, atoms"},
-        {"sample scans -o @/x --grains 3", 2, "--grains means nothing for scans; it is for atoms"},
-        {"sample fringes -o @/x --missing 0.1", 2, "--missing means nothing for fringes; it is for needle, atoms"},
+        {"sample scan -o @/x", 2, "there is no sample 'scan'; did you mean 'scans'?"},
+        {"sample frogs -o @/x", 2, "there is no sample 'frogs'; there are scans, needle, fringes, atoms"},
+        {"sample scans -o @/x --grains 3", 2, "--grains does not apply to scans, only to atoms"},
+        {"sample fringes -o @/x --missing 0.1", 2, "--missing does not apply to fringes, only to needle, atoms"},
         {"sample scans", 2, "the output folder is missing: -o DIR"},
         {"sample scans -o @/x --size 0", 2, "--size cannot be '0'; it takes a whole number from 1"},
         {"sample scans -o @/x --noise -1", 2, "--noise cannot be '-1'; it takes a number from 0"},
@@ -27,7 +27,7 @@ KIT_TEST(what_it_refuses) {
         {"sample needle -o @/x --size 8x8x-8", 2, "--size cannot be '8x8x-8'"},
         {"sample needle -o @/x --size 7x64x64", 2, "each from 8 to 65536"},
         {"sample needle -o @/x --size 8x64x64x2", 2, "--size cannot be"},
-        {"sample needle -o @/x --gauge 19", 2, "--gauge cannot be '19'; there are 20 to 34"},
+        {"sample needle -o @/x --gauge 19", 2, "--gauge cannot be '19'; it takes 20 to 34"},
         {"sample needle -o @/x --gauge 25.5", 2, "--gauge cannot be '25.5'"},
         {"sample needle -o @/x --bevel 0", 2, "--bevel cannot be '0'; it takes a number from 5 to 89"},
         {"sample needle -o @/x --bevel 90", 2, "--bevel cannot be '90'"},
@@ -39,8 +39,8 @@ KIT_TEST(what_it_refuses) {
         {"sample needle -o @/x --noise 5", 2, "--noise cannot be '5'; it takes a number from 0 to 4"},
         {"sample needle -o @/x --missing 1", 2, "--missing cannot be '1'; it takes a number from 0 to 0.9"},
         {"sample needle -o /dev/null/x --size 8x8x8", 1, "/dev/null/x: the folder cannot be created"},
-        {"sample fringes -o @/x --size 20", 2, "--size cannot be '20'; fringes take HxW"},
-        {"sample fringes -o @/x --size 2x2x2", 2, "fringes take HxW"},
+        {"sample fringes -o @/x --size 20", 2, "--size cannot be '20'; it takes HxW"},
+        {"sample fringes -o @/x --size 2x2x2", 2, "it takes HxW"},
         {"sample fringes -o @/x --steps 2", 2, "--steps cannot be '2'; it takes a number from 3 to 64"},
         {"sample fringes -o @/x --steps 4.5", 2, "--steps takes a whole number"},
         {"sample fringes -o @/x --mask 1", 2, "--mask cannot be '1'"},
@@ -184,7 +184,7 @@ KIT_TEST(a_frame_of_atoms) {
     cli_does("info @/one/frame.pos", "points    500");
     cli_does("info @/one/frame.pos", "peaks       26.");
     cli_does("info @/one/frame.pos --ranges @/one/ranges.rrng", "ranged    500 of 500 ions, 100.00 %");
-    cli_refuses("info @/one/labels.npy --ranges @/one/ranges.rrng", 2, "--ranges means nothing for");
+    cli_refuses("info @/one/labels.npy --ranges @/one/ranges.rrng", 2, "--ranges does not apply to");
     cli_refuses("info @/one/frame.pos --ranges @/one/labels.npy", 1, "labels.npy");
     json_t *told = cli_object("info @/one/frame.pos --ranges @/one/ranges.rrng --json");
     const json_t *composition = json_object_get(told, "composition");

@@ -102,7 +102,7 @@ KIT_TEST(json) {
 KIT_TEST(mistakes) {
     static const cli_refusal cases[] = {
         {"space", 2, "attune space: needs FILE"},
-        {"space @/small.lanai --count --list", 2, "--count and --list: one at a time"},
+        {"space @/small.lanai --count --list", 2, "--count and --list cannot be combined"},
         {"space @/small.lanai --sample many", 2, "--sample cannot be 'many'; it takes a number"},
         {"space @/small.lanai --sample 1 --seed x", 2, "--seed cannot be 'x'"},
         {"space @/small.lanai --given cores=3", 2, "--given cannot be 'cores=3'; it takes MODULE.NAME=VALUE"},
@@ -111,7 +111,7 @@ KIT_TEST(mistakes) {
         {"space @/small.lanai --why size=3,fast=True,how=a", 1, "'size' cannot be '3'; it is one of 1, 2, 4"},
         {"space @/small.lanai --why siez=1", 1, "there is no parameter 'siez'; did you mean 'size'?"},
         {"bench", 2, "attune bench: needs kernels|programs"},
-        {"bench spaec", 2, "there is nothing to measure called 'spaec'; did you mean 'space'?"},
+        {"bench spaec", 2, "no benchmark 'spaec'; did you mean 'space'?"},
         {"bench space /nonexistent", 1, "/nonexistent"},
         {"bench space @/small.lanai --device", 2, "--device needs a value"},
     };

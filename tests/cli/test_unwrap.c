@@ -70,34 +70,33 @@ KIT_TEST(what_is_refused) {
         {"unwrap", 2, "needs IN"},
         {"unwrap @/phase.npy -o @/x.jpg", 2, "tif, npy, gwy, sdf, dat, vti or png"},
         {"unwrap @/phase.npy --preview @/x.tif", 2, "a preview is a png"},
-        {"unwrap @/phase.npy --shape 3", 2, "HxW is a shape"},
+        {"unwrap @/phase.npy --shape 3", 2, "it takes HxW"},
         {"unwrap @/phase.npy --remove sphere", 2, "piston|tilt|power|astigmatism|zernike:N"},
         {"unwrap @/phase.npy --remove zernike:0", 2, "zernike:1 to zernike:231"},
         {"unwrap @/phase.npy --remove zernike:x", 2, "zernike:1 to zernike:231"},
         {"unwrap @/phase.npy --zernike 232", 2, "--zernike cannot be above 231"},
         {"unwrap @/phase.npy --zernike 200", 1, "do not determine them"},
         {"unwrap @/phase.npy --aperture 3,4", 2, "it takes X,Y,R in pixels"},
-        {"unwrap @/phase.npy --aperture 3,4,0", 2, "its radius is above 0"},
+        {"unwrap @/phase.npy --aperture 3,4,0", 2, "its radius must be above 0"},
         {"unwrap @/phase.npy --pixel 5km", 2, "632.8nm, 5um"},
         {"unwrap @/phase.npy --wavelength 5m", 2, "it takes a length"},
-        {"unwrap @ --stream --report @/x.html", 2, "--report does not go with --stream"},
-        {"unwrap @/phase.npy --shape 3x4x5", 2, "HxW is a shape"},
+        {"unwrap @ --stream --report @/x.html", 2, "--report cannot be combined with --stream"},
+        {"unwrap @/phase.npy --shape 3x4x5", 2, "it takes HxW"},
         {"unwrap @/phase.npy --scale pie", 2, "--scale cannot be 'pie'"},
         {"unwrap @/phase.npy --scale 0", 2, "--scale cannot be '0'"},
         {"unwrap @/phase.npy --steps 2", 2, "--steps cannot be '2'"},
         {"unwrap @/phase.npy --steps 0,90", 2, "--steps cannot be '0,90'"},
         {"unwrap @/phase.npy --steps 0,90,x", 2, "--steps cannot be '0,90,x'"},
         {"unwrap @/phase.npy --steps 4", 1, "--steps is for a folder"},
-        {"unwrap @/phase.npy --quality modulation", 2, "--quality modulation means nothing for a phase"},
-        {"unwrap @/phase.npy --saturation 3", 2,
-         "--saturation means nothing for a phase; it is for a folder of frames"},
+        {"unwrap @/phase.npy --quality modulation", 2, "--quality modulation does not apply to a phase"},
+        {"unwrap @/phase.npy --saturation 3", 2, "--saturation does not apply to a phase, only to a folder of frames"},
         {"unwrap @/phase.npy --weights many", 2, "none|residues|variance|auto"},
         {"unwrap @/none.npy", 1, "none.npy: No such file"},
         {"unwrap @/phase.raw", 1, "raw float32 needs its shape"},
         {"unwrap @/phase.raw --shape 10x10", 1, "10x10 values of float32 are not the 1728 bytes"},
         {"unwrap - --stream", 2, "need --shape HxW"},
         {"unwrap @/phase.npy --stream", 1, "no folder"},
-        {"unwrap @ --stream --preview @/x.png", 2, "--preview does not go with --stream"},
+        {"unwrap @ --stream --preview @/x.png", 2, "--preview cannot be combined with --stream"},
         {"unwrap @ --stream -o @", 1, "-o must be another"},
     };
     make_phase();
@@ -435,7 +434,7 @@ KIT_TEST(bench_has_rows) {
     assert_int_equal(json_array_size(json_object_get(root, "rows")), 1);
     json_decref(root);
     cli_refuses("bench unwrap @/none.npy", 1, "none.npy: No such file");
-    cli_refuses("bench unwrap @/phase.raw --shape 18", 2, "HxW is a shape");
+    cli_refuses("bench unwrap @/phase.raw --shape 18", 2, "it takes HxW");
 }
 
 /* Without a compiler kernels are those of the library: nothing is built, and the test is about files and words. */

@@ -52,6 +52,17 @@ truncate -s -7 "$work/kept/slab-1"
 before=$(stat -c %Y%i "$work/kept/slab-0")
 "$attune" lattice "$work/frame.pos" "${given[@]}" --slabs 4 --resume "$work/kept" >/dev/null 2>"$work/err" && bad "other options are taken"
 said "$work/kept: is of another frame, or of other options" "other options: not said"
+date=$(stat -c %y "$work/frame.pos") # of another frame that begins and ends alike, and of another date
+cp -p "$work/frame.pos" "$work/same.pos"
+at=$(($(stat -c %s "$work/frame.pos") / 2 / 16 * 16))
+printf 'x' | dd of="$work/frame.pos" bs=1 seek=$((at + 3)) conv=notrunc status=none
+touch -d "$date" "$work/frame.pos"
+"$attune" lattice "${keep[@]}" >/dev/null 2>"$work/err" && bad "another frame is taken"
+said "$work/kept: is of another frame, or of other options" "another frame: not said"
+cp -p "$work/same.pos" "$work/frame.pos"
+touch -d '2001-02-03' "$work/frame.pos"
+"$attune" lattice "${keep[@]}" >/dev/null 2>"$work/err" && bad "a frame of another date is taken"
+touch -d "$date" "$work/frame.pos"
 ranks 2 "$attune" lattice "${keep[@]}" -o "$work/none/out.xyz" >/dev/null && bad "a missing folder is not a failure on ranks"
 [[ $(stat -c %Y%i "$work/kept/slab-0") == "$before" ]] || bad "what is done is done again"
 ranks 4 "$attune" lattice "${keep[@]}" -o "$work/again.xyz" >/dev/null || bad "not resumed on four ranks"

@@ -20,6 +20,11 @@ for n in 3; do
     [[ -e first$n.db && ! -e other$n.db ]] || bad "$n ranks: wisdom is not that of the first"
     ATTUNE_WISDOM=$work/first$n.db "$attune" wisdom list 2>err | grep -q dot || bad "$n ranks: no wisdom is there"
 done
+# a part of the space is no more than that, however many candidates are tried at once: 7 of 16
+printf 'vec_q0 = (1, 2, 4, 8)\nregs_q0 = (1, 2)\nsplit_q0 = (1, 4)\n' >small.lanai
+ranks 3 -x ATTUNE_WISDOM="$work/part.db" "$attune" tune dot --size x=4096 --space small.lanai --budget 40% --seed 3 --json >part.json || bad "a part of the space"
+[[ $(field part.json tried) == 7 ]] || bad "40 % of 16 points: $(field part.json tried) were tried"
+
 # a failure of the first rank, and of another one, ends all
 ranks 2 "$attune" tune no-such-kernel && bad "no kernel is not a failure"
 ranks 1 "$attune" "${given[@]}" : -n 1 -x ATTUNE_PROGRAM=/none/attune "$attune" "${given[@]}" --again && bad "no workers are no failure"

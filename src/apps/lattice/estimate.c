@@ -532,20 +532,20 @@ static atn_status learn(atn_lattice *l, learning *x) {
     if (status == ATN_OK && !twins) take(l, &x->distances, &x->guess[best], x->edge[best]);
     int rounds = best % 2 && !twins ? 1 : 5; /* sizes of phases as pairs had them stay */
     if (status == ATN_OK && told) status = lattice_learn_sample(l, &sample, rounds, &likelihood);
-    l->info.told = told && status == ATN_OK && lattice_accept(l);
-    for (int round = 0; round < CORRECTIONS && status == ATN_OK && l->info.told; ++round) {
+    l->info.estimated = told && status == ATN_OK && lattice_accept(l);
+    for (int round = 0; round < CORRECTIONS && status == ATN_OK && l->info.estimated; ++round) {
         bool changed;
         status = lattice_correct(l, &changed);
         if (status == ATN_OK) status = lattice_shared_same(l, &changed, sizeof changed);
         if (status == ATN_OK) status = lattice_shared_same(l, &l->info, sizeof l->info);
         if (!changed || status != ATN_OK) break;
         status = lattice_learn_sample(l, &sample, 1, &likelihood);
-        l->info.told = status == ATN_OK && lattice_accept(l);
+        l->info.estimated = status == ATN_OK && lattice_accept(l);
     }
     if (!told) lattice_null_make(l, (const double[LATTICE_RADIAL_BINS]){0});
     if (status == ATN_OK && (l->settings.even || !told)) lattice_even_shares(l, 0.1);
     if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);
-    return status == ATN_OK && l->info.told ? lattice_calibrate(l) : status;
+    return status == ATN_OK && l->info.estimated ? lattice_calibrate(l) : status;
 }
 
 atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angstrom) {

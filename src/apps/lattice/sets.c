@@ -22,7 +22,7 @@ static atn_status open(atn_lattice *l, const lattice_sets *sets) {
     l->info.background = 1e-9;
     l->temper = 1;
     l->fine = 2; /* the average over rotations is all there is */
-    l->known = l->alone = l->info.told = true;
+    l->known = l->alone = l->info.estimated = true;
     status = lattice_engine_open(l);
     return status == ATN_OK ? lattice_sets_weigh(l, noise) : status;
 }
