@@ -252,7 +252,8 @@ enum { SHORT = 64 };
 /* Sums of weights in halves, where the device multiplies matrices of them. */
 static bool multiplies_halves(const atn_outlook *o, const atn_device_info *info) {
     atn_bilinear form;
-    return o->halves && !o->scaled && atn_device_has_matrix(info) && atn_bilinear_find(o->g, &form, NULL);
+    return o->halves && !o->scaled && atn_device_has_matrix(info) && atn_bilinear_find(o->g, &form, NULL) &&
+           form.list < 0;
 }
 
 /* Products of matrices that are not small. */

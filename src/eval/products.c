@@ -2,18 +2,37 @@
 
 #include "base/memory.h"
 
-/* How far points lie from each other in one value: no farther than this from any of them, or from their mean. */
-static double spread_of(interp *in, atn_value value, double most) {
-    const atn_dim *dim = &in->graph->dims[in->graph->blocks[0].dim[0]];
-    int64_t from = interp_value(in, dim->begin).whole, to = interp_value(in, dim->end).whole;
+static void bounds_of(interp *in, int32_t dim, int64_t *from, int64_t *to) {
+    *from = interp_value(in, in->graph->dims[dim].begin).whole;
+    *to = interp_value(in, in->graph->dims[dim].end).whole;
+}
+
+static double spread_of_row(interp *in, atn_value value) {
+    int64_t from, to;
     double low = INFINITY, high = -INFINITY;
+    bounds_of(in, in->graph->blocks[0].dim[0], &from, &to);
     for (int64_t at = from; at < to && in->status == ATN_OK; ++at) {
         interp_move(in, in->graph->blocks[0].dim[0], at);
         double number = interp_value(in, value).re;
         low = fmin(low, number);
         high = fmax(high, number);
     }
-    return from < to ? fmin(high - low, most) : 0;
+    return from < to ? high - low : 0;
+}
+
+/* How far points, of one row where there are rows, lie from each other in one value: no farther than this from any of
+ * them, or from their mean. */
+static double spread_of(interp *in, atn_value value, double most) {
+    const atn_block *points = &in->graph->blocks[0];
+    if (points->rank == 1) return fmin(spread_of_row(in, value), most);
+    int64_t from, to;
+    double spread = 0;
+    bounds_of(in, points->dim[1], &from, &to);
+    for (int64_t at = from; at < to && spread < most && in->status == ATN_OK; ++at) {
+        interp_move(in, points->dim[1], at);
+        spread = fmax(spread, spread_of_row(in, value));
+    }
+    return fmin(spread, most);
 }
 
 static double spread_from(const struct interp_products *p, atn_value centre) {

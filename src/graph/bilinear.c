@@ -20,7 +20,11 @@ typedef struct finder {
 enum { MOST_VISITS = 128, MOST_FUNCTIONS = 64 }; /* before we say that there is none */
 
 uint32_t atn_bilinear_dims(const atn_graph *g, const atn_bilinear *form, int32_t side) {
-    return 1u << g->blocks[side == ATN_FORM_POINT ? 0 : form->block].dim[0];
+    uint32_t dims = 0;
+    const atn_block *of = &g->blocks[side == ATN_FORM_POINT ? 0 : form->block];
+    for (int32_t k = 0; k < of->rank; ++k) dims |= 1u << of->dim[k];
+    if (side == ATN_FORM_STEP && form->list >= 0) dims |= 1u << g->blocks[form->list].dim[0];
+    return dims;
 }
 
 static bool knows(const finder *f, atn_value value, int32_t side) { return f->g->values[value].dims & f->dims[side]; }
@@ -202,21 +206,54 @@ static bool split_term(const finder *f, atn_value term, atn_value *weight, atn_v
     return knows(f, *weight, ATN_FORM_POINT) && knows(f, *weight, ATN_FORM_STEP);
 }
 
+static bool is_zero(const atn_graph *g, atn_value value) {
+    return value < 0 || (g->values[value].op == ATN_OP_CONST && g->values[value].number[0] == 0);
+}
+
+/* Does the outer block add up what the inner one comes to, one by one? */
+static bool adds_up(const atn_graph *g, const atn_block *outer, int32_t inner) {
+    const atn_block *b = &g->blocks[inner];
+    if (outer->n_accs != b->n_accs) return false;
+    for (int32_t k = 0; k < b->n_accs; ++k) {
+        const atn_acc *acc = &outer->acc[k];
+        if (acc->join != ATN_JOIN_SUM || acc->type != b->acc[k].type || acc->term < 0) return false;
+        const atn_node *term = &g->values[acc->term];
+        if (term->op != ATN_OP_RESULT || term->index != inner || term->axis != k) return false;
+        if (!is_zero(g, b->acc[k].init)) return false;
+    }
+    return true;
+}
+
+static uint32_t range_dims(const atn_graph *g, int32_t block) {
+    const atn_dim *range = &g->dims[g->blocks[block].dim[0]];
+    return g->values[range->begin].dims | g->values[range->end].dims;
+}
+
+/* One range at points along one dimension; or a list of each row of points, and a range at each of its places. */
+static bool find_blocks(const atn_graph *g, atn_bilinear *out, const char **why_not) {
+    bool listed = g->n_blocks == 3 && g->blocks[1].parent == 0 && g->blocks[2].parent == 1 && g->blocks[2].rank == 1;
+    out->block = listed ? 2 : 1;
+    out->list = listed ? 1 : -1;
+    REFUSE((g->n_blocks != 2 && !listed) || g->blocks[0].n_accs > 0 || g->blocks[0].rank != (listed ? 2 : 1) ||
+               g->blocks[1].rank != 1 || g->blocks[1].n_accs == 0,
+           "matrix units are for sums over one range at points along one dimension");
+    REFUSE(listed && !adds_up(g, &g->blocks[1], 2), "the outer sums are not those of the inner ones");
+    REFUSE(range_dims(g, out->block) || (listed && range_dims(g, 1) & 1u << g->blocks[0].dim[0]),
+           "its range differs from point to point");
+    for (int32_t k = 0; k < g->n_writes; ++k) REFUSE(g->writes[k].block > 0, "it writes at every step");
+    return true;
+}
+
 bool atn_bilinear_find(const atn_graph *g, atn_bilinear *out, const char **why_not) {
     const char *unused;
     if (!why_not) why_not = &unused;
     finder f = {.g = g, .form = out};
-    *out = (atn_bilinear){.block = 1, .form = -1};
-    REFUSE(g->n_blocks != 2 || g->blocks[0].n_accs > 0 || g->blocks[0].rank != 1 || g->blocks[1].rank != 1 ||
-               g->blocks[1].n_accs == 0,
-           "matrix units are for sums over one range at points along one dimension");
+    *out = (atn_bilinear){.form = -1};
+    if (!find_blocks(g, out, why_not)) return false;
     for (int side = 0; side < ATN_FORM_SIDES; ++side) f.dims[side] = atn_bilinear_dims(g, out, side);
-    const atn_dim *range = &g->dims[g->blocks[1].dim[0]];
-    REFUSE(g->values[range->begin].dims || g->values[range->end].dims, "its range differs from point to point");
     REFUSE(!g->finite, "matrix units are for descriptions that promise finite input");
-    for (int32_t k = 0; k < g->n_writes; ++k) REFUSE(g->writes[k].block == 1, "it writes at every step");
-    for (int32_t k = 0; k < g->blocks[1].n_accs; ++k) {
-        const atn_acc *acc = &g->blocks[1].acc[k];
+    for (int32_t k = 0; k < g->blocks[out->block].n_accs; ++k) {
+        const atn_acc *acc = &g->blocks[out->block].acc[k];
         atn_value weight, form;
         REFUSE(acc->join != ATN_JOIN_SUM || acc->type != ATN_SP, "matrix units add up in single precision only");
         REFUSE(!split_term(&f, acc->term, &weight, &out->factor[k]),

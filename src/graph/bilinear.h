@@ -2,6 +2,9 @@
  * step together is one polynomial B, B is written as a sum of products f_k(point) * g_k(step): what matrix units
  * compute for many points and steps at once. |x - y|^2 is one: x^2 - 2 x y + y^2.
  *
+ * Steps may be those of two ranges, one in the other, where the outer one adds up what the inner one comes to: a list
+ * of rows, and all steps of each row. Points then lie in rows as well, and one row of them has one list.
+ *
  * A difference x - y of what belongs to a step and what belongs to a point may be taken as (x - c) - (y - c) for any c:
  * with c close to y the products stay small, and little is lost where they cancel. */
 #ifndef ATN_GRAPH_BILINEAR_H
@@ -37,6 +40,7 @@ typedef struct atn_form_term {
 
 typedef struct atn_bilinear {
     int32_t block;  /* the one that adds up */
+    int32_t list;   /* the one around it, which adds up its sums; -1: none */
     atn_value form; /* B */
     int32_t n_atoms, n_monomials, n_terms, n_weights;
     atn_form_atom atom[ATN_FORM_ATOMS];

@@ -77,6 +77,8 @@ bool lower_fits_matrix(const lower_asked *a, const char **why_not) {
         if (!lower_find_matrix(g, v, &matrix, why_not)) return false;
         REFUSE(v->p[0].lanes % 32 != 0 || a->lanes_q > 1 || v->q[0].regs > 1 || v->p[0].pack > 1 || v->p[0].seq > 1,
                "a warp multiplies together: lanes_p0 is a multiple of 32, without pack, seq and cuts of q but tile");
+        REFUSE(matrix.form.list >= 0 && (v->p[1].lanes * v->p[1].regs * v->p[1].seq > 1 || atn_variant_splits(v) > 1),
+               "a group has points of one row, and all of its list: without cuts of p1, and without splits");
         REFUSE(v->q[0].tile == 0 || v->q[0].tile % MATRIX_STEPS != 0 || v->stage == 0,
                "matrix units take steps from a staged tile, 16 at a time");
         REFUSE(v->stage == 2 && v->q[0].tile != v->p[0].lanes,

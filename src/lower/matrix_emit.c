@@ -1,23 +1,8 @@
 /* Sums of weights on matrix units, as a program: rows of halves for points and steps, products, weights in between, and
  * the sums back to the items that own the points. */
-#include "lower/loops.h"
-#include "lower/matrix.h"
+#include "lower/matrix_state.h"
 
 static const double LARGEST_HALF = 65504;
-
-/* While one group is made. */
-typedef struct matrix {
-    lowering *l;
-    lower_matrix m;
-    ir_ref centre[ATN_FORM_ATOMS]; /* per atom: what it is counted from; -1: 0 */
-    loops o;
-    int32_t point, range;        /* the dimensions */
-    int32_t points, steps, sums; /* tiles */
-    int32_t *left, *acc;         /* variables: rows of points, [tile][slots / 4]; sums, [tile][columns / 2] */
-    int32_t tiles;               /* of 16 points that a warp has */
-    ir_ref lane, warp;
-    ir_ref step_at, column_at; /* where a lane finds its row of a block of steps, in words */
-} matrix;
 
 /* What an item knows of a step before its row is made. */
 typedef struct step_values {
@@ -25,13 +10,7 @@ typedef struct step_values {
     ir_ref inside;
 } step_values;
 
-#define OP(op, a, b) ir_operation(l->p, op, ATN_SP, a, b, -1)
-
 static ir_ref number(lowering *l, double value) { return ir_number(l->p, ATN_SP, value); }
-
-static ir_ref call(lowering *l, ir_call which, int32_t type, ir_ref a, ir_ref b) {
-    return ir_make(l->p, (ir_node){.kind = IR_CALL, .type = type, .width = 1, .arg = {a, b, -1}, .id = (int32_t)which});
-}
 
 static ir_ref within(lowering *l, ir_ref a, double most) {
     return OP(ATN_OP_MAX, OP(ATN_OP_MIN, a, number(l, most)), number(l, -most));
@@ -57,10 +36,6 @@ static void store_tile(lowering *l, int32_t tile, ir_ref at, ir_ref value) {
 }
 
 /* ---- the form's values ---- */
-
-static ir_ref uncentred(lowering *l, atn_value value, place at) {
-    return ir_cast(l->p, ATN_SP, lower_value(l, value, at, 0));
-}
 
 /* The value of a centred atom, counted from the middle of the group's points. */
 static ir_ref centred(const matrix *x, int32_t atom, ir_ref value) {
@@ -91,7 +66,8 @@ static ir_ref factor_of(const matrix *x, const atn_form_term *term, int32_t side
 /* Part 0 is rounded when it is packed; part 1 is what that leaves. */
 static void part_in_two(lowering *l, ir_ref value, ir_ref parts[2]) {
     parts[0] = value;
-    parts[1] = ir_declare(l->p, l->block, "rest", OP(ATN_OP_SUB, value, call(l, IR_CALL_AS_HALF, ATN_SP, value, -1)));
+    parts[1] =
+        ir_declare(l->p, l->block, "rest", OP(ATN_OP_SUB, value, matrix_call(l, IR_CALL_AS_HALF, ATN_SP, value, -1)));
 }
 
 /* The slots of one side, two to a word. */
@@ -110,7 +86,7 @@ static void slot_words(const matrix *x, int32_t side, const ir_ref atom[], ir_re
             const matrix_slot *s = &x->m.slot[k + n];
             pair[n] = s->term < 0 ? number(l, 0) : parts[s->term][s->part[side]];
         }
-        words[k / 2] = ir_declare(l->p, l->block, "word", call(l, IR_CALL_PACK, ATN_INT32, pair[0], pair[1]));
+        words[k / 2] = ir_declare(l->p, l->block, "word", matrix_call(l, IR_CALL_PACK, ATN_INT32, pair[0], pair[1]));
     }
 }
 
@@ -121,59 +97,6 @@ static void store_words(lowering *l, int32_t tile, ir_ref at, const ir_ref words
 }
 
 /* ---- points ---- */
-
-/* The mean of some of the group's points, as the value a difference is counted from. */
-static ir_ref middle(matrix *x, atn_value value) {
-    lowering *l = x->l;
-    dim_state kept = l->dim[x->point];
-    ir_ref sum = -1;
-    for (int32_t k = 0; k < MATRIX_SAMPLES; ++k) {
-        size_t mark = lower_mark(l);
-        int64_t at = (int64_t)k * l->cuts.span[0] / MATRIX_SAMPLES;
-        l->dim[x->point] = (dim_state){.bound = true,
-                                       .base = ir_add_integer(l->p, l->start[0], at),
-                                       .local = ir_address(l->p, at),
-                                       .regs = 1,
-                                       .pack = 1,
-                                       .vec = 1,
-                                       .row = 1,
-                                       .limit = kept.limit};
-        ir_ref one = uncentred(l, value, PLACE_ORIGIN);
-        sum = sum < 0 ? one : OP(ATN_OP_ADD, sum, one);
-        lower_forget(l, mark);
-    }
-    l->dim[x->point] = kept;
-    return ir_declare(l->p, l->block, "centre", OP(ATN_OP_MUL, sum, number(l, 1.0 / MATRIX_SAMPLES)));
-}
-
-static void find_centres(matrix *x) {
-    const atn_bilinear *f = &x->m.form;
-    for (int32_t a = 0; a < f->n_atoms; ++a) {
-        x->centre[a] = -1;
-        if (f->atom[a].centre < 0) continue;
-        for (int32_t b = 0; b < a && x->centre[a] < 0; ++b)
-            if (f->atom[b].centre == f->atom[a].centre) x->centre[a] = x->centre[b];
-        if (x->centre[a] < 0) x->centre[a] = middle(x, f->atom[a].centre);
-    }
-}
-
-/* Do all points of the group lie close enough to its middle? -1: nothing is counted from there. */
-static ir_ref lies_together(const matrix *x) {
-    lowering *l = x->l;
-    const atn_bilinear *f = &x->m.form;
-    double spread = lower_matrix_spread(&l->v);
-    ir_ref all = -1;
-    place at = PLACE_ORIGIN;
-    do {
-        for (int32_t a = 0; a < f->n_atoms; ++a) {
-            if (f->atom[a].side != ATN_FORM_POINT || x->centre[a] < 0) continue;
-            ir_ref from = OP(ATN_OP_SUB, uncentred(l, f->atom[a].value, at), x->centre[a]);
-            ir_ref size = OP(ATN_OP_ABS, from, -1);
-            all = ir_and(l->p, all, ir_operation(l->p, ATN_OP_LE, ATN_B, size, number(l, spread), -1));
-        }
-    } while (lower_next_place(l, 1u << x->point, &at));
-    return all < 0 ? -1 : ir_declare(l->p, l->block, "together", call(l, IR_CALL_ALL, ATN_B, all, -1));
-}
 
 static ir_ref local_row(const matrix *x, place at) {
     return ir_add_integer(x->l->p, x->l->dim[x->point].local, lower_offset(x->l, x->point, at));
@@ -187,7 +110,7 @@ static void lay_points(matrix *x) {
     do {
         ir_ref atom[ATN_FORM_ATOMS], words[MATRIX_MOST_SLOTS / 2];
         for (int32_t a = 0; a < f->n_atoms; ++a)
-            if (f->atom[a].side == ATN_FORM_POINT) atom[a] = centred(x, a, uncentred(l, f->atom[a].value, at));
+            if (f->atom[a].side == ATN_FORM_POINT) atom[a] = centred(x, a, matrix_uncentred(l, f->atom[a].value, at));
         slot_words(x, ATN_FORM_POINT, atom, words);
         store_words(l, x->points, ir_multiply_integer(l->p, local_row(x, at), x->m.point_words), words,
                     x->m.n_slots / 2);
@@ -215,15 +138,35 @@ static void load_points(matrix *x) {
 
 /* ---- steps ---- */
 
-static void bind_step(matrix *x, ir_ref at) {
-    x->l->dim[x->range] =
+static void bind_to(matrix *x, int32_t dim, ir_ref at) {
+    x->l->dim[dim] =
         (dim_state){.bound = true, .base = at, .local = at, .regs = 1, .pack = 1, .vec = 1, .row = 1, .limit = -1};
-    x->l->bound |= 1u << x->range;
+    x->l->bound |= 1u << dim;
+}
+
+/* Steps of a list are counted through all of its places. */
+static void bind_step(matrix *x, ir_ref at) {
+    lowering *l = x->l;
+    if (x->list < 0) {
+        bind_to(x, x->range, at);
+        return;
+    }
+    ir_ref behind = ir_declare(l->p, l->block, "behind", ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, at, x->row, -1));
+    ir_ref in_row = ir_subtract(l->p, at, ir_multiply(l->p, behind, x->row));
+    ir_ref begin = lower_end(l, l->g->dims[x->range].begin);
+    bind_to(x, x->list, ir_declare(l->p, l->block, "listed", ir_add(l->p, x->first, behind)));
+    bind_to(x, x->range, ir_declare(l->p, l->block, "in_row", ir_add(l->p, begin, in_row)));
+}
+
+static void unbind(matrix *x, int32_t dim) {
+    if (dim < 0) return;
+    x->l->dim[dim].bound = false;
+    x->l->bound &= ~(1u << dim);
 }
 
 static void unbind_step(matrix *x) {
-    x->l->dim[x->range].bound = false;
-    x->l->bound &= ~(1u << x->range);
+    unbind(x, x->range);
+    unbind(x, x->list);
 }
 
 /* Reads what belongs to step `at`; one behind the range is like its last, and counts nothing. */
@@ -235,9 +178,9 @@ static step_values read_step(matrix *x, ir_ref at, ir_ref to) {
     bind_step(x, ir_declare(l->p, l->block, "step_at",
                             ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, at, ir_add_integer(l->p, to, -1), -1)));
     for (int32_t a = 0; a < f->n_atoms; ++a)
-        v.atom[a] = f->atom[a].side == ATN_FORM_STEP ? uncentred(l, f->atom[a].value, PLACE_ORIGIN) : -1;
+        v.atom[a] = f->atom[a].side == ATN_FORM_STEP ? matrix_uncentred(l, f->atom[a].value, PLACE_ORIGIN) : -1;
     for (int32_t k = 0; k < x->o.b->n_accs; ++k)
-        v.factor[k] = f->factor[k] >= 0 ? uncentred(l, f->factor[k], PLACE_ORIGIN) : -1;
+        v.factor[k] = f->factor[k] >= 0 ? matrix_uncentred(l, f->factor[k], PLACE_ORIGIN) : -1;
     unbind_step(x);
     return v;
 }
@@ -262,7 +205,8 @@ static void lay_step(matrix *x, const step_values *v, ir_ref row) {
             const matrix_column *column = &x->m.column[c + n];
             pair[n] = column->acc < 0 ? number(l, 0) : parts[column->acc][column->part];
         }
-        words[slots + c / 2] = ir_declare(l->p, l->block, "word", call(l, IR_CALL_PACK, ATN_INT32, pair[0], pair[1]));
+        words[slots + c / 2] =
+            ir_declare(l->p, l->block, "word", matrix_call(l, IR_CALL_PACK, ATN_INT32, pair[0], pair[1]));
     }
     for (int32_t k = 0; k < all; ++k)
         words[k] = ir_declare(
@@ -339,13 +283,13 @@ static void weights_of(matrix *x, int32_t weight, const int32_t form[2], ir_ref 
 static void pack_weights(const matrix *x, const ir_ref value[8], ir_ref words[2][4]) {
     lowering *l = x->l;
     for (int32_t k = 0; k < 4; ++k) {
-        ir_ref both = call(l, IR_CALL_PACK, ATN_INT32, value[2 * k], value[2 * k + 1]);
-        if (is_packed(l, k)) both = call(l, IR_CALL_EXP2_HALVES, ATN_INT32, both, -1);
+        ir_ref both = matrix_call(l, IR_CALL_PACK, ATN_INT32, value[2 * k], value[2 * k + 1]);
+        if (is_packed(l, k)) both = matrix_call(l, IR_CALL_EXP2_HALVES, ATN_INT32, both, -1);
         words[0][k] = ir_declare(l->p, l->block, "high", both);
         if (x->m.parts == 1) continue;
-        ir_ref low = OP(ATN_OP_SUB, value[2 * k], call(l, IR_CALL_LOW_HALF, ATN_SP, words[0][k], -1));
-        ir_ref high = OP(ATN_OP_SUB, value[2 * k + 1], call(l, IR_CALL_HIGH_HALF, ATN_SP, words[0][k], -1));
-        words[1][k] = ir_declare(l->p, l->block, "low", call(l, IR_CALL_PACK, ATN_INT32, low, high));
+        ir_ref low = OP(ATN_OP_SUB, value[2 * k], matrix_call(l, IR_CALL_LOW_HALF, ATN_SP, words[0][k], -1));
+        ir_ref high = OP(ATN_OP_SUB, value[2 * k + 1], matrix_call(l, IR_CALL_HIGH_HALF, ATN_SP, words[0][k], -1));
+        words[1][k] = ir_declare(l->p, l->block, "low", matrix_call(l, IR_CALL_PACK, ATN_INT32, low, high));
     }
 }
 
@@ -524,6 +468,17 @@ static void conclude(matrix *x) {
     } while (lower_next_place(l, 1u << x->point, &at));
 }
 
+/* The steps of a list, from 0 on. */
+static void count_listed(matrix *x, ir_ref *from, ir_ref *to) {
+    lowering *l = x->l;
+    const atn_dim *range = &l->g->dims[x->range];
+    ir_ref row = ir_subtract(l->p, lower_end(l, range->end), lower_end(l, range->begin));
+    x->first = *from;
+    x->row = ir_declare(l->p, l->block, "row_steps", row);
+    *to = ir_declare(l->p, l->block, "steps", ir_multiply(l->p, ir_subtract(l->p, *to, *from), x->row));
+    *from = ir_address(l->p, 0);
+}
+
 void lower_block_matrix(lowering *l, int32_t block) {
     matrix *x = l->matrix;
     ir_ref from, to;
@@ -536,6 +491,7 @@ void lower_block_matrix(lowering *l, int32_t block) {
     place_lanes(x);
     for (int32_t k = 0; k < x->tiles * x->m.n_columns / MATRIX_COLUMNS; ++k) x->acc[k] = declare_sums(l, "acc");
     loops_bounds(&x->o, 0, &from, &to);
+    if (x->list >= 0) count_listed(x, &from, &to);
     if (l->v.stage == 2)
         tiles_ahead(x, from, to);
     else
@@ -553,11 +509,12 @@ void lower_group_matrix(lowering *l) {
         return;
     }
     x.range = l->g->blocks[x.m.form.block].dim[0];
+    x.list = x.m.form.list < 0 ? -1 : l->g->blocks[x.m.form.list].dim[0];
     ir_block inside = IR_EMPTY, apart = IR_EMPTY, *outer = l->block;
     l->clamp = true;
     lower_bind_points(l, NULL);
-    find_centres(&x);
-    ir_ref together = lies_together(&x);
+    matrix_find_centres(&x);
+    ir_ref together = matrix_lies_together(&x);
     size_t mark = lower_mark(l);
     l->block = together < 0 ? outer : &inside;
     l->matrix = &x;
@@ -568,6 +525,7 @@ void lower_group_matrix(lowering *l) {
     atn_variant full = l->v, plain = full;
     plain.matrix = ATN_MATRIX_OFF;
     plain.mix = 0;
+    if (x.list >= 0) plain.stage = plain.q[0].tile = 0; /* a tile is of steps here, not of places of the list */
     lower_enter(l, plain);
     l->block = &apart;
     lower_group(l);

@@ -318,6 +318,76 @@ KIT_TEST(products_agree_with_the_oracle) {
     kit_remove(folder);
 }
 
+/* ---- lists of rows ---- */
+
+static const struct {
+    const char *type, *variant;
+    int64_t rows, columns, target_rows, target_columns, longest; /* of a list */
+    double scale;
+    int in_class;
+} LISTS[] = {
+    {"SP", "matrix=pair,lanes_p0=32,regs_p0=2,tile_q0=64,stage=1,exp=native,index=32,guard=0", 5, 64, 7, 64, 3, 1, 1},
+    {"SP", "matrix=pair,lanes_p0=32,tile_q0=32,stage=2,guard=0", 4, 40, 3, 23, 5, 1, 1},
+    {"SP", "matrix=half,mix=2,degree=3,lanes_p0=32,tile_q0=48,stage=1,exp=native,guard=0", 3, 33, 9, 50, 2, 1, 0},
+    {"HP", "matrix=half,mix=4,packed=1,lanes_p0=64,tile_q0=64,stage=1,exp=native,guard=0,groups=2", 3, 64, 9, 16, 4, 1,
+     -1},
+    {"SP", "matrix=half,lanes_p0=32,tile_q0=16,stage=1,guard=0", 2, 20, 3, 7, 2, 300, 1}, /* without matrix units */
+    {"SP", "matrix=pair,lanes_p0=32,tile_q0=16,stage=1,guard=0", 1, 1, 1, 1, 0, 1, 1},    /* nothing in the list */
+};
+
+static arrays fill_lists(const atn_graph *g, size_t which) {
+    arrays a = {.count = g->n_objects};
+    int64_t rows = LISTS[which].rows, listed = 0;
+    for (int64_t i = 0; i < rows; ++i) listed += i % (LISTS[which].longest + 1);
+    for (int32_t k = 0; k < g->n_objects; ++k) {
+        const atn_object *o = &g->objects[k];
+        bool start = strcmp(o->name, "start") == 0, near = strcmp(o->name, "near") == 0, target = o->name[0] == 'x';
+        int64_t columns = start    ? rows + 1
+                          : near   ? listed + 1
+                          : target ? LISTS[which].target_columns
+                                   : LISTS[which].columns;
+        int64_t lines = start || near ? 1 : target ? LISTS[which].target_rows : rows;
+        a.data[k] = malloc((size_t)(columns * lines) * 8 + 16);
+        assert_non_null(a.data[k]);
+        a.views[k] = (atn_view){.data = a.data[k],
+                                .type = o->type,
+                                .rank = start || near ? 1 : 2,
+                                .size = {columns, lines, 1},
+                                .pitch = columns};
+        int64_t at = 0;
+        for (int64_t i = 0; i < columns * lines; ++i) {
+            double number[2] = {LISTS[which].scale * uniform(), 0};
+            if (strcmp(o->name, "xw") == 0 && i % 17 == 3) number[0] = -60000;
+            if (o->written) number[0] = NAN;
+            if (near) number[0] = (double)(i * 5 % LISTS[which].target_rows);
+            if (start) number[0] = (double)at, at += i % (LISTS[which].longest + 1);
+            atn_element_store(o->type, number, start || near ? (int64_t)number[0] : 0,
+                              (char *)a.data[k] + (size_t)i * atn_type_bytes(o->type));
+        }
+    }
+    return a;
+}
+
+KIT_TEST(lists_agree_with_the_oracle) {
+    char *folder = kit_tempdir();
+    for (size_t k = 0; k < sizeof LISTS / sizeof *LISTS; ++k) {
+        parsed p = parse(atn_shipped_find("estep_near"), LISTS[k].type);
+        arrays a = fill_lists(p.graph, k);
+        atn_variant v = atn_variant_plain();
+        kit_ok(p.ctx, atn_variant_parse(p.ctx, &v, LISTS[k].variant));
+        atn_status status = emulate_run(p.ctx, p.graph, &v, a.views, folder);
+        if (status == ATN_ERR_DEVICE) skip();
+        kit_ok(p.ctx, status);
+        if (wrong(&p, &a, LISTS[k].variant) > 0) fail_msg("%s", LISTS[k].variant);
+        int64_t beyond = wrong(&p, &a, "");
+        if (LISTS[k].in_class >= 0 && (beyond == 0) != LISTS[k].in_class)
+            fail_msg("%s: %lld elements beyond the plain bound", LISTS[k].variant, (long long)beyond);
+        arrays_free(&a);
+        parsed_free(&p);
+    }
+    kit_remove(folder);
+}
+
 /* ---- drawn ---- */
 
 /* Weights of differences along one to three axes, with or without a weight of the step, summed with some of the
@@ -391,6 +461,7 @@ int main(void) {
         cmocka_unit_test(products_that_do_not_fit_say_why),
         cmocka_unit_test(agrees_with_the_oracle),
         cmocka_unit_test(products_agree_with_the_oracle),
+        cmocka_unit_test(lists_agree_with_the_oracle),
         cmocka_unit_test(drawn_ones_agree_with_the_oracle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
