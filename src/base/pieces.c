@@ -18,7 +18,8 @@ typedef struct range {
 typedef struct worker {
     range at; /* its piece; empty: none */
     double rate;
-    bool out; /* it has failed */
+    bool out;     /* it has failed */
+    bool reserve; /* it waits until others have */
 } worker;
 
 struct atn_pieces {
@@ -60,12 +61,21 @@ void atn_pieces_free(atn_pieces *p) {
     atn_free(p->ctx, p);
 }
 
+void atn_pieces_reserve(atn_pieces *p, int32_t w) { p->worker[w].reserve = true; }
+
+/* Does it get pieces now? */
+static bool works(const atn_pieces *p, int32_t w) {
+    bool alone = p->worker[w].reserve;
+    for (int32_t k = 0; k < p->workers && alone; ++k) alone = p->worker[k].reserve || p->worker[k].out;
+    return !p->worker[w].out && (alone || !p->worker[w].reserve);
+}
+
 /* How long the next piece of a worker is. */
 static int64_t length_for(const atn_pieces *p, int32_t w) {
     double known = 0, sum = 0;
     int32_t n_known = 0, n = 0;
     for (int32_t k = 0; k < p->workers; ++k) {
-        if (p->worker[k].out) continue;
+        if (!works(p, k)) continue;
         ++n;
         if (p->worker[k].rate > 0) known += p->worker[k].rate, ++n_known;
     }
@@ -80,6 +90,7 @@ static int64_t length_for(const atn_pieces *p, int32_t w) {
 
 static atn_pieces_answer take_now(atn_pieces *p, int32_t w, range *out) {
     if (p->stopped || p->left == 0 || p->worker[w].out) return ATN_PIECES_OVER;
+    if (!works(p, w)) return ATN_PIECES_LATER;
     if (p->n_back) {
         *out = p->back[--p->n_back];
     } else if (p->next < p->count) {
@@ -195,14 +206,17 @@ static void *work_on(void *user) {
     return NULL;
 }
 
-atn_status atn_pieces_run(const atn_ctx *ctx, const char *name, int64_t count, int32_t workers, int64_t most,
-                          atn_pieces_work *work, void *user) {
+atn_status atn_pieces_run(const atn_ctx *ctx, const char *name, int64_t count, int32_t workers, uint64_t reserve,
+                          int64_t most, atn_pieces_work *work, void *user) {
     run r = {.ctx = ctx, .name = name, .work = work, .user = user};
     hand *hands = atn_zalloc(ctx, (size_t)workers * sizeof *hands);
     atn_status status = hands ? atn_pieces_make(ctx, count, workers, most, &r.pieces) : ATN_ERR_MEMORY;
     if (status == ATN_OK) {
         pthread_mutex_init(&r.lock, NULL);
-        for (int32_t k = 0; k < workers; ++k) hands[k] = (hand){.all = &r, .worker = k};
+        for (int32_t k = 0; k < workers; ++k) {
+            hands[k] = (hand){.all = &r, .worker = k};
+            if (k < 64 && reserve >> k & 1) atn_pieces_reserve(r.pieces, k);
+        }
         for (int32_t k = 1; k < workers; ++k) { /* where no thread can be made the others do it */
             hands[k].running = pthread_create(&hands[k].thread, NULL, work_on, &hands[k]) == 0;
             if (!hands[k].running) (void)atn_pieces_give_back(r.pieces, k);

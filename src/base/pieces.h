@@ -20,6 +20,8 @@ typedef enum atn_pieces_answer {
 
 /* The next piece; a worker has one at a time. wait: until there is one, or nothing is left to come (never LATER). */
 atn_pieces_answer atn_pieces_take(atn_pieces *pieces, int32_t worker, bool wait, int64_t *from, int64_t *to);
+/* In reserve: it gets a piece only when all that are not have failed. Before the first is taken. */
+void atn_pieces_reserve(atn_pieces *pieces, int32_t worker);
 /* Its piece is done, in so many seconds. */
 void atn_pieces_done(atn_pieces *pieces, int32_t worker, double seconds);
 /* The worker has failed for good: its piece goes to the others. False: nobody is left to take what is not done. */
@@ -30,10 +32,11 @@ int64_t atn_pieces_left(atn_pieces *pieces); /* that are not done */
 /* A worker's part of the work: from ... to - 1. ATN_ERR_LOST and ATN_ERR_UNSUPPORTED: it cannot, others may. */
 typedef atn_status atn_pieces_work(void *user, int32_t worker, int64_t from, int64_t to);
 
-/* All of it, by as many threads as there are workers, one of them the caller's. The first failure that is no worker's
+/* All of it, by as many threads as there are workers, one of them the caller's; reserve: a bit for each that is in
+ * reserve. The first failure that is no worker's
  * own ends it. A worker that cannot go on is reported by a warning, `name` before it. Where none is left the last
  * failure is returned. */
-atn_status atn_pieces_run(const atn_ctx *ctx, const char *name, int64_t count, int32_t workers, int64_t most,
-                          atn_pieces_work *work, void *user);
+atn_status atn_pieces_run(const atn_ctx *ctx, const char *name, int64_t count, int32_t workers, uint64_t reserve,
+                          int64_t most, atn_pieces_work *work, void *user);
 
 #endif

@@ -73,6 +73,7 @@ typedef struct lattice_job {
     atn_lattice *lattice;         /* the first device's, which learns */
     atn_lattice *const *lattices; /* of each device */
     int32_t devices;
+    uint64_t reserve; /* of these, as bits, those that take slabs only when all others have failed */
     atn_frame *frame;
     atn_frame_info about;
     atn_mass_ranges *ranges;

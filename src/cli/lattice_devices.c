@@ -77,7 +77,7 @@ atn_status lattice_match_devices(const lattice_job *j, atn_slabs *slabs, lattice
     size_t end;
     slabs_part(slabs, &s.begin, &end);
     pthread_mutex_init(&s.lock, NULL);
-    if (!status) status = atn_pieces_run(ctx, "lattice", (int64_t)(end - s.begin), j->devices, 1, work, &s);
+    if (!status) status = atn_pieces_run(ctx, "lattice", (int64_t)(end - s.begin), j->devices, j->reserve, 1, work, &s);
     pthread_mutex_destroy(&s.lock);
     return status;
 }

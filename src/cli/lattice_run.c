@@ -6,6 +6,7 @@
 #include "cli/lattice.h"
 #include "cloud/rows.h"
 #include "cloud/slabs.h"
+#include "device/backend.h"
 
 #include <math.h>
 #include <string.h>
@@ -200,7 +201,9 @@ static atn_status open_slabs(job *j, double reach, double wanted, atn_slabs **sl
 static atn_status match_all(job *j) {
     enum { FOR_A_DEVICE = 4 };
     atn_slabs *slabs = NULL;
-    int32_t ranks = j->ranks ? j->ranks->count : 1, shares = j->devices > 1 ? FOR_A_DEVICE * j->devices : 1;
+    int32_t at_work = j->devices;
+    for (int32_t k = 0; k < j->devices; ++k) at_work -= (int32_t)(j->reserve >> k & 1);
+    int32_t ranks = j->ranks ? j->ranks->count : 1, shares = at_work > 1 ? FOR_A_DEVICE * at_work : 1;
     double reach = guess_reach(j), wanted = 0; /* slabs */
     atn_status status = atn_cli_read_whole(j->call, "slabs", 1, ranks * shares > 1 ? ranks * shares : 0, &wanted);
     if (!status && j->resume) status = lattice_resume_begin(j, &wanted);
@@ -348,6 +351,11 @@ static atn_status list_ions(const job *j) {
 
 atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, int32_t devices, lattice_outcome *o) {
     job j = {.call = call, .lattice = lattices[0], .lattices = lattices, .devices = devices, .o = o};
+    atn_device *device[ATN_MOST_DEVICES];
+    for (int32_t k = 0; k < devices; ++k) device[k] = lattices[k]->device;
+    j.reserve = atn_devices_reserve(device, devices);
+    if (j.reserve)
+        atn_log(call->ctx, ATN_LOG_INFO, "lattice: the cores of the host serve the GPU; it takes slabs if that fails");
     j.resume = atn_cli_value(call, "resume");
     j.output = atn_cli_value(call, "output") != NULL;
     if (call->ranks->count > 1) j.ranks = call->ranks;

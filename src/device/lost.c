@@ -1,4 +1,4 @@
-/* A device that was lost: how it comes to be, and that nothing is asked of it afterwards. */
+/* A device that was lost: how it comes to be, that nothing is asked of it afterwards, and who takes over. */
 #include "device/backend.h"
 
 #include <stdio.h>
@@ -15,4 +15,14 @@ atn_status atn_device_check(const atn_device *device) {
     if (!device->lost) return ATN_OK;
     return atn_fail(device->ctx, ATN_ERR_LOST, "%s: was lost in an earlier call; close it and open it in a new process",
                     device->info.name);
+}
+
+uint64_t atn_devices_reserve(atn_device *const *devices, int32_t count) {
+    uint64_t hosts = 0;
+    bool gpu = false;
+    for (int32_t k = 0; k < count && k < 64; ++k) {
+        hosts |= (uint64_t)(devices[k]->info.cpu && devices[k]->info.unified) << k;
+        gpu = gpu || !devices[k]->info.cpu;
+    }
+    return gpu ? hosts : 0;
 }

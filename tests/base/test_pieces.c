@@ -39,7 +39,7 @@ static void test_all(void **state) {
     for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; ++c)
         for (int32_t workers = 1; workers <= 5; workers += 2) {
             job j = {.ctx = ctx, .dies = -1, .fails_at = -1};
-            kit_ok(ctx, atn_pieces_run(ctx, "test", COUNTS[c], workers, c == 4 ? 10 : 0, work, &j));
+            kit_ok(ctx, atn_pieces_run(ctx, "test", COUNTS[c], workers, 0, c == 4 ? 10 : 0, work, &j));
             once(&j, COUNTS[c]);
         }
 }
@@ -48,19 +48,34 @@ static void test_lost(void **state) {
     atn_ctx *ctx = *state;
     for (int32_t dies = 0; dies < 3; ++dies) {
         job j = {.ctx = ctx, .dies = dies, .fails_at = -1};
-        kit_ok(ctx, atn_pieces_run(ctx, "test", MOST, 3, 20, work, &j));
+        kit_ok(ctx, atn_pieces_run(ctx, "test", MOST, 3, 0, 20, work, &j));
         once(&j, MOST);
         assert_true(j.calls[dies] <= 2);
     }
     job j = {.ctx = ctx, .dies = -1, .fails_at = -1, .all_are_lost = true};
-    kit_fails(ctx, ATN_ERR_LOST, "is lost", atn_pieces_run(ctx, "test", MOST, 3, 0, work, &j));
+    kit_fails(ctx, ATN_ERR_LOST, "is lost", atn_pieces_run(ctx, "test", MOST, 3, 0, 0, work, &j));
     once(&j, 0);
+}
+
+/* Who is in reserve works only when all others are lost. */
+static void test_reserve(void **state) {
+    atn_ctx *ctx = *state;
+    job quiet = {.ctx = ctx, .dies = -1, .fails_at = -1}, dies = {.ctx = ctx, .dies = 1, .fails_at = -1};
+    kit_ok(ctx, atn_pieces_run(ctx, "test", MOST, 2, 1, 20, work, &quiet));
+    once(&quiet, MOST);
+    assert_int_equal(quiet.calls[0], 0);
+    kit_ok(ctx, atn_pieces_run(ctx, "test", MOST, 2, 1, 20, work, &dies));
+    once(&dies, MOST);
+    assert_true(dies.calls[0] > 0 && dies.calls[1] == 2);
+    job only = {.ctx = ctx, .dies = -1, .fails_at = -1};
+    kit_ok(ctx, atn_pieces_run(ctx, "test", MOST, 2, 3, 20, work, &only)); /* there is nobody else */
+    once(&only, MOST);
 }
 
 static void test_failure(void **state) {
     atn_ctx *ctx = *state;
     job j = {.ctx = ctx, .dies = -1, .fails_at = 500};
-    kit_fails(ctx, ATN_ERR_INPUT, "number 500 is wrong", atn_pieces_run(ctx, "test", MOST, 4, 7, work, &j));
+    kit_fails(ctx, ATN_ERR_INPUT, "number 500 is wrong", atn_pieces_run(ctx, "test", MOST, 4, 0, 7, work, &j));
 }
 
 /* One that is ten times as fast takes about ten times as much of what is left. */
@@ -110,6 +125,7 @@ static int teardown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_all, setup, teardown),
                                        cmocka_unit_test_setup_teardown(test_lost, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(test_reserve, setup, teardown),
                                        cmocka_unit_test_setup_teardown(test_failure, setup, teardown),
                                        cmocka_unit_test_setup_teardown(test_rates, setup, teardown),
                                        cmocka_unit_test_setup_teardown(test_later, setup, teardown)};

@@ -85,11 +85,14 @@ atn_status atn_register_batch_several(atn_device *const *devices, int32_t n, siz
     for (size_t k = 1; k < count; ++k)
         if (pair_at(&s, k)->size != pairs->size)
             return atn_register_batch(devices[0], count, pairs, given); /* says so */
-    s.cores = atn_parallel_cores() > n ? atn_parallel_cores() / n : 1;
+    uint64_t reserve = atn_devices_reserve(devices, n);
+    int32_t at_work = n;
+    for (int32_t k = 0; k < n; ++k) at_work -= (int32_t)(reserve >> k & 1);
+    s.cores = atn_parallel_cores() > at_work ? atn_parallel_cores() / at_work : 1;
     s.done = atn_zalloc(ctx, count);
     if (!s.done) return ATN_ERR_MEMORY;
     pthread_mutex_init(&s.lock, NULL);
-    status = atn_pieces_run(ctx, "register", (int64_t)count, n, 0, work, &s);
+    status = atn_pieces_run(ctx, "register", (int64_t)count, n, reserve, 0, work, &s);
     pthread_mutex_destroy(&s.lock);
     atn_free(ctx, s.done);
     return status;

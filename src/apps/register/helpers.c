@@ -276,7 +276,7 @@ atn_status reg_helpers_run(reg_engine *e, reg_side *rows, reg_side *columns, con
         if (!e->helpers->helper[k].out) s.worker[workers++] = k;
     }
     atn_status status = see_all(&s);
-    if (status == ATN_OK) status = atn_pieces_run(e->ctx, "register", UNITS, workers, 0, work, &s);
+    if (status == ATN_OK) status = atn_pieces_run(e->ctx, "register", UNITS, workers, 0, 0, work, &s);
     if (status == ATN_OK && s.lost) status = atn_device_check(e->device); /* says so: the rest is its own, too */
     return status == ATN_OK ? fetch_all(&s, nearest) : status;
 }
