@@ -35,10 +35,17 @@ static double spread_of(interp *in, atn_value value, double most) {
     return fmin(spread, most);
 }
 
+/* Of the first atom that is counted from there. */
 static double spread_from(const struct interp_products *p, atn_value centre) {
     for (int32_t a = 0; a < p->form.n_atoms; ++a)
         if (p->form.atom[a].centre == centre) return p->spread[a];
     return 0;
+}
+
+static bool is_first(const struct interp_products *p, int32_t atom) {
+    for (int32_t a = 0; a < atom; ++a)
+        if (p->form.atom[a].centre == p->form.atom[atom].centre) return false;
+    return p->form.atom[atom].centre >= 0;
 }
 
 /* The sum of the sizes of all products that a value is expanded to: x - y counts as |x - c| + |y - c|, which is at most
@@ -80,7 +87,7 @@ atn_status products_begin(interp *in, const atn_eval_options *options) {
         return ATN_OK;
     }
     for (int32_t a = 0; a < p->form.n_atoms; ++a)
-        if (p->form.atom[a].centre >= 0) p->spread[a] = spread_of(in, p->form.atom[a].centre, p->how.spread);
+        if (is_first(p, a)) p->spread[a] = spread_of(in, p->form.atom[a].centre, p->how.spread);
     in->products = p;
     return in->status;
 }
