@@ -70,7 +70,7 @@ typedef struct lattice_kept {
 typedef struct lattice_job {
     atn_cli_call *call;
     atn_ranks *ranks;             /* who share it; NULL: it is alone */
-    atn_lattice *lattice;         /* the first device's, which learns */
+    atn_lattice *lattice;         /* of the device that learns: the first, or the first that was not lost */
     atn_lattice *const *lattices; /* of each device */
     int32_t devices;
     uint64_t reserve; /* of these, as bits, those that take slabs only when all others have failed */

@@ -1,5 +1,5 @@
-/* The verb lattice on several devices: the first has learned, the others receive it, and the one that is free takes the
- * next slab. */
+/* The verb lattice on several devices: one has learned, the others receive it, and the one that is free takes the next
+ * slab. */
 #include "apps/lattice/learned.h"
 #include "base/memory.h"
 #include "base/pieces.h"
@@ -15,7 +15,9 @@ typedef struct sharing {
     size_t begin; /* slabs of this rank */
     lattice_match_one *match;
     lattice_keep_one *keep;
-    pthread_mutex_t lock; /* of the slabs, and of what is kept */
+    const lattice_learned *learned;
+    bool ready[ATN_MOST_DEVICES]; /* it knows what was learned */
+    pthread_mutex_t lock;         /* of the slabs, and of what is kept */
 } sharing;
 
 /* A slab of a device's own: the others go on with the slabs' arrays. One block holds it. */
@@ -49,7 +51,8 @@ static atn_status read_slab(sharing *s, size_t slab, atn_atoms *out, char **bloc
 static atn_status work(void *user, int32_t device, int64_t from, int64_t to) {
     sharing *s = user;
     const atn_ctx *ctx = s->j->call->ctx;
-    atn_status status = ATN_OK;
+    atn_status status = s->ready[device] ? ATN_OK : lattice_learned_set(s->j->lattices[device], s->learned);
+    s->ready[device] = status == ATN_OK;
     for (int64_t k = from; k < to && !status; ++k) { /* one, so that nothing of a piece is kept twice */
         atn_atoms atoms;
         char *block;
@@ -72,12 +75,13 @@ atn_status lattice_match_devices(const lattice_job *j, atn_slabs *slabs, lattice
     sharing s = {.j = j, .slabs = slabs, .match = match, .keep = keep};
     lattice_learned *learned = atn_alloc(ctx, sizeof *learned);
     atn_status status = learned ? lattice_learned_get(j->lattice, learned) : ATN_ERR_MEMORY;
-    for (int32_t k = 1; k < j->devices && !status; ++k) status = lattice_learned_set(j->lattices[k], learned);
-    atn_free(ctx, learned);
     size_t end;
+    s.learned = learned;
+    for (int32_t k = 0; k < j->devices; ++k) s.ready[k] = j->lattices[k] == j->lattice;
     slabs_part(slabs, &s.begin, &end);
     pthread_mutex_init(&s.lock, NULL);
     if (!status) status = atn_pieces_run(ctx, "lattice", (int64_t)(end - s.begin), j->devices, j->reserve, 1, work, &s);
     pthread_mutex_destroy(&s.lock);
+    atn_free(ctx, learned);
     return status;
 }

@@ -83,7 +83,7 @@ static atn_status name_species(const job *j, atn_atoms *atoms, int32_t **room) {
 
 /* The slab in the middle: what settings are found from. Of several ranks the first has it; all learn from it, which
  * takes no longer than waiting for the tables of what one has learned. */
-static atn_status learn(const job *j, atn_slabs *slabs) {
+static atn_status learn(job *j, atn_slabs *slabs) {
     size_t middle = atn_slabs_info_of(slabs).slabs / 2, begin, end;
     atn_atoms atoms = {0};
     int32_t *species = NULL;
@@ -96,6 +96,11 @@ static atn_status learn(const job *j, atn_slabs *slabs) {
     if (j->ranks) status = lattice_share_sample(j, here, status, &atoms, &room);
     lattice_pass(j, LATTICE_SAMPLED);
     if (!status) status = lattice_learn_ranks(j->lattice, j->ranks, &atoms, j->about.angstrom);
+    for (int32_t k = 1; k < j->devices && status == ATN_ERR_LOST && !j->ranks; ++k) {
+        atn_log(j->call->ctx, ATN_LOG_WARNING, "lattice: %s; the others go on", atn_ctx_message(j->call->ctx));
+        j->lattice = j->lattices[k];
+        status = lattice_learn_ranks(j->lattice, NULL, &atoms, j->about.angstrom);
+    }
     if (j->ranks) status = lattice_share_learned(j, status);
     lattice_pass(j, LATTICE_LEARNED);
     atn_free(j->call->ctx, room);
@@ -389,7 +394,7 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, i
         if (!o->shown) status = ATN_ERR_MEMORY;
     }
     if (!status) status = match_all(&j);
-    o->info = atn_lattice_info_of(lattices[0]);
+    o->info = atn_lattice_info_of(j.lattice);
     if (j.ranks && out) status = lattice_send_results(&j, status);
     if (j.ranks) status = lattice_join_outcome(&j, status);
     lattice_pass(&j, LATTICE_SENT);
