@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { STEPS = 4, LEAST = 40, ROWS = 1 << 11 }; /* ROWS: for which a core is worth waking */
 static const double LOW = 0.01;                 /* of the made atoms have a smaller share */
@@ -102,6 +103,13 @@ static void list_sure(const atn_lattice *l, const lattice_around *a, int32_t own
     for (int axis = 0; axis < 3; ++axis) list->at[axis] = at[axis];
     for (int32_t r = 0; r < rows; ++r)
         for (int32_t k = from[r]; k < end[r] && list->count < LATTICE_SURE_LISTED; ++k) {
+            uint64_t some = 0;
+            while (k + (int32_t)sizeof some <= end[r]) { /* most are not, while there are few */
+                memcpy(&some, a->phase + k, sizeof some);
+                if (some) break;
+                k += (int32_t)sizeof some;
+            }
+            if (k >= end[r]) break;
             int32_t phase = a->phase[k];
             if (!phase || phase & LATTICE_NEW || !l->follows[phase - 1]) continue;
             list->site[list->count++] = k;

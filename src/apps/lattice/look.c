@@ -403,8 +403,8 @@ static void start_off(const atn_lattice *l, const lattice_slot *s, size_t i, pos
 bool lattice_turn_is(const lattice_slot *s, const double a[4], const double b[4]) {
     const double back[4] = {a[0], -a[1], -a[2], -a[3]};
     double d[4];
+    if (fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]) > SAME) return true; /* as most of a grain are */
     geom_quaternion_multiply(b, back, d);
-    if (fabs(d[0]) > SAME) return true; /* as atoms of a grain have it: the identity comes first */
     for (int32_t k = 1; k < s->symmetries; ++k) {
         const double *by = s->symmetry[k];
         if (fabs(by[0] * d[0] + by[1] * d[1] + by[2] * d[2] + by[3] * d[3]) > SAME) return true;
