@@ -39,6 +39,7 @@ struct reg_helpers {
 atn_status reg_helpers_open(atn_device *const *devices, int32_t n, const atn_register_settings *settings,
                             reg_helpers **out) {
     *out = NULL;
+    uint64_t reserve = atn_devices_reserve(devices, n);
     if (n < 2) return ATN_OK;
     const atn_ctx *ctx = atn_device_ctx(devices[0]);
     for (int32_t k = 1; k < n; ++k)
@@ -47,13 +48,13 @@ atn_status reg_helpers_open(atn_device *const *devices, int32_t n, const atn_reg
     reg_helpers *h = atn_zalloc(ctx, sizeof *h + (size_t)(n - 1) * sizeof *h->helper);
     if (!h) return ATN_ERR_MEMORY;
     h->ctx = ctx;
-    int32_t cpus = 0, cores = atn_parallel_cores();
+    int32_t cpus = 0;
     for (int32_t k = 0; k < n; ++k) cpus += atn_device_get_info(devices[k])->cpu;
-    int32_t each = cpus ? (cores - (n - cpus)) / cpus : 0; /* a GPU is fed by a core of its own */
-    each = each > 0 ? each : 1;
+    int32_t each = cpus && atn_parallel_cores() > cpus ? atn_parallel_cores() / cpus : 1;
     h->first_cores = atn_device_get_info(devices[0])->cpu ? each : 0;
     atn_status status = ATN_OK;
     for (int32_t k = 1; k < n && status == ATN_OK; ++k) {
+        if (reserve >> k & 1) continue;
         helper *one = &h->helper[h->count++];
         one->cores = atn_device_get_info(devices[k])->cpu ? each : 0;
         status = reg_engine_open(devices[k], settings, &one->engine);

@@ -7,7 +7,9 @@
 
 typedef struct reg_helpers reg_helpers;
 
-/* The devices beside the first one. Owned by the caller, who keeps the devices open; NULL where there are none. */
+/* The devices beside the first one, but for a host beside a GPU: it would need longer for the least of its rows than
+ * the GPU for all, and its cores serve the GPU (docs/cluster.md). Owned by the caller, who keeps the devices open; NULL
+ * where there are none. */
 atn_status reg_helpers_open(atn_device *const *devices, int32_t n, const atn_register_settings *settings,
                             reg_helpers **out);
 void reg_helpers_close(reg_helpers *helpers); /* NULL is fine */

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "ranks/ranks.h"
 
 #include <math.h>
 #include <string.h>
@@ -245,6 +246,14 @@ static void give_back(cloud_points *points, const uint32_t *kept) {
         atn_free(points->ctx, points->weight);
 }
 
+/* Ranks have other devices, or less of theirs is free: points go there where all ranks can take them. */
+static atn_status decide_together(const reg_engine *e, bool *there) {
+    double all = *there;
+    atn_status status = e->ranks ? atn_ranks_least(e->ranks, ATN_OK, &all, 1) : ATN_OK;
+    *there = all > 0;
+    return status;
+}
+
 atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings) {
     const atn_ctx *ctx = p->engine.ctx;
     cloud_points source = {0}, target = {0};
@@ -258,7 +267,9 @@ atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings
     if (status == ATN_OK && !settings->compat) status = leave_far("target", &target, &p->target_usual, &p->target_kept);
     reg_end(&p->engine, REG_READ, span);
     bool pairs = settings->method == ATN_REGISTER_ICP_PLANE && !reg_takes_planes(settings, p->target_cloud);
-    if (status == ATN_OK && !pairs && reg_goes_to_device(p->engine.device, settings, source.count, target.count)) {
+    bool there = !pairs && reg_goes_to_device(p->engine.device, settings, source.count, target.count);
+    if (status == ATN_OK) status = decide_together(&p->engine, &there);
+    if (status == ATN_OK && there) {
         status = reg_engine_build_ahead(&p->engine, true);
         if (status == ATN_OK) status = send(p, &source, &target);
         if (status == ATN_OK) status = take_on_device(p, &source, &target, &done);
