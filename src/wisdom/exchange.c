@@ -8,32 +8,40 @@
 
 static const size_t LARGEST = (size_t)1 << 28; /* file that is imported */
 
-/* What the caller gave, and room for what he gets. */
-static atn_status take(const atn_ctx *ctx, const atn_wisdom_settings *given, const atn_wisdom_counts *counts,
-                       atn_wisdom_settings *settings, atn_wisdom_filter *filter) {
-    atn_status status = ATN_TAKE(ctx, atn_wisdom_settings, given, settings);
-    if (status == ATN_OK && counts) status = ATN_CHECK_OUT(ctx, atn_wisdom_counts, counts);
-    *filter = (atn_wisdom_filter){.kernel = settings->kernel, .device = settings->device, .winners = settings->winners};
+/* A call, with what it works on. */
+typedef struct exchange {
+    atn_ctx *ctx;
+    atn_wisdom_settings settings;
+    atn_wisdom_filter filter;
+    atn_wisdom_counts made;
+    const char *name, *from; /* import: the text, and where it is from */
+    size_t length;
+    atn_text *to; /* export */
+} exchange;
+
+/* Takes what the caller gave, opens the database, works on it (NULL: `read_only`, and there is none), and gives the
+ * counts. */
+static atn_status with_wisdom(exchange *x, const atn_wisdom_settings *given, atn_wisdom_counts *counts, bool read_only,
+                              atn_status (*work)(exchange *x, atn_wisdom *wisdom)) {
+    atn_wisdom *wisdom = NULL;
+    atn_status status = ATN_TAKE(x->ctx, atn_wisdom_settings, given, &x->settings);
+    if (status == ATN_OK && counts) status = ATN_CHECK_OUT(x->ctx, atn_wisdom_counts, counts);
+    if (status != ATN_OK) return status;
+    const atn_wisdom_settings *s = &x->settings;
+    x->filter = (atn_wisdom_filter){.kernel = s->kernel, .device = s->device, .winners = s->winners};
+    status = atn_wisdom_open(x->ctx, s->path, read_only, &wisdom);
+    if (status == ATN_OK) status = work(x, wisdom);
+    atn_wisdom_close(wisdom);
+    if (counts) ATN_GIVE(x->ctx, atn_wisdom_counts, &x->made, counts);
     return status;
 }
 
-static atn_status give(const atn_ctx *ctx, atn_status status, const atn_wisdom_counts *made,
-                       atn_wisdom_counts *counts) {
-    if (counts) ATN_GIVE(ctx, atn_wisdom_counts, made, counts);
-    return status;
+static atn_status export_from(exchange *x, atn_wisdom *wisdom) {
+    return atn_store_export(x->ctx, wisdom, &x->filter, x->to, &x->made);
 }
 
 static atn_status export(atn_ctx *ctx, const atn_wisdom_settings *given, atn_text *text, atn_wisdom_counts *counts) {
-    atn_wisdom_settings settings;
-    atn_wisdom_filter filter;
-    atn_wisdom_counts made = {0};
-    atn_wisdom *wisdom = NULL;
-    atn_status status = take(ctx, given, counts, &settings, &filter);
-    if (status != ATN_OK) return status;
-    status = atn_wisdom_open(ctx, settings.path, true, &wisdom);
-    if (status == ATN_OK) status = atn_store_export(ctx, wisdom, &filter, text, &made);
-    atn_wisdom_close(wisdom);
-    return give(ctx, status, &made, counts);
+    return with_wisdom(&(exchange){.ctx = ctx, .to = text}, given, counts, true, export_from);
 }
 
 atn_status atn_wisdom_export(atn_ctx *ctx, const atn_wisdom_settings *settings, char **out, atn_wisdom_counts *counts) {
@@ -56,18 +64,14 @@ atn_status atn_wisdom_export_file(atn_ctx *ctx, const char *path, const atn_wisd
     return status;
 }
 
+static atn_status import_into(exchange *x, atn_wisdom *wisdom) {
+    return atn_store_import(wisdom, x->name, x->from, x->length, &x->made);
+}
+
 static atn_status import(atn_ctx *ctx, const char *name, const char *text, size_t length,
                          const atn_wisdom_settings *given, atn_wisdom_counts *counts) {
-    atn_wisdom_settings settings;
-    atn_wisdom_filter filter;
-    atn_wisdom_counts made = {0};
-    atn_wisdom *wisdom = NULL;
-    atn_status status = take(ctx, given, counts, &settings, &filter);
-    if (status != ATN_OK) return status;
-    status = atn_wisdom_open(ctx, settings.path, false, &wisdom);
-    if (status == ATN_OK) status = atn_store_import(wisdom, name, text, length, &made);
-    atn_wisdom_close(wisdom);
-    return give(ctx, status, &made, counts);
+    exchange x = {.ctx = ctx, .name = name, .from = text, .length = length};
+    return with_wisdom(&x, given, counts, false, import_into);
 }
 
 atn_status atn_wisdom_import(atn_ctx *ctx, const char *text, size_t length, const atn_wisdom_settings *settings,
@@ -85,19 +89,15 @@ atn_status atn_wisdom_import_file(atn_ctx *ctx, const char *path, const atn_wisd
     return status;
 }
 
+static atn_status forget_in(exchange *x, atn_wisdom *wisdom) {
+    atn_wisdom *own = NULL;
+    if (!wisdom) return ATN_OK; /* none is made to be emptied */
+    atn_status status = atn_wisdom_open(x->ctx, x->settings.path, false, &own);
+    if (status == ATN_OK) status = atn_store_forget(own, &x->filter, &x->made);
+    atn_wisdom_close(own);
+    return status;
+}
+
 atn_status atn_wisdom_forget(atn_ctx *ctx, const atn_wisdom_settings *given, atn_wisdom_counts *counts) {
-    atn_wisdom_settings settings;
-    atn_wisdom_filter filter;
-    atn_wisdom_counts made = {0};
-    atn_wisdom *wisdom = NULL;
-    atn_status status = take(ctx, given, counts, &settings, &filter);
-    if (status != ATN_OK) return status;
-    status = atn_wisdom_open(ctx, settings.path, true, &wisdom);
-    if (status == ATN_OK && wisdom) { /* none is made to be emptied */
-        atn_wisdom_close(wisdom);
-        status = atn_wisdom_open(ctx, settings.path, false, &wisdom);
-        if (status == ATN_OK) status = atn_store_forget(wisdom, &filter, &made);
-    }
-    atn_wisdom_close(wisdom);
-    return give(ctx, status, &made, counts);
+    return with_wisdom(&(exchange){.ctx = ctx}, given, counts, true, forget_in);
 }

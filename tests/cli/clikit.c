@@ -8,6 +8,36 @@ enum { MOST = 40 }; /* words */
 
 atn_ctx *cli_ctx;
 char *cli_dir;
+char *cli_cache;
+
+int cli_cache_begin(void **state) {
+    (void)state;
+    cli_cache = kit_tempdir();
+    kit_pool_take(cli_cache);
+    return 0;
+}
+
+int cli_cache_end(void **state) {
+    (void)state;
+    kit_pool_give(cli_cache);
+    kit_remove(cli_cache);
+    return 0;
+}
+
+void cli_save(const char *name, atn_type type, int32_t rank, int64_t columns, int64_t rows, void *data) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
+    atn_view view = {.data = data, .type = type, .rank = rank, .size = {columns, rows}, .pitch = columns};
+    kit_ok(cli_ctx, atn_npy_write(cli_ctx, path, &view));
+}
+
+atn_npy cli_load(const char *name) {
+    char path[512];
+    atn_npy npy;
+    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
+    kit_ok(cli_ctx, atn_npy_read(cli_ctx, path, &npy));
+    return npy;
+}
 
 int cli_begin(void **state) {
     (void)state;

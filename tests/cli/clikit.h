@@ -5,6 +5,7 @@
 #include "testkit.h"
 
 #include "cli/cli.h"
+#include "num/npy.h"
 
 #include <stdio.h>
 
@@ -20,6 +21,13 @@ int cli_begin_tuning(void **state);
 int cli_end_tuning(void **state);
 
 void cli_put(const char *name, const char *text); /* a file in the directory */
+void cli_save(const char *name, atn_type type, int32_t rank, int64_t columns, int64_t rows, void *data); /* NPY there */
+atn_npy cli_load(const char *name);                                                                      /* and back */
+
+/* One cache for all tests of a group: what the first built and measured, the others find. */
+extern char *cli_cache;
+int cli_cache_begin(void **state);
+int cli_cache_end(void **state);
 
 /* What a run left behind. */
 typedef struct cli_result {

@@ -12,28 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One cache for all tests here, so that peaks are measured once. */
-static char *cache;
 static kit_faults blocks;
-
-static int cache_begin(void **state) {
-    (void)state;
-    cache = kit_tempdir();
-    kit_pool_take(cache);
-    return 0;
-}
-
-static int cache_end(void **state) {
-    (void)state;
-    kit_pool_give(cache);
-    kit_remove(cache);
-    return 0;
-}
 
 static void begin(void) {
     blocks = (kit_faults){0};
     atn_ctx_settings options = kit_fault_options(&blocks);
-    options.cache_dir = cache;
+    options.cache_dir = cli_cache;
     assert_int_equal(atn_ctx_create(&options, &cli_ctx), ATN_OK);
 }
 
@@ -355,5 +339,5 @@ int main(void) {
         cmocka_unit_test(full_output_is_1),
         cmocka_unit_test(log_lines_go_to_stderr),
     };
-    return cmocka_run_group_tests(tests, cache_begin, cache_end);
+    return cmocka_run_group_tests(tests, cli_cache_begin, cli_cache_end);
 }

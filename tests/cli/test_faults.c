@@ -11,22 +11,6 @@
 
 enum { SOME = 8 }; /* failing allocations of a run that takes its time */
 
-static char *cache; /* one for all runs: what the first, whole run built and measured, the others find */
-
-static int cache_begin(void **state) {
-    (void)state;
-    cache = kit_tempdir();
-    kit_pool_take(cache);
-    return 0;
-}
-
-static int cache_end(void **state) {
-    (void)state;
-    kit_pool_give(cache);
-    kit_remove(cache);
-    return 0;
-}
-
 /* One run whose `fail_at`-th allocation fails; what it counted is left in *faults. */
 static cli_result run_with(kit_faults *faults, const char *cache_dir, char **argv) {
     cli_result r = {.code = 1};
@@ -48,7 +32,7 @@ static bool step(char **argv, const char *cache_dir, long n) {
     if (faults.live != 0) fail_msg("allocation %ld failed: %ld blocks stay behind", n, (long)faults.live);
     /* emptying a crowded cache is an extra: when there is no memory for it, the run may still end well and whole */
     bool harmless = r.code == 0 && !*r.err && strstr(r.out, "GB/s") && !strstr(r.out, "not be measured");
-    if (r.code != (through ? 0 : 1) && !(cache_dir != cache && harmless))
+    if (r.code != (through ? 0 : 1) && !(cache_dir != cli_cache && harmless))
         fail_msg("allocation %ld failed: exit %d: %s", n, r.code, r.err);
     if (r.code != 0 && (!strchr(r.err, '\n') || strncmp(r.err, "attune", 6) != 0))
         fail_msg("allocation %ld failed: no sentence: \"%s\"", n, r.err);
@@ -60,13 +44,13 @@ static bool step(char **argv, const char *cache_dir, long n) {
 /* As many allocations fail, spread evenly, others every day. */
 static void walk_spread(char **argv, long most) {
     kit_faults faults = {0};
-    cli_result warm = run_with(&faults, cache, argv), r;
+    cli_result warm = run_with(&faults, cli_cache, argv), r;
     cli_drop(&warm);
     faults.count = 0;
-    r = run_with(&faults, cache, argv); /* what the first built is there */
+    r = run_with(&faults, cli_cache, argv); /* what the first built is there */
     cli_drop(&r);
     long stride = faults.count < most ? 1 : faults.count / most;
-    for (long n = 0; !step(argv, cache, n);) n += n ? stride : 1 + kit_day() % stride;
+    for (long n = 0; !step(argv, cli_cache, n);) n += n ? stride : 1 + kit_day() % stride;
 }
 
 /* Each one. */
@@ -117,7 +101,7 @@ static void save(const char *name, int32_t rank, int64_t columns, char *option) 
     char path[480];
     atn_ctx *ctx = kit_ctx();
     atn_view view = {.data = numbers, .type = ATN_SP, .rank = rank, .size = {columns, 2}, .pitch = columns};
-    snprintf(path, sizeof path, "%s/%s.npy", cache, name);
+    snprintf(path, sizeof path, "%s/%s.npy", cli_cache, name);
     kit_ok(ctx, atn_npy_write(ctx, path, &view));
     snprintf(option, 512, "%s=%s", name, path);
     kit_free(ctx);
@@ -154,7 +138,7 @@ KIT_TEST(program) {
 KIT_TEST(run_host) {
     save("A", 2, 3, bind_A);
     save("b", 1, 3, bind_b);
-    snprintf(out_c, sizeof out_c, "c=%s/c.npy", cache);
+    snprintf(out_c, sizeof out_c, "c=%s/c.npy", cli_cache);
     char *argv[] = {
         (char *)"attune", (char *)"run", (char *)MV,       SP,     (char *)"--device", (char *)"host", (char *)"--json",
         (char *)"--bind", bind_A,        (char *)"--bind", bind_b, (char *)"--out",    out_c,          NULL};
@@ -175,7 +159,7 @@ KIT_TEST(run_host) {
     char *info[] = {(char *)"attune", (char *)"info", bind_A + 2, NULL};
     walk(info);
     static char scan[512];
-    snprintf(scan, sizeof scan, "%s/scan.csv", cache);
+    snprintf(scan, sizeof scan, "%s/scan.csv", cli_cache);
     atn_ctx *ctx = kit_ctx();
     static const char SCAN[] = "x,y,z,red\n1,2,3,4\n";
     kit_ok(ctx, atn_file_write(ctx, scan, SCAN, sizeof SCAN - 1));
@@ -190,7 +174,7 @@ KIT_TEST(run_host) {
 
 KIT_TEST(info_images) {
     static char heights[512];
-    snprintf(heights, sizeof heights, "%s/heights.sdf", cache);
+    snprintf(heights, sizeof heights, "%s/heights.sdf", cli_cache);
     static const char HEIGHTS[] = "aISO-1.0\nNumPoints = 2\nNumProfiles = 1\nXscale = 1\nYscale = 1\nZscale = 1\n"
                                   "Compression = 0\nDataType = 7\n*\n1 2\n*\n";
     atn_ctx *ctx = kit_ctx();
@@ -215,7 +199,7 @@ static void walk_line(const char *line) {
     char text[4096] = "", *argv[40] = {(char *)"attune"}, *rest = NULL;
     size_t at = 0, n = 1;
     for (; *line && at + 1 < sizeof text; ++line)
-        at += *line == '@' ? (size_t)snprintf(text + at, sizeof text - at, "%s/scans", cache)
+        at += *line == '@' ? (size_t)snprintf(text + at, sizeof text - at, "%s/scans", cli_cache)
                            : (size_t)snprintf(text + at, sizeof text - at, "%c", *line);
     for (char *word = strtok_r(text, " ", &rest); word && n < 39; word = strtok_r(NULL, " ", &rest)) argv[n++] = word;
     walk_some(argv);
@@ -248,9 +232,9 @@ KIT_TEST(registrations) {
     static const char START[] = "1 0 0 0.01\n0 1 0 0\n0 0 1 0\n0 0 0 1\n";
     char path[512];
     atn_ctx *ctx = kit_ctx();
-    snprintf(path, sizeof path, "%s/scans/list.csv", cache);
+    snprintf(path, sizeof path, "%s/scans/list.csv", cli_cache);
     kit_ok(ctx, atn_file_write(ctx, path, LIST, sizeof LIST - 1));
-    snprintf(path, sizeof path, "%s/scans/T.txt", cache);
+    snprintf(path, sizeof path, "%s/scans/T.txt", cli_cache);
     kit_ok(ctx, atn_file_write(ctx, path, START, sizeof START - 1));
     kit_free(ctx);
     walk_line("register @/target.ply @/target.ply --device host --init @/T.txt --truth @/T.txt --report @/page.html "
@@ -267,7 +251,7 @@ KIT_TEST(lattices) { walk_line("lattice @/frame.pos -o @/told.xyz --models bcc -
 
 KIT_TEST(wisdom) {
     static char file[512];
-    atn_ctx_settings options = {.cache_dir = cache};
+    atn_ctx_settings options = {.cache_dir = cli_cache};
     atn_ctx *ctx;
     atn_wisdom *store;
     atn_wisdom_key key = {.kernel = "gemm", .generator = "1", .device = "odd \xff name", .n_shape = 2, .shape = {3, 4}};
@@ -281,7 +265,7 @@ KIT_TEST(wisdom) {
     kit_ok(ctx, atn_wisdom_crown(store, &key, &winner));
     atn_wisdom_close(store);
     atn_ctx_free(ctx);
-    snprintf(file, sizeof file, "%s/exported.json", cache);
+    snprintf(file, sizeof file, "%s/exported.json", cli_cache);
     char *lines[][7] = {
         {(char *)"attune", (char *)"wisdom", (char *)"export", (char *)"-o", file, NULL},
         {(char *)"attune", (char *)"wisdom", (char *)"list", (char *)"--json", NULL},
@@ -308,7 +292,7 @@ KIT_TEST(replay_cache) {
                                 "\"2\": {\"a\": 2, \"time\": 1}, \"3\": {\"a\": 4, \"time\": \"no\"}}}";
     char path[512];
     atn_ctx *ctx = kit_ctx();
-    snprintf(path, sizeof path, "%s/recorded.json", cache);
+    snprintf(path, sizeof path, "%s/recorded.json", cli_cache);
     kit_ok(ctx, atn_file_write(ctx, path, CACHE, strlen(CACHE)));
     kit_free(ctx);
     char *table[] = {(char *)"attune", (char *)"replay", path, (char *)"--repeats", (char *)"1", NULL};
@@ -330,5 +314,5 @@ int main(void) {
         cmocka_unit_test(space_report),  cmocka_unit_test(samples),       cmocka_unit_test(unwrapping),
         cmocka_unit_test(needles),       cmocka_unit_test(registrations), cmocka_unit_test(lattices),
     };
-    return cmocka_run_group_tests(tests, cache_begin, cache_end);
+    return cmocka_run_group_tests(tests, cli_cache_begin, cli_cache_end);
 }

@@ -8,21 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void save(const char *name, atn_type type, int32_t rank, int64_t columns, int64_t rows, void *data) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
-    atn_view view = {.data = data, .type = type, .rank = rank, .size = {columns, rows}, .pitch = columns};
-    kit_ok(cli_ctx, atn_npy_write(cli_ctx, path, &view));
-}
-
-static atn_npy load(const char *name) {
-    char path[512];
-    atn_npy npy;
-    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
-    kit_ok(cli_ctx, atn_npy_read(cli_ctx, path, &npy));
-    return npy;
-}
-
 /* ---- Listing 2 ---- */
 
 static double at(const void *data, atn_type type, size_t k) {
@@ -38,13 +23,13 @@ static void listing_2(atn_type type, size_t m, size_t n, const char *options, do
         double number[2] = {2 * kit_uniform(&seed) - 1, 0};
         atn_element_store(type, number, 0, k < m * n ? A + k * bytes : b + (k - m * n) * bytes);
     }
-    save("A.npy", type, 2, (int64_t)n, (int64_t)m, A);
-    save("b.npy", type, 1, (int64_t)n, 1, b);
+    cli_save("A.npy", type, 2, (int64_t)n, (int64_t)m, A);
+    cli_save("b.npy", type, 1, (int64_t)n, 1, b);
     snprintf(line, sizeof line,
              "run $/mv.xml --define USED_FLOAT=%s --bind A=@/A.npy --bind b=@/b.npy --out c=@/c.npy %s",
              atn_type_name(type), options);
     cli_does(line, "c");
-    atn_npy c = load("c.npy");
+    atn_npy c = cli_load("c.npy");
     assert_int_equal(c.type, type);
     assert_int_equal(c.dims, 1);
     assert_int_equal(c.shape[0], m);
@@ -89,7 +74,7 @@ KIT_TEST(listing_2_runs_as_printed) {
 static float NUMBERS[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 
 KIT_TEST(run_prints_json) {
-    save("A.npy", ATN_SP, 2, 4, 3, NUMBERS);
+    cli_save("A.npy", ATN_SP, 2, 4, 3, NUMBERS);
     json_t *root = cli_object("run scale --param factor=2.5 --bind A=@/A.npy --out B=@/B.npy --device host --json");
     assert_string_equal(json_string_value(json_object_get(root, "assumed")), "USED_FLOAT=SP");
     json_t *output = json_array_get(json_object_get(root, "outputs"), 0);
@@ -101,14 +86,14 @@ KIT_TEST(run_prints_json) {
     assert_true(json_is_string(json_object_get(root, "variant")));
     assert_string_equal(json_string_value(json_object_get(root, "hit")), "estimate");
     json_decref(root);
-    atn_npy b = load("B.npy");
+    atn_npy b = cli_load("B.npy");
     for (int k = 0; k < 12; ++k) assert_true(((float *)b.data)[k] == 2.5f * NUMBERS[k]);
     atn_npy_free(&b);
 }
 
 KIT_TEST(run_says_where_its_variant_comes_from) {
 #define SCALE "run scale --define USED_FLOAT=SP --param factor=2 --bind A=@/A.npy --out B=@/B.npy --device host "
-    save("A.npy", ATN_SP, 2, 4, 3, NUMBERS);
+    cli_save("A.npy", ATN_SP, 2, 4, 3, NUMBERS);
     cli_does(SCALE, "(estimate)");
     cli_does(SCALE "--explain", "scale at 4 x 3 on host (");
     cli_does(SCALE "--explain --json", "an estimate from how it reads and writes");
@@ -118,10 +103,10 @@ KIT_TEST(run_says_where_its_variant_comes_from) {
 
 KIT_TEST(run_takes_complex_parameters) {
     float z[4] = {1, 2, 3, 4};
-    save("A.npy", ATN_SP2, 2, 2, 1, z);
+    cli_save("A.npy", ATN_SP2, 2, 2, 1, z);
     cli_does("run scale --define USED_FLOAT=SP2 --param factor=2-1i --bind A=@/A.npy --out B=@/B.npy --device host",
              "SP2");
-    atn_npy b = load("B.npy");
+    atn_npy b = cli_load("B.npy");
     const float *v = b.data;
     assert_true(v[0] == 4 && v[1] == 3 && v[2] == 10 && v[3] == 5);
     atn_npy_free(&b);
@@ -130,13 +115,13 @@ KIT_TEST(run_takes_complex_parameters) {
 KIT_TEST(run_refuses) {
     double wide[3] = {1, 2, 3};
     int32_t start[] = {0, 2, 9}, column[] = {0, 7};
-    save("A.npy", ATN_SP, 2, 4, 3, NUMBERS);
-    save("b.npy", ATN_SP, 1, 4, 1, NUMBERS);
-    save("short.npy", ATN_SP, 1, 3, 1, NUMBERS);
-    save("wide.npy", ATN_DP, 1, 3, 1, wide);
-    save("start.npy", ATN_INT32, 1, 3, 1, start);
-    save("column.npy", ATN_INT32, 1, 2, 1, column);
-    save("two.npy", ATN_SP, 1, 2, 1, NUMBERS);
+    cli_save("A.npy", ATN_SP, 2, 4, 3, NUMBERS);
+    cli_save("b.npy", ATN_SP, 1, 4, 1, NUMBERS);
+    cli_save("short.npy", ATN_SP, 1, 3, 1, NUMBERS);
+    cli_save("wide.npy", ATN_DP, 1, 3, 1, wide);
+    cli_save("start.npy", ATN_INT32, 1, 3, 1, start);
+    cli_save("column.npy", ATN_INT32, 1, 2, 1, column);
+    cli_save("two.npy", ATN_SP, 1, 2, 1, NUMBERS);
 #define MV "run $/mv.xml --device host --define USED_FLOAT=SP --out c=@/never.npy "
     static const cli_refusal cases[] = {
         {MV "--bind A=@/A.npy --bind b=@/short.npy", 1,
@@ -269,10 +254,10 @@ static void put(const char *name, const char *text) {
 
 KIT_TEST(info_says_what_is_in_it) {
     float odd[4] = {NAN, INFINITY, -2, 3};
-    save("odd.npy", ATN_SP, 2, 2, 2, odd);
+    cli_save("odd.npy", ATN_SP, 2, 2, 2, odd);
     cli_does("info @/odd.npy", "type   SP (<f4)\nshape  (2, 2)\norder  C\nrange  -2 to 3\nNaN    1\nInf    1\n");
     cli_does("info @/odd.npy --json", "\"nan\": 1");
-    save("none.npy", ATN_INT32, 1, 0, 1, odd);
+    cli_save("none.npy", ATN_INT32, 1, 0, 1, odd);
     cli_does("info @/none.npy", "shape  (0,)\norder  C\nrange  none\n");
     cli_does("info @/none.npy --json", "\"min\": null");
     put("scan.ply", "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"

@@ -21,34 +21,19 @@ static void put(const char *name, const char *text, size_t length) {
     assert_int_equal(fclose(file), 0);
 }
 
-static void save(const char *name, int32_t rank, int64_t columns, int64_t rows, float *data) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
-    atn_view view = {.data = data, .type = ATN_SP, .rank = rank, .size = {columns, rows}, .pitch = columns};
-    kit_ok(cli_ctx, atn_npy_write(cli_ctx, path, &view));
-}
-
-static atn_npy load(const char *name) {
-    char path[512];
-    atn_npy npy;
-    snprintf(path, sizeof path, "%s/%s", cli_dir, name);
-    kit_ok(cli_ctx, atn_npy_read(cli_ctx, path, &npy));
-    return npy;
-}
-
 static int begin(void **state) {
     cli_begin(state);
     float x[N], none[N];
     for (int k = 0; k < N; ++k) x[k] = (float)(k % 5) + 1, none[k] = NAN;
-    save("x.npy", 1, N, 1, x);
-    save("nan.npy", 1, N, 1, none);
+    cli_save("x.npy", ATN_SP, 1, N, 1, x);
+    cli_save("nan.npy", ATN_SP, 1, N, 1, none);
     return 0;
 }
 
 /* ---- the manual ---- */
 
 static void same(const char *what, const char *a, const char *b) {
-    atn_npy one = load(a), two = load(b);
+    atn_npy one = cli_load(a), two = cli_load(b);
     assert_int_equal(one.type, two.type);
     assert_int_equal(one.dims, two.dims);
     size_t n = 1;
@@ -140,7 +125,7 @@ KIT_TEST(single_values) {
     for (int k = 0; k < 5; ++k) {
         char name[] = "a0.npy";
         name[0] = (char)('a' + k);
-        atn_npy npy = load(name);
+        atn_npy npy = cli_load(name);
         double got = (double)((float *)npy.data)[0];
         if (!(fabs(got - right[k]) <= 1e-5 * right[k])) fail_msg("%s is %g, %g is right", name, got, right[k]);
         atn_npy_free(&npy);
@@ -199,7 +184,7 @@ KIT_TEST(notes) {
         assert_non_null(strstr(r.out, "\"note\": \"the loop ended after 0 rounds at a value that is not a number\""));
         cli_drop(&r);
     }
-    atn_npy n = load("n.npy");
+    atn_npy n = cli_load("n.npy");
     assert_int_equal(((int32_t *)n.data)[0], 0);
     atn_npy_free(&n);
     json_t *root = cli_object("run " CG " --device host --json --bind b=@/zero.npy --bind "
@@ -212,7 +197,7 @@ KIT_TEST(notes) {
 static int zero(void **state) {
     (void)state;
     float zeros[6] = {0};
-    save("zero.npy", 2, 3, 2, zeros);
+    cli_save("zero.npy", ATN_SP, 2, 3, 2, zeros);
     return 0;
 }
 

@@ -10,62 +10,40 @@
 #define APT_SECTION        "SEC\0\224\0\0\0\2\0\0\0"
 #define APT_RECORDS(bytes) "\0\0\0\0\1\0\0\0\1\0\0\0\3\0\0\0 \0\0\0" bytes "\0\0\0" Z8 Z8 Z8 Z8 "\2\0\0\0\0\0\0\0"
 
+#define PLY_HEADER(form)                                                                                               \
+    "ply\n"                                                                                                            \
+    "format " form " 1.0\n"                                                                                            \
+    "comment of a test\n"                                                                                              \
+    "element camera 1\n"                                                                                               \
+    "property uchar id\n"                                                                                              \
+    "element vertex 2\n"                                                                                               \
+    "property uchar red\n"                                                                                             \
+    "property short z2\n"                                                                                              \
+    "property double y\n"                                                                                              \
+    "property float x\n"                                                                                               \
+    "property list uchar int near\n"                                                                                   \
+    "property float z\n"                                                                                               \
+    "element face 1\n"                                                                                                 \
+    "property list uchar int vertex_indices\n"                                                                         \
+    "end_header\n"
+
 const kit_file KIT_FILES[] = {
-    KIT_FILE("ascii.ply", "ply\n"
-                          "format ascii 1.0\n"
-                          "comment of a test\n"
-                          "element camera 1\n"
-                          "property uchar id\n"
-                          "element vertex 2\n"
-                          "property uchar red\n"
-                          "property short z2\n"
-                          "property double y\n"
-                          "property float x\n"
-                          "property list uchar int near\n"
-                          "property float z\n"
-                          "element face 1\n"
-                          "property list uchar int vertex_indices\n"
-                          "end_header\n"
-                          "7\n"
-                          "255 -1 2 1 0 3\n"
-                          "0 9 5 4 2 8 9 6.5\n"
-                          "3 0 1 1\n"),
-    KIT_FILE("little.ply", "ply\n"
-                           "format binary_little_endian 1.0\n"
-                           "comment of a test\n"
-                           "element camera 1\n"
-                           "property uchar id\n"
-                           "element vertex 2\n"
-                           "property uchar red\n"
-                           "property short z2\n"
-                           "property double y\n"
-                           "property float x\n"
-                           "property list uchar int near\n"
-                           "property float z\n"
-                           "element face 1\n"
-                           "property list uchar int vertex_indices\n"
-                           "end_header\n"
-                           "\007\377\377\377\000\000\000\000\000\000\000@\000\000\200\077\000\000\000@@\377\377\377"
-                           "\000\000\000\000\000\000\024@\000\000\200@\002\010\000\000\000\011\000\000\000\000\000"
-                           "\320@\003\000\000\000\000\001\000\000\000\001\000\000\000"),
-    KIT_FILE("big.ply", "ply\n"
-                        "format binary_big_endian 1.0\n"
-                        "comment of a test\n"
-                        "element camera 1\n"
-                        "property uchar id\n"
-                        "element vertex 2\n"
-                        "property uchar red\n"
-                        "property short z2\n"
-                        "property double y\n"
-                        "property float x\n"
-                        "property list uchar int near\n"
-                        "property float z\n"
-                        "element face 1\n"
-                        "property list uchar int vertex_indices\n"
-                        "end_header\n"
-                        "\007\377\377\377@\000\000\000\000\000\000\000\077\200\000\000\000@@\000\000\377\377\377"
-                        "@\024\000\000\000\000\000\000@\200\000\000\002\000\000\000\010\000\000\000\011@\320\000"
-                        "\000\003\000\000\000\000\000\000\000\001\000\000\000\001"),
+    KIT_FILE("ascii.ply", PLY_HEADER("ascii") "7\n"
+                                              "255 -1 2 1 0 3\n"
+                                              "0 9 5 4 2 8 9 6.5\n"
+                                              "3 0 1 1\n"),
+    KIT_FILE("little.ply",
+             PLY_HEADER("binary_little_endian") "\007\377\377\377\000\000\000\000\000\000\000@"
+                                                "\000\000\200\077\000\000\000@@\377\377\377"
+                                                "\000\000\000\000\000\000\024@\000\000\200@"
+                                                "\002\010\000\000\000\011\000\000\000\000\000"
+                                                "\320@\003\000\000\000\000\001\000\000\000\001\000\000\000"),
+    KIT_FILE("big.ply",
+             PLY_HEADER("binary_big_endian") "\007\377\377\377@\000\000\000\000\000\000\000\077\200\000\000\000@@"
+                                             "\000\000\377\377\377"
+                                             "@\024\000\000\000\000\000\000@"
+                                             "\200\000\000\002\000\000\000\010\000\000\000\011@\320\000"
+                                             "\000\003\000\000\000\000\000\000\000\001\000\000\000\001"),
     KIT_FILE("ascii.pcd", "# .PCD v0.7\n"
                           "VERSION 0.7\n"
                           "FIELDS x _ y z rgb\n"

@@ -45,33 +45,7 @@ static void hold(const char *name, const char *xml) {
         for (int n = 0; n < LENGTH; ++n) data[k][n] = (float)(2 * kit_uniform(&seed) - 1);
         views[k] = (atn_view){.data = data[k], .type = ATN_SP, .rank = 1, .size = {LENGTH, 1}, .pitch = LENGTH};
     }
-    atn_sequence *sequence;
-    atn_devices *devices;
-    kit_ok(ctx, atn_sequence_parse(ctx, name, xml, strlen(xml), &(atn_parse_options){0}, NULL, &sequence));
-    kit_ok(ctx, atn_devices_find(ctx, &devices));
-    const atn_graph *g = sequence->step[0];
-    atn_bindings frame = {.views = views};
-    held_case c = {.graph = g, .views = views};
-    for (int32_t d = 0; d < atn_devices_count(devices); ++d) {
-        atn_device *device;
-        if (!kit_wants(atn_devices_info(devices, d)->backend)) continue;
-        kit_ok(ctx, atn_device_open(devices, d, &device));
-        for (size_t n = 0; n < sizeof VARIANTS / sizeof *VARIANTS; ++n) {
-            atn_variant v = atn_variant_plain();
-            if (*VARIANTS[n]) kit_ok(ctx, atn_variant_parse(ctx, &v, VARIANTS[n]));
-            atn_eval_options options = atn_variant_arithmetic(g, &v, atn_device_get_info(device));
-            atn_eval_result *oracle;
-            kit_ok(ctx, atn_eval_run(ctx, g, &frame, &options, &oracle));
-            atn_status status = held_run(device, &c, &v, oracle);
-            atn_eval_free(oracle);
-            if (status != ATN_OK && status != ATN_ERR_UNSUPPORTED)
-                fail_msg("%s on %s, variant '%s': %s", name, atn_device_get_info(device)->backend, VARIANTS[n],
-                         atn_ctx_message(ctx));
-        }
-        atn_device_close(device);
-    }
-    atn_devices_free(devices);
-    atn_sequence_free(sequence);
+    held_on_all(ctx, name, xml, views, false, VARIANTS, sizeof VARIANTS / sizeof *VARIANTS);
 }
 
 KIT_TEST(reads_before_it_writes) { hold("swap", SWAP); }

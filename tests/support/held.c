@@ -2,6 +2,8 @@
 #include "support/held.h"
 
 #include "base/memory.h"
+#include "graph/compose.h"
+#include "testkit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,4 +95,38 @@ atn_status held_run(atn_device *device, const held_case *c, const atn_variant *v
     }
     atn_built_free(kernel);
     return status;
+}
+
+static void hold_on(atn_device *device, const char *name, const held_case *c, const char *text, bool finite) {
+    atn_ctx *ctx = atn_device_ctx(device);
+    atn_variant v = atn_variant_plain();
+    atn_bindings frame = {.views = c->views};
+    atn_eval_result *oracle;
+    if (*text) kit_ok(ctx, atn_variant_parse(ctx, &v, text));
+    if (v.fast && !finite) return; /* promises what is not so */
+    atn_eval_options options = atn_variant_arithmetic(c->graph, &v, atn_device_get_info(device));
+    kit_ok(ctx, atn_eval_run(ctx, c->graph, &frame, &options, &oracle));
+    atn_status status = held_run(device, c, &v, oracle);
+    atn_eval_free(oracle);
+    if (status != ATN_OK && status != ATN_ERR_UNSUPPORTED)
+        fail_msg("%s%s on %s, variant '%s': %s", name, finite ? ", finite" : "", atn_device_get_info(device)->backend,
+                 text, atn_ctx_message(ctx));
+}
+
+void held_on_all(atn_ctx *ctx, const char *name, const char *xml, const atn_view *views, bool finite,
+                 const char *const *variants, size_t count) {
+    atn_sequence *sequence;
+    atn_devices *devices;
+    kit_ok(ctx, atn_sequence_parse(ctx, name, xml, strlen(xml), &(atn_parse_options){0}, NULL, &sequence));
+    kit_ok(ctx, atn_devices_find(ctx, &devices));
+    held_case c = {.graph = sequence->step[0], .views = views};
+    for (int32_t d = 0; d < atn_devices_count(devices); ++d) {
+        atn_device *device;
+        if (!kit_wants(atn_devices_info(devices, d)->backend)) continue;
+        kit_ok(ctx, atn_device_open(devices, d, &device));
+        for (size_t n = 0; n < count; ++n) hold_on(device, name, &c, variants[n], finite);
+        atn_device_close(device);
+    }
+    atn_devices_free(devices);
+    atn_sequence_free(sequence);
 }

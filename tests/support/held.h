@@ -15,4 +15,9 @@ typedef struct held_case {
  * atn_eval_run gave for the case with the variant's options (atn_variant_arithmetic). */
 atn_status held_run(atn_device *device, const held_case *c, const atn_variant *variant, const atn_eval_result *oracle);
 
+/* A description on every device that is wanted, as each of the variants that fit: fails the test where one disagrees.
+ * `finite`: all values are, so that fast arithmetic counts, too. */
+void held_on_all(atn_ctx *ctx, const char *name, const char *xml, const atn_view *views, bool finite,
+                 const char *const *variants, size_t count);
+
 #endif
