@@ -58,9 +58,10 @@ static bool is_settled(const atn_lattice *l, size_t i, atn_lattice_atom *atom) {
     return atom->structure && atom->confidence >= SETTLED && is_explained(l, i, atom->phase - 1);
 }
 
+/* Stretches: some atoms take much longer than others. */
 static void judge_part(void *user, int64_t from, int64_t to) {
     const judging *j = user;
-    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+    for (size_t i = (size_t)from * STRETCH; i < (size_t)to * STRETCH && i < j->l->near.atoms; ++i) {
         atn_lattice_atom *atom = &j->out[j->which[i]];
         if (lattice_is_uneven(j->l)) lattice_look_closer(j->l, i, LATTICE_ALL);
         lattice_judge(j->l, i, atom, NULL);
@@ -72,13 +73,18 @@ static void judge_part(void *user, int64_t from, int64_t to) {
     }
 }
 
+static void into_crystal(const atn_lattice_atom *atom, double turn[4]) {
+    for (int k = 0; k < 4; ++k) turn[k] = k ? -(double)atom->quaternion[k] : (double)atom->quaternion[0];
+}
+
 static void remember(const atn_lattice *l, const atn_lattice_atom *atom, lattice_recent *recent) {
-    const float *q = atom->quaternion;
-    const double turn[4] = {(double)q[0], -(double)q[1], -(double)q[2], -(double)q[3]}; /* into the crystal */
+    double turn[4];
+    into_crystal(atom, turn);
     lattice_remember(l, atom->phase - 1, turn, recent);
 }
 
-/* Turns of sure atoms around one. False: there are none. */
+/* Turns of sure atoms around one, those of the nearer ones first, and the later of them before the earlier. False:
+ * there are none. */
 static bool remember_around(const judging *j, size_t atom, lattice_recent *recent) {
     const lattice_around *a = j->around;
     int32_t site[ATN_LATTICE_MOST_NEIGHBOURS];
@@ -86,10 +92,13 @@ static bool remember_around(const judging *j, size_t atom, lattice_recent *recen
     bool any = false;
     int32_t n = lattice_cells_sites(a->cells, atom, LATTICE_AROUND * j->l->info.cutoff, site, far);
     *recent = (lattice_recent){.near = true};
-    for (int near = 0; near < 2; ++near) /* those of the nearer ones come first */
-        for (int32_t k = 0; k < n; ++k) {
-            if (!a->phase[site[k]] || (near && far[k] >= nearer)) continue;
-            remember(j->l, &j->out[a->first[site[k]]], recent);
+    for (int outer = 0; outer < 2; ++outer)
+        for (int32_t k = n - 1; k >= 0; --k) {
+            if (!a->phase[site[k]] || (far[k] >= nearer) != outer) continue;
+            const atn_lattice_atom *from = &j->out[a->first[site[k]]];
+            double turn[4];
+            into_crystal(from, turn);
+            lattice_remember_last(j->l, from->phase - 1, turn, recent);
             any = true;
         }
     return any;
@@ -153,7 +162,7 @@ static void look_late(void *user, int64_t from, int64_t to) {
 void lattice_judge_first(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out) {
     judging j = {l, around, which, out};
     size_t n = l->near.atoms;
-    atn_parallel((int64_t)n, STRETCH, judge_part, &j);
+    atn_parallel_pieces((int64_t)((n + STRETCH - 1) / STRETCH), judge_part, &j);
     for (size_t i = n > STRETCH ? n - STRETCH : 0; i < n && around; ++i)
         if (l->sure[i]) remember(l, &out[which[i]], &l->recent);
 }

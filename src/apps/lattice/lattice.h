@@ -426,6 +426,8 @@ double lattice_look_beyond(const atn_lattice *l, size_t i, int32_t model, const 
                            const float *left, float *each, double *odds);
 bool lattice_is_uneven(const atn_lattice *l); /* noise in depth is another: tables do not know, the look does */
 void lattice_remember(const atn_lattice *l, int32_t model, const double turn[4], lattice_recent *recent);
+/* Behind those that are there, unless it is one of them. */
+void lattice_remember_last(const atn_lattice *l, int32_t model, const double turn[4], lattice_recent *recent);
 bool lattice_turn_is(const lattice_slot *s, const double a[4],
                      const double b[4]); /* up to symmetry, within some degrees */
 /* Planes across the 26 directions of a cube, at four distances from the centre, which is on the near side: how much of

@@ -488,10 +488,21 @@ bool lattice_look_off(const atn_lattice *l, size_t i, int32_t model) {
     return true;
 }
 
+static int32_t find_turn(const atn_lattice *l, int32_t model, const double q[4], const lattice_recent *recent) {
+    int32_t at = 0;
+    while (at < recent->count[model] && !lattice_turn_is(&l->slot[model], q, recent->turn[model][at])) ++at;
+    return at;
+}
+
+void lattice_remember_last(const atn_lattice *l, int32_t model, const double q[4], lattice_recent *recent) {
+    int32_t *n = &recent->count[model];
+    if (find_turn(l, model, q, recent) < *n || *n == LATTICE_RECENT) return;
+    memcpy(recent->turn[model][(*n)++], q, sizeof *recent->turn[model]);
+}
+
 void lattice_remember(const atn_lattice *l, int32_t model, const double q[4], lattice_recent *recent) {
     double(*list)[4] = recent->turn[model];
-    int32_t *n = &recent->count[model], at = 0;
-    while (at < *n && !lattice_turn_is(&l->slot[model], q, list[at])) ++at;
+    int32_t *n = &recent->count[model], at = find_turn(l, model, q, recent);
     if (at == *n && *n < LATTICE_RECENT) ++*n;
     if (at == LATTICE_RECENT) --at;
     memmove(list + 1, list, (size_t)at * sizeof *list);

@@ -26,12 +26,13 @@ static const pass PASSES[] = {{.seeds = true},
                               {.late = true}};
 static const float DOUBT = 0.95F;
 enum { LAST = sizeof PASSES / sizeof *PASSES - 1 };
-enum { SITES = 1 << 14 }; /* for which a core is worth waking */
+enum { SITES = 1 << 14, PIECE = 128 }; /* sites for which a core is worth waking; atoms that one takes at a time */
 
 /* Turns to try, of the next batch. */
 typedef struct hinting {
     const atn_lattice *l;
     const size_t *which;
+    size_t count;
     const pass *pass;
     const lattice_around *around;
     const atn_lattice_atom *out;
@@ -39,8 +40,9 @@ typedef struct hinting {
 
 static void hint_part(void *user, int64_t from, int64_t to) {
     const hinting *f = user;
-    lattice_sure list = {.known = false};
-    for (int64_t i = from; i < to; ++i)
+    lattice_sure list;
+    list.known = false;
+    for (size_t i = (size_t)from * PIECE; i < (size_t)to * PIECE && i < f->count; ++i)
         lattice_hint_make(f->l, f->around, f->which[i], f->pass->cells, f->pass->which, f->out, &list,
                           &f->l->next.hint[i]);
 }
@@ -81,7 +83,8 @@ static void drop_told(job *j) {
 /* Those that have a turn to try come to the front. */
 static size_t hint(const job *j, hinting *f, size_t count) {
     size_t kept = 0;
-    atn_parallel((int64_t)count, LATTICE_PART, hint_part, f);
+    f->count = count;
+    atn_parallel_pieces((int64_t)((count + PIECE - 1) / PIECE), hint_part, f);
     for (size_t i = 0; i < count; ++i) {
         if (j->l->next.hint[i].model < 0) continue;
         if (kept < i) j->l->next.hint[kept] = j->l->next.hint[i];
@@ -96,7 +99,7 @@ static size_t hint(const job *j, hinting *f, size_t count) {
 static void find(job *j) {
     atn_lattice *l = j->l;
     const lattice_cells *cells = j->around->cells;
-    hinting f = {l, j->next, j->pass, j->around, j->out};
+    hinting f = {l, j->next, 0, j->pass, j->around, j->out};
     size_t count = 0;
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_HINTS);
     do {

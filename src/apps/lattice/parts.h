@@ -69,7 +69,7 @@ typedef struct lattice_sure {
     int32_t count, site[LATTICE_SURE_LISTED];
 } lattice_sure;
 /* The turn of the sure atom nearest to this one, at most so many cells away (0 to 2); which 1: of the nearest one that
- * has another. list: of the atom before in the same pass, or zeros. */
+ * has another. list: of the atom before in the same pass, or one that is not known. */
 void lattice_hint_make(const atn_lattice *l, const lattice_around *around, size_t atom, int32_t cells, int32_t which,
                        const atn_lattice_atom *out, lattice_sure *list, lattice_hint *hint);
 /* Like lattice_engine_start and _finish, with the turns near->hint alone. */
