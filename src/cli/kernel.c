@@ -242,8 +242,14 @@ atn_status atn_cli_open_devices(atn_cli_call *call, atn_device *out[ATN_MOST_DEV
     atn_devices *devices = NULL;
     int32_t index[ATN_MOST_DEVICES], wanted = 0;
     *count = 0;
+    const char *name = atn_cli_value(call, "device");
+    if (name && strcmp(name, "host") == 0) { /* looking for GPUs takes some tenths of a second */
+        atn_status alone = atn_device_open_host(call->ctx, out);
+        *count = alone == ATN_OK;
+        return alone;
+    }
     atn_status status = atn_devices_find(call->ctx, &devices);
-    if (!status) status = atn_devices_pick_several(devices, atn_cli_value(call, "device"), index, &wanted);
+    if (!status) status = atn_devices_pick_several(devices, name, index, &wanted);
     for (; *count < wanted && !status; *count += !status)
         status = atn_device_open(devices, index[*count], &out[*count]);
     atn_devices_free(devices);
