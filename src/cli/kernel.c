@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "device/backend.h"
 #include "graph/shipped.h"
 #include "tune/case.h"
 
