@@ -70,6 +70,7 @@ atn_status reg_scene_ready(reg_problem *p) {
 static void describe(void *user) {
     reg_problem *p = user;
     p->fitness_status = fitness_describe(p, p->fitness);
+    atomic_store_explicit(&p->fitness_there, true, memory_order_release);
 }
 
 /* What is asked of the device comes first: only one thread talks to it. */
@@ -109,6 +110,7 @@ typedef struct reg_rivals {
     const reg_problem *p;
     double answer[16], transform[REG_MOST_RIVALS][16];
     size_t count;
+    bool begun;   /* with this run */
     bool fitness; /* is described, so that planes can be asked for where they will be */
     atn_status status;
 } reg_rivals;
@@ -123,9 +125,10 @@ static void look_for_rivals(void *user) {
 void reg_rivals_begin(reg_problem *p) {
     int32_t threads = p->spare ? p->spare / 2 : MANY_FITNESS_THREADS;
     bool left = atn_parallel_left() >= threads;
+    if (p->rivals) p->rivals->begun = false;
     if (!left || !p->scene || p->settings->transform != ATN_TRANSFORM_RIGID) return;
     if (!p->rivals && !(p->rivals = atn_zalloc(p->engine.ctx, sizeof *p->rivals))) return; /* later, then */
-    *p->rivals = (reg_rivals){.p = p, .fitness = p->fitness && atn_aside_is_done(&p->fitness_aside)};
+    *p->rivals = (reg_rivals){.p = p, .begun = true, .fitness = p->fitness && atn_aside_is_done(&p->fitness_aside)};
     if (p->rivals->fitness) p->rivals->fitness = reg_fitness_ready(p) == ATN_OK && p->fitness->described;
     reg_to_outside(p, &p->around, p->rivals->answer);
     atn_aside_begin(p->engine.ctx, &p->rivals_aside, look_for_rivals, p->rivals, threads);
@@ -135,7 +138,7 @@ void reg_rivals_end(reg_problem *p) { atn_aside_end(&p->rivals_aside); }
 
 atn_status reg_rivals_ready(reg_problem *p, double (*out)[16], size_t *count) {
     double answer[16];
-    bool begun = p->rivals_aside.work != NULL;
+    bool begun = p->rivals && p->rivals->begun;
     atn_status status = reg_scene_ready(p);
     reg_rivals_end(p);
     *count = 0;
@@ -151,6 +154,7 @@ atn_status reg_rivals_ready(reg_problem *p, double (*out)[16], size_t *count) {
 }
 
 void reg_beside_free(reg_problem *p) {
+    atn_aside_end(&p->judge_aside);
     reg_rivals_end(p);
     atn_aside_end(&p->scene_aside);
     atn_aside_end(&p->fitness_aside);

@@ -24,7 +24,7 @@ enum { SCENE = 3300000, STEPS = 700000 };
 enum { STAGED = 7000000 }; /* pinned memory that points go to another device by */
 /* Points that are sorted on a device: bytes a point there, and as many more for each byte of a coordinate; of the
  * host's for samples, planes and terms, of so many of a cloud at most. */
-enum { SORTED = 18, SAMPLED = 185, MOST_SAMPLED = 130000 };
+enum { SORTED = 23, SAMPLED = 175, MOST_SAMPLED = 130000 };
 
 static double coordinate(const atn_register_settings *s) { return s->precision == 64 ? 8 : 4; }
 

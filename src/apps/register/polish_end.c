@@ -64,6 +64,7 @@ atn_status reg_polish_end(reg_problem *p, const reg_surface *surface) {
     if (surface->finer) status = reg_surface_finer(p, surface, &finer);
     if (status == ATN_OK && surface->finer) status = polish_more(p, &finer);
     reg_span span = reg_begin(&p->engine);
+    if (status == ATN_OK && !p->settings->no_covariance) reg_judge_begin(p);
     if (status == ATN_OK && !p->settings->no_covariance) status = reg_covariance(p, surface->finer ? &finer : surface);
     reg_end(&p->engine, REG_COVARIANCE, span);
     reg_surface_free(&finer);

@@ -8,6 +8,8 @@
 
 #include "base/aside.h"
 
+#include <stdatomic.h>
+
 enum { REG_MOST_LEVELS = 12 };
 enum { REG_SAMPLED = 120000 };
 #define REG_FIRST_EDGE 2.3 /* spacings: about the edge of the smallest cells whose points are merged */
@@ -83,8 +85,9 @@ typedef struct reg_problem {
     struct fitness *fitness;
     geom_pose around;          /* p->pose when the run began */
     struct reg_rivals *rivals; /* of that one; owned */
-    atn_aside scene_aside, fitness_aside, rivals_aside;
-    atn_status scene_status, fitness_status;
+    atn_aside scene_aside, fitness_aside, rivals_aside, judge_aside;
+    atn_status scene_status, fitness_status, judge_status;
+    atomic_bool fitness_there;   /* or it failed */
     int32_t spare;               /* cores of the host that its loops leave to these; 0: none */
     struct reg_surface *surface; /* owned; once it was asked for */
     geom_pose rival;             /* another pose that fits clearly better, */
@@ -173,6 +176,9 @@ atn_status reg_measure(reg_problem *p, atn_register_result *r);
 
 /* What p->pose is worth: the verdict, its reason and what they rest on; p->value, p->beaten. */
 atn_status reg_judge(reg_problem *p, atn_register_result *r);
+/* Begins with it, for a pose that converged, as long as the device is asked how sure that is; nothing where all cores
+ * are asked that. The pose and what is said of it are left alone until reg_judge, which waits for it. */
+void reg_judge_begin(reg_problem *p);
 
 /* The caller's 4 x 4 of a pose inside, and back. */
 void reg_to_inside(const reg_problem *p, const double t[16], geom_pose *out);

@@ -4,8 +4,12 @@
 #include "apps/register/judge.h"
 #include "apps/register/search.h"
 
+#include "base/parallel.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 
 static const double CHANCE = 0.45;                        /* agreement that wrong poses reach */
 static const double AGREES = 0.65;                        /* agreement that is none by chance */
@@ -223,32 +227,76 @@ static double size_of(const reg_usual *usual, double radius) {
     return usual->radius > 0 ? fmin(radius, REG_STRAY * usual->radius) : radius;
 }
 
+static void begin(reg_problem *p, atn_register_result *r) {
+    r->n_alternatives = r->n_sliding = 0;
+    r->runner_up = p->value = 0;
+    r->verdict = ATN_VERDICT_REFUSED;
+    r->reason[0] = '\0';
+    p->beaten = false;
+}
+
+static atn_status judge_now(reg_problem *p, atn_register_result *r) {
+    begin(p, r);
+    return judge(p, r);
+}
+
+/* Planes that are still being made are not waited for by the thread that has the device. */
+static void judge_beside(void *user) {
+    reg_problem *p = user;
+    while (!atomic_load_explicit(&p->fitness_there, memory_order_acquire))
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    p->judge_status = p->fitness_status == ATN_OK ? judge_now(p, p->result) : p->fitness_status;
+}
+
+void reg_judge_begin(reg_problem *p) {
+    enum { THREADS = 2, MANY_THREADS = 6 };
+    char why[200];
+    bool made = p->fitness && (p->fitness_aside.gang || atomic_load(&p->fitness_there));
+    if (!p->scene || p->scene_aside.work || !made || (!p->engine.remote && !p->spare) ||
+        !atn_aside_is_done(&p->rivals_aside) || judge_degenerate(p, why, sizeof why))
+        return;
+    reg_rivals_end(p); /* by the thread that began it */
+    atn_aside_begin(p->engine.ctx, &p->judge_aside, judge_beside, p,
+                    p->spare ? p->spare : atn_parallel_some(THREADS, MANY_THREADS));
+}
+
+/* Begun beside the device's last work, or now. */
+static atn_status judge_pose(reg_problem *p, atn_register_result *r) {
+    bool begun = p->judge_aside.work != NULL;
+    atn_aside_end(&p->judge_aside);
+    atn_status status = reg_fitness_ready(p);
+    if (status != ATN_OK) return status;
+    return begun ? p->judge_status : judge_now(p, r);
+}
+
+/* What convergence and sizes make of a verdict. */
+static void temper(const reg_problem *p, double larger, atn_register_result *r) {
+    if (r->verdict == ATN_VERDICT_TRUSTED && !p->converged) r->verdict = ATN_VERDICT_DOUBTFUL;
+    bool known = *r->reason && r->verdict == ATN_VERDICT_REFUSED && p->settings->init == ATN_START_AUTO;
+    if (!p->converged && *p->reason && !known) snprintf(r->reason, sizeof r->reason, "%s", p->reason);
+    double most = r->verdict == ATN_VERDICT_TRUSTED ? FAR_LARGER : LARGER; /* next to nothing of it is on the target */
+    if (larger > most || (r->verdict != ATN_VERDICT_TRUSTED && larger < SMALLER)) {
+        r->verdict = ATN_VERDICT_REFUSED;
+        snprintf(r->reason, sizeof r->reason, "the source is %.3g times as large as the target: are both in one unit?",
+                 larger);
+    }
+}
+
 atn_status reg_judge(reg_problem *p, atn_register_result *r) {
     double target = size_of(&p->target_usual, p->target_spread.radius);
     double larger = size_of(&p->source_usual, p->source_spread.radius) / (target > 0 ? target : p->unit);
     larger *= geom_pose_scale(&p->pose);
     reg_span span = reg_begin(&p->engine);
     atn_status status = ATN_OK;
-    r->n_alternatives = r->n_sliding = 0;
-    r->runner_up = p->value = 0;
-    r->converged = p->converged;
-    r->verdict = ATN_VERDICT_REFUSED;
-    r->reason[0] = '\0';
-    p->beaten = false;
-    if (!judge_degenerate(p, r->reason, sizeof r->reason)) {
-        status = reg_fitness_ready(p);
-        if (status == ATN_OK) status = judge(p, r);
-        if (r->verdict == ATN_VERDICT_TRUSTED && !p->converged) r->verdict = ATN_VERDICT_DOUBTFUL;
-        bool known = *r->reason && r->verdict == ATN_VERDICT_REFUSED && p->settings->init == ATN_START_AUTO;
-        if (!p->converged && *p->reason && !known) snprintf(r->reason, sizeof r->reason, "%s", p->reason);
-        double most =
-            r->verdict == ATN_VERDICT_TRUSTED ? FAR_LARGER : LARGER; /* next to nothing of it is on the target */
-        if (larger > most || (r->verdict != ATN_VERDICT_TRUSTED && larger < SMALLER)) {
-            r->verdict = ATN_VERDICT_REFUSED;
-            snprintf(r->reason, sizeof r->reason,
-                     "the source is %.3g times as large as the target: are both in one unit?", larger);
-        }
+    char why[sizeof r->reason];
+    if (judge_degenerate(p, why, sizeof why)) {
+        begin(p, r);
+        memcpy(r->reason, why, sizeof why);
+    } else {
+        status = judge_pose(p, r);
+        temper(p, larger, r);
     }
+    r->converged = p->converged;
     if (r->verdict == ATN_VERDICT_TRUSTED && !*r->reason)
         snprintf(r->reason, sizeof r->reason,
                  "%.0f %% of the overlapping surface agrees, and no other pose fits nearly as well",
