@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 
+#include <math.h>
 #include <string.h>
 
 /* For the neighbours of one more atom. */
@@ -86,5 +87,6 @@ size_t lattice_near_fill(const atn_lattice *l, const lattice_cells *cells, const
         near->start[n + 1] += near->start[n];
     atn_parallel((int64_t)n, LATTICE_PART, fill_part, &f);
     near->atoms = n;
+    lattice_near_end(near);
     return n;
 }

@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { ATOMS = 1000, CHECKED = 4000, FRAMES = 3, ROUNDS = 2 };
@@ -63,29 +64,54 @@ static int32_t structure_of(const atn_lattice *l, crystal_structure k) {
     return 0;
 }
 
-/* So many atoms after those that are there; every phase has as many grains, of about 1,000 atoms or less. */
-static atn_status make(atn_lattice *l, atn_sample_atoms_settings *s, size_t size, made *out) {
+/* So many atoms from place `at` on; every phase has as many grains, of about 1,000 atoms or less. */
+static atn_status make_one(const atn_lattice *l, const atn_sample_atoms_settings *about, size_t size, size_t at,
+                           made *out) {
     atn_ctx *ctx = atn_device_ctx(l->device);
+    atn_sample_atoms_settings s = *about;
     atn_sample_atoms *atoms = NULL;
     atn_sample_atom rows[100];
-    lattice_spent *spent = &l->spent;
-    lattice_part before = lattice_spend(spent, l->known, LATTICE_MADE);
-    size_t got = 1, least = size / ATOMS > 2 ? size / ATOMS : 2, end = out->count + size;
-    s->size = size;
-    s->seed = end; /* any, but the same one whenever */
-    s->grains = (least + s->lattices - 1) / s->lattices * s->lattices;
-    atn_status status = atn_sample_atoms_make(ctx, s, NULL, NULL, &atoms);
+    size_t got = 1, least = size / ATOMS > 2 ? size / ATOMS : 2, end = at + size;
+    s.size = size;
+    s.seed = end; /* any, but the same one whenever */
+    s.grains = (least + s.lattices - 1) / s.lattices * s.lattices;
+    atn_status status = atn_sample_atoms_make(ctx, &s, NULL, NULL, &atoms);
     while (status == ATN_OK && got) {
         status = atn_sample_atoms_next(atoms, sizeof rows / sizeof *rows, rows, &got);
-        for (size_t k = 0; k < got && status == ATN_OK && out->count < end; ++k, ++out->count) {
+        for (size_t k = 0; k < got && status == ATN_OK && at < end; ++k, ++at) {
             const crystal_grain *grain = atn_sample_atoms_crystal(atoms)->grain;
-            for (int axis = 0; axis < 3; ++axis) out->axis[axis][out->count] = 10 * (double)rows[k].position[axis];
-            out->label[out->count] = rows[k].grain < 0 ? 0 : structure_of(l, grain[rows[k].grain].structure);
+            for (int axis = 0; axis < 3; ++axis) out->axis[axis][at] = 10 * (double)rows[k].position[axis];
+            out->label[at] = rows[k].grain < 0 ? 0 : structure_of(l, grain[rows[k].grain].structure);
         }
     }
     atn_sample_atoms_free(atoms);
-    lattice_spend_back(spent, l->known, before);
     return status;
+}
+
+/* Frames of so many atoms each, side by side. */
+typedef struct frames {
+    const atn_lattice *l;
+    const atn_sample_atoms_settings *about;
+    size_t size;
+    made *out;
+    atomic_int status;
+} frames;
+
+static void make_part(void *user, int64_t from, int64_t to) {
+    frames *f = user;
+    for (int64_t k = from; k < to; ++k) {
+        atn_status status = make_one(f->l, f->about, f->size, f->out->count + (size_t)k * f->size, f->out);
+        if (status != ATN_OK) atomic_store(&f->status, (int)status);
+    }
+}
+
+static atn_status make(atn_lattice *l, const atn_sample_atoms_settings *about, size_t size, int64_t count, made *out) {
+    frames f = {.l = l, .about = about, .size = size, .out = out};
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_MADE);
+    atn_parallel_pieces(count, make_part, &f);
+    out->count += (size_t)count * size;
+    lattice_spend_back(&l->spent, l->known, before);
+    return (atn_status)atomic_load(&f.status);
 }
 
 /* All of it in one batch, which stays: l->near and l->found. */
@@ -129,7 +155,7 @@ static atn_status look(atn_lattice *l, const atn_sample_atoms_settings *about, m
     *out = (seen){0};
     plain.background = 0;
     m->count = 0;
-    atn_status status = make(l, &plain, ATOMS, m);
+    atn_status status = make(l, &plain, ATOMS, 1, m);
     if (status == ATN_OK) status = match(l, m);
     for (size_t i = 0; i < m->count && status == ATN_OK; ++i) {
         const atn_lattice_atom *a = &m->atom[m->which[i]];
@@ -334,22 +360,20 @@ static void fit_odds(made *m, bool other, lattice_knots *out) {
  * background as judging expects, be it little: else whatever is told as other would be wrong in them. */
 static atn_status check_frames(atn_lattice *l, atn_sample_atoms_settings *about, made *m) {
     atn_status status = ATN_OK;
-    size_t begin[FRAMES + 1] = {0};
     if (!lattice_background_given(&l->settings)) about->background = l->info.background;
     m->count = 0;
+    status = make(l, about, CHECKED, FRAMES, m);
     for (int f = 0; f < FRAMES && status == ATN_OK; ++f) {
-        size_t first = m->count;
+        size_t first = (size_t)f * CHECKED;
         l->near.atoms = 0;
         memset(&l->recent, 0, sizeof l->recent);
-        status = make(l, about, CHECKED, m);
-        atn_atoms atoms = {.count = m->count - first, .own = m->count - first};
+        atn_atoms atoms = {.count = CHECKED, .own = CHECKED};
         for (int axis = 0; axis < 3; ++axis) atoms.position[axis] = m->axis[axis] + first;
         if (status == ATN_OK && lattice_shared_is_mine(l, f))
             status = lattice_match_atoms(l, &atoms, 1, m->atom + first);
-        begin[f + 1] = m->count;
     }
     for (int f = 0; f < FRAMES && status == ATN_OK; ++f)
-        status = lattice_shared_take(l, f, m->atom + begin[f], (begin[f + 1] - begin[f]) * sizeof *m->atom);
+        status = lattice_shared_take(l, f, m->atom + (size_t)f * CHECKED, CHECKED * sizeof *m->atom);
     return status;
 }
 
@@ -359,7 +383,7 @@ atn_status lattice_calibrate(atn_lattice *l) {
     made *m = atn_zalloc(l->ctx, sizeof *m);
     atn_status status = m ? correct_background(l, &about, m) : ATN_ERR_MEMORY;
     if (m) m->count = 0;
-    if (status == ATN_OK) status = make(l, &about, ATOMS, m);
+    if (status == ATN_OK) status = make(l, &about, ATOMS, 1, m);
     if (status == ATN_OK) status = match(l, m);
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_POWERS);
     if (status == ATN_OK) choose_all(l, m);

@@ -131,12 +131,6 @@ static atn_status put_turns(atn_lattice *l, lattice_slot *s) {
 
 /* ---- kernels ---- */
 
-/* Made once: what it works on is given anew whenever the engine opens. */
-static atn_status kernel(atn_lattice *l, const char *name, atn_kernel **out) {
-    if (*out) return ATN_OK;
-    return atn_kernel_make(l->device, name, ATN_SP, ATN_TRUSTED, out);
-}
-
 static atn_status set_box(atn_kernel *k, const lattice_box *box) {
     return atn_kernel_give(k, ATN_NOTHING,
                            ATN_NUMBERS({"nx", box->size[0]}, {"ny", box->size[1]}, {"o_x", box->offset[0]},
@@ -158,7 +152,6 @@ static atn_status make_score(atn_lattice *l, lattice_slot *s) {
     if (status == ATN_OK)
         status = atn_array_view_matrix(all, (int64_t)l->batch * LATTICE_GROUPS, n / LATTICE_GROUPS, &s->rows);
     atn_array_free(all);
-    if (status == ATN_OK) status = kernel(l, "lattice_score", &s->score_kernel);
     if (status == ATN_OK) status = bind_near(l, s->score_kernel, "last", l->last);
     if (status == ATN_OK) status = set_box(s->score_kernel, &s->coarse);
     if (status != ATN_OK) return status;
@@ -170,7 +163,6 @@ static atn_status make_pick(atn_lattice *l, lattice_slot *s) {
     int64_t rows = (int64_t)l->batch * LATTICE_GROUPS;
     atn_status status = vector(l, ATN_INT32, rows, NULL, &s->best);
     if (status == ATN_OK) status = vector(l, ATN_SP, rows, NULL, &s->sum);
-    if (status == ATN_OK) status = kernel(l, "lattice_pick", &s->pick_kernel);
     if (status == ATN_OK)
         status = atn_kernel_give(s->pick_kernel,
                                  ATN_ARRAYS({"score", s->rows}, {"grid", s->grid}, {"best", s->best}, {"sum", s->sum}),
@@ -183,12 +175,10 @@ static atn_status make_pick(atn_lattice *l, lattice_slot *s) {
 }
 
 /* A kernel of EM steps, but for the turns. */
-static atn_status make_steps(atn_lattice *l, lattice_slot *s, bool sharp, bool keep, atn_array *end, atn_kernel **out) {
+static atn_status make_steps(atn_lattice *l, lattice_slot *s, bool sharp, bool keep, atn_array *end, atn_kernel *k) {
     const lattice_packing *p = &s->packing[sharp];
     const bool *mirror = s->box.mirror;
-    atn_status status = kernel(l, "lattice_refine", out);
-    atn_kernel *k = *out;
-    if (status == ATN_OK) status = bind_near(l, k, "end", end);
+    atn_status status = bind_near(l, k, "end", end);
     if (status == ATN_OK) status = set_box(k, &s->box);
     if (status != ATN_OK) return status;
     return atn_kernel_give(k, ATN_ARRAYS({"pull", s->pull[sharp]}),
@@ -208,7 +198,7 @@ static atn_status make_follow(atn_lattice *l, lattice_slot *s) {
     for (int k = 0; k < 3 && status == ATN_OK; ++k)
         status = atn_array_create_matrix(l->device, ATN_SP, l->batch, 1, 0, &f->shift[k]);
     for (int k = 0; k < 2 && status == ATN_OK; ++k) {
-        status = make_steps(l, s, true, k > 0, f->end, &f->kernel[k]);
+        status = make_steps(l, s, true, k > 0, f->end, f->kernel[k]);
         if (status == ATN_OK) status = lattice_bind_turns(f->kernel[k], f->q, f->shift, f->fit);
     }
     return status;
@@ -221,7 +211,7 @@ static atn_status make_refine(atn_lattice *l, lattice_slot *s) {
     for (int k = 0; k < 3 && status == ATN_OK; ++k)
         status = atn_array_create_matrix(l->device, ATN_SP, l->batch, LATTICE_GROUPS, 0, &s->shift[k]);
     for (int kind = 0; kind < LATTICE_REFINES && status == ATN_OK; ++kind) {
-        status = make_steps(l, s, kind == SHARP, kind > 0 && !l->alone, l->end, &s->refine_kernel[kind]);
+        status = make_steps(l, s, kind == SHARP, kind > 0 && !l->alone, l->end, s->refine_kernel[kind]);
         if (status == ATN_OK) status = lattice_bind_turns(s->refine_kernel[kind], s->q_rows, s->shift, s->fit);
     }
     return status;
@@ -251,16 +241,6 @@ static void close_rows(lattice_slot *s) {
     lattice_row_arrays(s, arrays);
     free_all(arrays, LATTICE_ROW_ARRAYS);
     free_all(followed, sizeof followed / sizeof *followed);
-}
-
-static void free_kernels(lattice_slot *s) {
-    atn_kernel **const kernels[] = {&s->score_kernel,     &s->pick_kernel,      &s->refine_kernel[0],
-                                    &s->refine_kernel[1], &s->refine_kernel[2], &s->follow.kernel[0],
-                                    &s->follow.kernel[1]};
-    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; ++k) {
-        atn_kernel_free(*kernels[k]);
-        *kernels[k] = NULL;
-    }
 }
 
 static void close_near(atn_lattice *l) {
@@ -296,9 +276,8 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     s->symmetries = lattice_points_symmetry(&s->points, s->symmetry, mirror);
     s->coarse = lattice_box_make(fmin(l->inner, l->info.cutoff), 0, l->info.shift_noise, mirror);
     s->box = lattice_box_make(l->info.cutoff, shift, l->sharp, mirror);
-    if (!s->turns.quaternion)
-        status = lattice_turns_make(l->ctx, s->symmetries, (const double(*)[4])s->symmetry, l->fine ? l->fine : 1,
-                                    &s->turns);
+    status =
+        lattice_turns_make(l->ctx, s->symmetries, (const double(*)[4])s->symmetry, l->fine ? l->fine : 1, &s->turns);
     if (status == ATN_OK && l->alone) status = put_number(l, s);
     if (status == ATN_OK) status = put_tables(l, s);
     if (status == ATN_OK) status = put_turns(l, s);
@@ -348,7 +327,8 @@ static atn_status open_near(atn_lattice *l) {
 atn_status lattice_engine_open(atn_lattice *l) {
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_TABLES);
     lattice_engine_close(l);
-    atn_status status = open_near(l);
+    atn_status status = lattice_kernels_make(l);
+    if (status == ATN_OK) status = open_near(l);
     l->search = LATTICE_ALL;
     for (int n = 0; n <= ATN_LATTICE_MOST_NEIGHBOURS; ++n) l->rise[n] = lgamma(n + l->shape) - lgamma(l->shape);
     l->info.rotations = 0;
@@ -395,7 +375,6 @@ static void close_slot(atn_lattice *l, lattice_slot *s) {
     atn_free(l->ctx, s->number);
     s->number = NULL;
     lattice_points_free(l->ctx, &s->points);
-    lattice_turns_free(l->ctx, &s->turns);
 }
 
 void lattice_engine_close(atn_lattice *l) {
@@ -406,7 +385,8 @@ void lattice_engine_close(atn_lattice *l) {
 
 void lattice_engine_free(atn_lattice *l) {
     lattice_engine_close(l);
-    for (int32_t m = 0; m < ATN_LATTICE_MOST_MODELS; ++m) free_kernels(&l->slot[m]);
+    lattice_kernels_free(l);
+    for (int32_t m = 0; m < ATN_LATTICE_MOST_MODELS; ++m) lattice_turns_free(l->ctx, &l->slot[m].turns);
 }
 
 /* ---- running ---- */

@@ -10,8 +10,6 @@
 #include <attune/kernel.h>
 #include <attune/lattice.h>
 
-#include <math.h>
-
 enum {
     LATTICE_GROUPS = 8,  /* of rotations: the best of each is refined */
     LATTICE_CUBIC = 416, /* rotations for a model of cubic symmetry, 24-fold; others have as fine a grid */
@@ -77,10 +75,12 @@ lattice_cell lattice_kind_cell(const lattice_kind *kind, double constant);
 typedef struct lattice_turns {
     int32_t count; /* a multiple of 2 LATTICE_GROUPS */
     double (*quaternion)[4];
-    double spread; /* radians about each axis: the deviation of a rotation from the next that is tried */
+    double spread;             /* radians about each axis: the deviation of a rotation from the next that is tried */
+    int32_t times, symmetries; /* that they were made for */
+    double symmetry[LATTICE_MOST_SYMMETRIES][4];
 } lattice_turns;
 
-/* times: as many as LATTICE_CUBIC says, so many times. */
+/* times: as many as LATTICE_CUBIC says, so many times. Those that are there stay if they are for the same. */
 atn_status lattice_turns_make(const atn_ctx *ctx, int32_t symmetries, const double (*symmetry)[4], int32_t times,
                               lattice_turns *out);
 void lattice_turns_free(const atn_ctx *ctx, lattice_turns *turns);
@@ -140,11 +140,8 @@ typedef struct lattice_near {
 } lattice_near;
 
 /* One more atom, whose neighbours are there: the nearer ones before `inner`, all before `end`. */
-static inline void lattice_near_add(lattice_near *near, int32_t inner, int32_t end) {
-    near->inner[near->atoms] = inner;
-    near->null[near->atoms] = NAN;
-    near->start[++near->atoms] = end;
-}
+void lattice_near_add(lattice_near *near, int32_t inner, int32_t end);
+void lattice_near_end(lattice_near *near); /* behind the last neighbour come numbers that count nothing */
 
 size_t lattice_regions(int32_t batch); /* floats of each axis in which neighbours of a batch are found */
 /* For so many atoms; what was made before a failure is freed by lattice_near_free. */
@@ -337,6 +334,8 @@ struct atn_lattice {
 };
 
 int32_t lattice_batch_for(const atn_device_info *info); /* atoms of a launch */
+atn_status lattice_kernels_make(atn_lattice *l);
+void lattice_kernels_free(atn_lattice *l);
 /* Tables and kernels for the info as it is now. */
 atn_status lattice_engine_open(atn_lattice *l);
 void lattice_engine_close(atn_lattice *l);

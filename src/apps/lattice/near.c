@@ -513,7 +513,7 @@ atn_status lattice_near_make(const atn_ctx *ctx, size_t atoms, size_t room, latt
     bool good = true;
     *out = (lattice_near){.room = room};
     for (int axis = 0; axis < 3; ++axis) {
-        out->axis[axis] = atn_zalloc(ctx, (room + NEAR_LANES) * sizeof **out->axis);
+        out->axis[axis] = atn_alloc(ctx, (room + NEAR_LANES) * sizeof **out->axis);
         good = good && out->axis[axis];
     }
     out->start = atn_zalloc(ctx, (atoms + 1) * sizeof *out->start);
@@ -521,6 +521,18 @@ atn_status lattice_near_make(const atn_ctx *ctx, size_t atoms, size_t room, latt
     out->hint = atn_zalloc(ctx, atoms * sizeof *out->hint);
     out->null = atn_zalloc(ctx, atoms * sizeof *out->null);
     return good && out->start && out->inner && out->hint && out->null ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+void lattice_near_end(lattice_near *near) {
+    int32_t end = near->start[near->atoms];
+    for (int axis = 0; axis < 3; ++axis) memset(near->axis[axis] + end, 0, NEAR_LANES * sizeof **near->axis);
+}
+
+void lattice_near_add(lattice_near *near, int32_t inner, int32_t end) {
+    near->inner[near->atoms] = inner;
+    near->null[near->atoms] = NAN;
+    near->start[++near->atoms] = end;
+    lattice_near_end(near);
 }
 
 void lattice_near_free(const atn_ctx *ctx, lattice_near *near) {

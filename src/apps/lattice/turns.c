@@ -56,7 +56,13 @@ static void group(lattice_turns *turns) {
 atn_status lattice_turns_make(const atn_ctx *ctx, int32_t symmetries, const double (*symmetry)[4], int32_t times,
                               lattice_turns *out) {
     int64_t wanted = (int64_t)LATTICE_CUBIC * 24 * times, kept = 0, most = wanted / symmetries * 2 + 64;
-    *out = (lattice_turns){0};
+    size_t bytes = (size_t)symmetries * sizeof *symmetry;
+    if (out->quaternion && out->times == times && out->symmetries == symmetries &&
+        memcmp(out->symmetry, symmetry, bytes) == 0)
+        return ATN_OK;
+    lattice_turns_free(ctx, out);
+    *out = (lattice_turns){.times = times, .symmetries = symmetries};
+    memcpy(out->symmetry, symmetry, bytes);
     out->quaternion = atn_alloc(ctx, (size_t)most * sizeof *out->quaternion);
     if (!out->quaternion) return ATN_ERR_MEMORY;
     for (int64_t k = 0; k < wanted && kept < most - 16; ++k) {
