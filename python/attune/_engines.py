@@ -7,12 +7,23 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Union
 
 from . import _attune
 
-Key = Union[str, None, tuple[str, int], bool]
-"""Which device: a name as ``attune devices`` takes it, None for the best, (backend, ordinal), False for none."""
+
+
+@dataclass(frozen=True)
+class Several:
+    """Several devices, by their names with commas between them; the first one is the engine's own."""
+
+    names: str
+
+
+Key = Union[str, None, tuple[str, int], Several, bool]
+"""Which device: a name as ``attune devices`` takes it, None for the best, (backend, ordinal), several, False for none.
+"""
 
 _DEAD = ("cancelled", "lost", "internal")
 
@@ -22,7 +33,9 @@ class Engine:
 
     def __init__(self, key: Key) -> None:
         self.lock = threading.RLock()
-        if isinstance(key, tuple):
+        if isinstance(key, Several):
+            self.c = _attune.engine(key.names, None, 0, True)
+        elif isinstance(key, tuple):
             self.c = _attune.engine(None, key[0], key[1])
         else:
             self.c = _attune.engine(key)
@@ -92,6 +105,19 @@ def device_key(device: object) -> Key:
     if isinstance(index, int):
         return str(index)
     raise TypeError(f"device takes a name, an index or an entry of attune.devices(), not {type(device).__name__}")
+
+
+def devices_key(device: object) -> Key:
+    """The same where a list of devices may stand as well.
+
+    >>> devices_key(["cuda", 0]), devices_key("host")
+    (Several(names='cuda,0'), 'host')
+    """
+    if not isinstance(device, (list, tuple)):
+        return device_key(device)
+    if not device:
+        raise ValueError("device: the list of devices is empty")
+    return Several(",".join(str(device_key(one) or "") for one in device))
 
 
 def _after_fork() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _arrays, _attune
 from ._clouds import cloud_input, view_html
-from ._engines import Engine, borrow, device_key
+from ._engines import Engine, borrow, devices_key
 from ._progress import Progress, told
 
 if TYPE_CHECKING:
@@ -184,7 +184,8 @@ def register(
     init: "auto" (any pose, partial overlap), "identity" (they lie near each other) or a (4, 4) matrix.
     method: "em-icp" (default), "icp", "icp-plane", "softassign", "cpd" or "gicp".
     transform: "rigid" (default), "similarity" or "affine".
-    device: a name or index of attune.devices(); default: the best that is ready.
+    device: a name or index of attune.devices(), or a list of them, of which the first has the clouds and the others take
+        rows of long steps; default: the best that is ready.
     progress: True for a line on standard error, or a function that gets a dictionary after each iteration (iteration,
         sigma, rmse, motion, pairs, source, target); one that returns False stops the work.
     drop_invalid: leaves out points with NaN or infinity instead of refusing them.
@@ -222,7 +223,7 @@ def register(
     }
     settings = {name: value for name, value in given.items() if value is not None}
     settings.update(_start(None if init == "auto" and compat else init) if isinstance(init, str) else _start(init))
-    key = device_key(device)
+    key = devices_key(device)
     with told(progress, "register", _step_line) as watch:
         if not drop_invalid and all(_arrays.cuda_device(c) is not None for c in (source, target)):
             with borrow(key) as engine:

@@ -31,6 +31,7 @@ static py_engine *new_engine(atn_status *status) {
     if (!engine) return NULL;
     engine->ctx = NULL;
     engine->device = NULL;
+    engine->n_more = 0;
     engine->abandoned = engine->running = false;
     engine->watch = (py_watch){0};
     engine->pending = NULL;
@@ -48,6 +49,7 @@ static void dealloc(PyObject *self) {
     Py_XDECREF(engine->watch.call);
     if (!engine->abandoned) {
         atn_device_close(engine->device);
+        for (int32_t k = 0; k < engine->n_more; ++k) atn_device_close(engine->more[k]);
         atn_ctx_free(engine->ctx);
     }
     PyObject_Free(self);
@@ -79,7 +81,9 @@ typedef struct opening {
     const char *wanted;
     const char *backend; /* with its ordinal, instead of a name; or NULL */
     int32_t ordinal;
-    atn_device *device;
+    bool several; /* `wanted` names one or more, with commas between them */
+    int32_t count;
+    atn_device *device[ATN_MOST_DEVICES];
 } opening;
 
 /* After a fork drivers of the parent's cannot be asked: the host alone is there. */
@@ -91,10 +95,14 @@ static atn_status open_host(opening *o) {
                         "device '%s': in a process made by fork only the host works; start processes with spawn",
                         o->wanted ? o->wanted : o->backend);
     atn_device_host_info(&info);
-    return atn_device_open_info(o->ctx, &info, &o->device);
+    atn_status status = atn_device_open_info(o->ctx, &info, o->device);
+    o->count = status == ATN_OK;
+    return status;
 }
 
-static atn_status pick(const opening *o, const atn_devices *devices, int32_t *index) {
+static atn_status pick(const opening *o, const atn_devices *devices, int32_t index[ATN_MOST_DEVICES], int32_t *count) {
+    if (o->several) return atn_devices_pick_several(devices, o->wanted, index, count);
+    *count = 1;
     if (!o->backend) return atn_devices_pick(devices, o->wanted, index);
     for (*index = 0; *index < atn_devices_count(devices); ++*index) {
         const atn_device_info *info = atn_devices_info(devices, *index);
@@ -108,29 +116,36 @@ static atn_status open_device(void *user) {
     opening *o = user;
     if (forked) return open_host(o);
     atn_devices *devices = NULL;
-    int32_t index = 0;
+    int32_t index[ATN_MOST_DEVICES] = {0}, wanted = 0;
     atn_status status = atn_devices_find(o->ctx, &devices);
-    if (status == ATN_OK) status = pick(o, devices, &index);
-    if (status == ATN_OK) status = atn_device_open(devices, index, &o->device);
+    if (status == ATN_OK) status = pick(o, devices, index, &wanted);
+    for (; status == ATN_OK && o->count < wanted; o->count += status == ATN_OK)
+        status = atn_device_open(devices, index[o->count], &o->device[o->count]);
     atn_devices_free(devices);
     return status;
 }
 
-/* engine(name or None) or engine(None, backend, ordinal); engine(False): one without a device */
+/* engine(name or None), engine(None, backend, ordinal) or engine(names, None, 0, True); engine(False): one without a
+ * device */
 static PyObject *make(PyObject *module, PyObject *args) {
     PyObject *wanted = NULL, *text = NULL;
     const char *backend = NULL;
-    int ordinal = 0;
+    int ordinal = 0, several = 0;
     atn_status status = ATN_OK;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O|zi", &wanted, &backend, &ordinal)) return NULL;
+    if (!PyArg_ParseTuple(args, "O|zip", &wanted, &backend, &ordinal, &several)) return NULL;
     if (wanted != Py_None && wanted != Py_False && !(text = PyUnicode_AsUTF8String(wanted))) return NULL;
     py_engine *engine = new_engine(&status);
     if (engine && status == ATN_OK && wanted != Py_False) {
-        opening o = {
-            .ctx = engine->ctx, .wanted = text ? PyBytes_AsString(text) : NULL, .backend = backend, .ordinal = ordinal};
+        opening o = {.ctx = engine->ctx,
+                     .wanted = text ? PyBytes_AsString(text) : NULL,
+                     .backend = backend,
+                     .ordinal = ordinal,
+                     .several = several};
         status = py_work(engine, open_device, &o);
-        engine->device = o.device;
+        engine->device = o.device[0];
+        engine->n_more = o.count > 1 ? o.count - 1 : 0;
+        memcpy(engine->more, o.device + 1, (size_t)engine->n_more * sizeof *o.device);
     }
     Py_XDECREF(text);
     if (!engine || status == ATN_OK) return (PyObject *)engine;

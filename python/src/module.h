@@ -32,8 +32,10 @@ extern PyMethodDef PY_WATCH_FUNCTIONS[];
 /* ---- an engine: a context and an open device of its own; used by one thread at a time ---- */
 typedef struct py_engine {
     PyObject_HEAD atn_ctx *ctx;
-    atn_device *device; /* NULL: one that only reads spaces, wisdom and lists of devices */
-    bool abandoned;     /* made before a fork: nothing of it may be touched */
+    atn_device *device;                     /* NULL: one that only reads spaces, wisdom and lists of devices */
+    atn_device *more[ATN_MOST_DEVICES - 1]; /* others, where several were asked for */
+    int32_t n_more;
+    bool abandoned; /* made before a fork: nothing of it may be touched */
     bool running;
     py_watch watch;             /* of atn_ctx_on_progress; its function is owned */
     struct py_pending *pending; /* what to free once it is not */

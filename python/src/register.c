@@ -82,7 +82,8 @@ static const py_field STEPS[] = {
     STEP(PY_INT64, pairs),     STEP(PY_SIZE, source),  STEP(PY_SIZE, target), {0}};
 
 typedef struct job {
-    atn_device *device;
+    atn_device *device[ATN_MOST_DEVICES];
+    int32_t devices;
     atn_ctx *ctx;
     py_cloud source, target;
     atn_array *source_rows, *target_rows; /* instead, where they lie on the device */
@@ -99,7 +100,8 @@ static atn_status work(void *user) {
     atn_cloud *source = NULL, *target = NULL;
     atn_status status = py_cloud_make(j->ctx, &j->source, &source);
     if (status == ATN_OK) status = py_cloud_make(j->ctx, &j->target, &target);
-    if (status == ATN_OK) status = atn_register(j->device, source, target, &j->settings, &j->result);
+    if (status == ATN_OK)
+        status = atn_register_several(j->device, j->devices, source, target, &j->settings, &j->result);
     atn_cloud_free(source);
     atn_cloud_free(target);
     return status;
@@ -107,7 +109,7 @@ static atn_status work(void *user) {
 
 static atn_status work_there(void *user) {
     job *j = user;
-    return atn_register_arrays(j->device, j->source_rows, j->target_rows, &j->settings, &j->result);
+    return atn_register_arrays(j->device[0], j->source_rows, j->target_rows, &j->settings, &j->result);
 }
 
 static bool add_profile(PyObject *out, const atn_register_result *r) {
@@ -132,7 +134,9 @@ bool py_register_settings(PyObject *dictionary, atn_register_settings *out) {
 }
 
 static PyObject *run(py_engine *engine, job *j, PyObject *callback, atn_status (*how)(void *user)) {
-    j->device = engine->device;
+    j->device[0] = engine->device;
+    j->devices = 1 + engine->n_more;
+    memcpy(j->device + 1, engine->more, (size_t)engine->n_more * sizeof *engine->more);
     j->ctx = engine->ctx;
     if (callback != Py_None) {
         j->watch.call = callback;

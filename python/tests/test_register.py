@@ -17,6 +17,17 @@ def test_any_pose_is_found(pair):
     assert np.allclose(result.apply(source), moved(source, truth), atol=5e-3)
 
 
+def test_a_list_of_devices(pair):
+    source, target, truth = pair
+    for device in (["host"], ("host", "opencl") if any(d.backend == "opencl" for d in attune.devices()) else ["host"]):
+        result = attune.register(source, target, init=truth, device=device, dense=True, no_covariance=True)
+        assert np.allclose(result.transform, truth, atol=1e-3)
+    with pytest.raises(ValueError, match="named twice"):
+        attune.register(source, target, device=["host", "host"])
+    with pytest.raises(ValueError, match="is empty"):
+        attune.register(source, target, device=[])
+
+
 @pytest.mark.parametrize("change", [
     lambda a: a.astype("f4"), lambda a: np.asfortranarray(a), lambda a: np.repeat(a, 2, axis=0)[::2], lambda a: a.tolist(),
     lambda a: a.astype(">f8"), lambda a: np.hstack([a, a])[:, :3], lambda a: memoryview(np.ascontiguousarray(a)),
