@@ -146,7 +146,7 @@ static atn_value read_at(composer *c, int32_t object, const atn_value select[AXE
     }
     atn_trait trait = {.data = true};
     uint32_t dims = 0;
-    for (int axis = 0; axis < c->graph->objects[object].rank; ++axis) {
+    for (int axis = 0; axis < AXES && axis < c->graph->objects[object].rank; ++axis) {
         dims |= s->values[select[axis]].dims;
         trait.after |= s->traits[select[axis]].after;
     }
@@ -206,7 +206,7 @@ static atn_value make(const copy *m, const char *name, const atn_value select[AX
             return refuse(c, "it is not written by every point"), 0;
         copy here = *m->first;
         bool right = true, placed[ATN_MAX_DIMS] = {false};
-        for (int axis = 0; axis < from->objects[write->object].rank && right; ++axis) {
+        for (int axis = 0; axis < AXES && axis < from->objects[write->object].rank && right; ++axis) {
             atn_affine form = atn_affine_of(from, write->select[axis]);
             int32_t dim;
             atn_value point = 0;
@@ -230,7 +230,7 @@ static atn_value make(const copy *m, const char *name, const atn_value select[AX
 static bool stays_inside(const copy *m, const atn_read *read, const atn_value select[AXES]) {
     if (read->boundary == ATN_EDGE_NONE) return true;
     const atn_graph *from = m->part->graph;
-    for (int axis = 0; axis < from->objects[read->object].rank; ++axis) {
+    for (int axis = 0; axis < AXES && axis < from->objects[read->object].rank; ++axis) {
         atn_affine form = affine_in(m->c, select[axis]);
         if (!form.is_affine || form.modulus >= 0 || form.rest >= 0) return false;
         const atn_node *node = atn_value_node(&m->c->sketch, select[axis]);
@@ -295,7 +295,7 @@ static atn_value copy_value(const copy *m, const atn_node *node) {
     case ATN_OP_SIZE:
         return size_of(m, node->index, node->axis);
     case ATN_OP_PARAM:
-        if (m->holder[node->index] < 0)
+        if (!m->part->held || m->holder[node->index] < 0)
             return atn_value_leaf(s, ATN_OP_PARAM, node->type, m->parameter[node->index], 0, 0, (atn_trait){0});
         return read_at(m->c, m->holder[node->index], (atn_value[AXES]){atn_value_integer(s, ATN_INDEX, 0), -1, -1},
                        ATN_EDGE_NONE, &(atn_read){.name = m->part->held[node->index]});
@@ -483,7 +483,7 @@ static atn_status compose(const atn_ctx *ctx, const char *name, const atn_part *
     own_dims(&c, &two);
     copy_values(&two);
     if (!c.refused && !c.reader.failed) copy_blocks(&two);
-    if (by_first && !c.refused && !c.reader.failed) take_range(&one);
+    if (first && by_first && !c.refused && !c.reader.failed) take_range(&one);
     if (first && !c.refused && !c.reader.failed) keep_writes(&one);
     for (int32_t w = 0; w < second->graph->n_writes && !c.refused && !c.reader.failed; ++w)
         copy_write(&two, &second->graph->writes[w]);

@@ -1,6 +1,7 @@
 /* Loops of the notation: their ranges, what they accumulate, and the ICF made of it. */
 #include "graph/notation_lower.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const struct {
@@ -128,6 +129,7 @@ bool atn_loop_open(atn_lowering *l, atn_loop *loop, const atn_syntax *indices, c
                    const atn_line *lines, const atn_syntax *tree) {
     bool algorithm = loop->item == 0;
     int32_t rank = 0, depth = 0;
+    assert(algorithm || indices);
     for (const atn_syntax *one = indices; one; one = one->next) ++rank;
     if (rank > ATN_MAX_RANK) { /* its lines are looked at all the same */
         atn_lowering_complain(l, indices->offset, indices->name, "a loop has at most %d indices, not %d",

@@ -2,6 +2,7 @@
 #include "graph/notation_lower.h"
 #include "graph/flatten.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const atn_scatter scatters[] = {[ATN_ASSIGN_ADD] = ATN_WRITE_ADD,
@@ -34,7 +35,9 @@ static bool is_constant(const atn_lowering *l, const atn_syntax *tree) {
 
 static void define(atn_lowering *l, const atn_line *line) {
     int32_t names = 0, values = 0;
-    for (const atn_named *one = line->names; one; one = one->next) ++names;
+    const atn_named *first = line->names;
+    assert(first);
+    for (const atn_named *one = first; one; one = one->next) ++names;
     for (const atn_syntax *one = line->values; one; one = one->next) ++values;
     atn_end ends[ATN_LIMIT_PORTS];
     const atn_syntax *constants[ATN_LIMIT_PORTS] = {0};
@@ -44,14 +47,13 @@ static void define(atn_lowering *l, const atn_line *line) {
     if (!right) {
         atn_lowering_complain(l, line->offset, NULL, "more than %d names in one line", (int)ATN_LIMIT_PORTS);
     } else if (line->body) {
-        for (const atn_named *one = line->names; one && right; one = one->next) {
-            right = one->written && one->type == line->names->type;
+        for (const atn_named *one = first; one && right; one = one->next) {
+            right = one->written && one->type == first->type;
             if (!right && (!one->written || one->type != ATN_TYPE_NONE))
                 atn_lowering_complain(l, one->offset, one->name,
                                       "names of statements in braces have one type: a, b: T = { ... }");
         }
-        right = right && line->names->type != ATN_TYPE_NONE &&
-                atn_lower_braces(l, line->body, line->names, line->offset, ends);
+        right = right && first->type != ATN_TYPE_NONE && atn_lower_braces(l, line->body, first, line->offset, ends);
     } else if (many) {
         right = atn_lower_call(l, line->values, call, ends, names);
     } else if (names != values) {

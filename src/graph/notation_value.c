@@ -3,6 +3,7 @@
 #include "graph/flatten.h"
 #include "graph/notation_lower.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -441,6 +442,7 @@ bool atn_lower_braces(atn_lowering *l, const atn_syntax *body, const atn_named *
     atn_braces braces = {.targets = targets, .port = "out"}, *outer = l->braces;
     atn_inputs inputs = {0};
     int32_t count = 0;
+    assert(targets);
     for (const atn_named *one = targets; one; one = one->next) ++count;
     l->braces = &braces;
     const atn_syntax *text = atn_lower_text(l, body, &inputs);

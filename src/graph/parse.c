@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <string.h>
 
 void atn_sequence_free(atn_sequence *sequence) {
@@ -124,6 +125,7 @@ static void read_notation(atn_reader *reader, atn_sequence *sequence) {
         return;
     }
     int32_t count = 0;
+    assert(file->kernels);
     for (const atn_kernel_text *kernel = file->kernels; kernel; kernel = kernel->next) ++count;
     if (count > 1 && !file->sequence)
         atn_reader_complain(reader, atn_attribute_place(reader, &file->text, file->kernels->next->offset),

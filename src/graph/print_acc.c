@@ -1,6 +1,7 @@
 /* ICFs that have a shorter form in the notation: acc op term, and a key with what follows it. */
 #include "graph/print_names.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool is_acc(const atn_syntax *tree, int64_t k) {
@@ -106,6 +107,7 @@ bool atn_print_split_key(const atn_item *item, atn_print_acc *accs) {
             key = own;
             value = value->b;
         }
+        assert(value);
         if (has_acc(value)) return false;
         accs[k] = (atn_print_acc){op, value};
     }

@@ -1,6 +1,7 @@
 /* Names for what had none, and what can be printed in place. */
 #include "graph/print_names.h"
 
+#include <assert.h>
 #include <string.h>
 
 const atn_link *atn_print_only_use(const atn_sketch *sketch, int32_t item, int32_t k) {
@@ -66,7 +67,9 @@ static void name_indices(atn_printer *p, int32_t number) {
     static const char *const own[] = {"x", "y", "z"}, *const one[] = {"j", "k", "l", "m", "n"},
                              *const many[] = {"dx", "dy", "dz"};
     const atn_item *item = &p->sketch->items[number];
-    for (int32_t d = 0; d < item->rank; ++d) {
+    int32_t rank = item->rank;
+    assert(rank <= (int32_t)(sizeof own / sizeof *own));
+    for (int32_t d = 0; d < rank; ++d) {
         const char *base = item->rank > 1 ? (number == 0 ? own[d] : many[d]) : number == 0 ? "i" : one[0];
         for (size_t k = 0; number && item->rank == 1 && k < sizeof one / sizeof *one; ++k)
             if (!is_taken(p, one[k])) {

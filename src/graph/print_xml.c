@@ -2,6 +2,7 @@
 #include "graph/type.h"
 #include "graph/unparse.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const char *const edges[] = {"none", "clamp", "zero", "wrap", "mirror"};
@@ -84,6 +85,7 @@ static void text_attribute(const xml_printer *p, const char *name, const atn_syn
         if (one != body) atn_text_add(&text, ", ");
         atn_unparse_expression(&u, one, ATN_STRENGTH_LOW);
     }
+    assert(expression || body);
     if (!expression) atn_unparse_statements(&u, body->kind == ATN_SYNTAX_BLOCK ? body->a : body, indent + 4);
     attribute(p, name, &text);
     atn_text_free(&text);

@@ -1,6 +1,7 @@
 /* The steps of a program from its lines: names and their types, calls and what stands for their data. */
 #include "graph/routine_build.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -160,7 +161,7 @@ static bool check_known(work *w, const atn_syntax *tree) {
     return true;
 }
 
-static bool call(work *w, const atn_syntax *tree, const atn_named *names, int32_t *results, int32_t *n_results);
+static bool call(work *w, const atn_syntax *tree, const atn_named *names, int32_t *results, int32_t n_results);
 
 /* Calls within an expression become steps in front of it; the tree then speaks of their results. */
 static atn_syntax *without_calls(work *w, const atn_syntax *tree) {
@@ -171,8 +172,9 @@ static atn_syntax *without_calls(work *w, const atn_syntax *tree) {
         *copy = *tree;
         copy->next = NULL;
         if (is_call(w, tree)) {
-            int32_t result, count = 1;
-            if (!call(w, tree, NULL, &result, &count)) return NULL;
+            int32_t result = -1;
+            if (!call(w, tree, NULL, &result, 1)) return NULL;
+            assert(result >= 0);
             *copy = (atn_syntax){
                 .kind = ATN_SYNTAX_NAME, .offset = tree->offset, .name = w->routine->names[result].name, .depth = 1};
         } else {
@@ -277,8 +279,7 @@ static bool array_operand(work *w, const head *h, int32_t k, const atn_syntax *t
     if (tree->kind == ATN_SYNTAX_NAME) {
         at = source(w, tree);
     } else if (is_call(w, tree) && datum->use == ATN_USE_IN) {
-        int32_t count = 1;
-        if (!call(w, tree, NULL, &at, &count)) return false;
+        if (!call(w, tree, NULL, &at, 1)) return false;
     } else if (datum->use == ATN_USE_IN && datum->rank == 1 && is_made(w, tree)) {
         at = compute(w, tree, NULL, datum->type, false);
     } else {
@@ -370,8 +371,8 @@ static bool check_apart(work *w, const head *h, const atn_syntax *tree, const at
     return true;
 }
 
-/* names: what takes the results; NULL: temporaries, *n_results of them. */
-static bool call(work *w, const atn_syntax *tree, const atn_named *names, int32_t *results, int32_t *n_results) {
+/* names: what takes the results; NULL: temporaries, n_results of them. */
+static bool call(work *w, const atn_syntax *tree, const atn_named *names, int32_t *results, int32_t n_results) {
     atn_target_of_call found;
     if (!atn_builder_find(w->b, w->unit, tree->name, &found) || found.unsure) {
         if (!atn_builder_exists(w->unit, tree->name)) {
@@ -395,7 +396,7 @@ static bool call(work *w, const atn_syntax *tree, const atn_named *names, int32_
     int32_t n = 0, wanted = 0, given = 0;
     for (int32_t k = 0; k < h.n; ++k) wanted += is_result(&h.data[k]);
     for (const atn_named *one = names; one; one = one->next) ++given;
-    if (!names && n_results) given = *n_results;
+    if (!names) given = n_results;
     if (wanted != given) {
         complain(w, tree->offset, h.name, "gives %d result%s, where %d %s", wanted, wanted == 1 ? "" : "s", given,
                  given == 1 ? "is taken" : "are taken");
@@ -427,8 +428,7 @@ static void steps(work *w, const atn_action *actions, atn_step **last);
 static void assign(work *w, const atn_action *action) {
     const atn_syntax *tree = action->value;
     if (is_call(w, tree) || (tree->kind == ATN_SYNTAX_CALL && !action->names)) {
-        int32_t none = 0;
-        if (!call(w, tree, action->names, NULL, action->names ? NULL : &none)) lose(w, action->names);
+        if (!call(w, tree, action->names, NULL, 0)) lose(w, action->names);
         return;
     }
     if (!action->names || action->names->next) {

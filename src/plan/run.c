@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/size.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- making ---- */
@@ -62,6 +63,7 @@ atn_status atn_planned_create(const atn_ctx *ctx, atn_plan *plan, atn_planned **
                             : atn_plan_no_memory(plan);
     if (status == ATN_OK) status = atn_runner_create(ctx, &p->sequence, &p->runner);
     if (status == ATN_OK) {
+        assert(p->object && p->slots);
         describe_slots(p);
         *out = p;
     } else {

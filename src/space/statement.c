@@ -47,7 +47,7 @@ atn_status atn_lan_add_parameter(atn_lan_parser *parser, int32_t text, int32_t l
 /* Keeps the function, as an iterator's parameter or as a constraint. */
 atn_status atn_lan_add_function(atn_lan_parser *parser, const atn_lan_function *function) {
     atn_space *space = parser->space;
-    int32_t number = (int32_t)space->n_functions, parameter;
+    int32_t number = (int32_t)space->n_functions, parameter = -1;
     atn_status status = atn_grow(space->ctx, (void **)&space->functions, &space->functions_capacity, space->n_functions,
                                  sizeof *space->functions);
     if (!status) space->functions[space->n_functions++] = *function;
@@ -118,7 +118,7 @@ static atn_status assign_known(atn_lan_parser *parser, const atn_lan_token *name
     atn_space *space = parser->space;
     atn_lan_env env;
     atn_lan_value value;
-    int32_t parameter;
+    int32_t parameter = -1;
     atn_status status = atn_lan_env_begin(&env, space, NULL);
     if (!status && !atn_lan_compute(&env, node, &value))
         status = env.no_memory ? ATN_ERR_MEMORY : atn_lan_refuse(parser, env.line, env.column, "%s", env.why);

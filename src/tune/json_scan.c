@@ -4,6 +4,7 @@
 
 #include "base/number.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -209,6 +210,7 @@ static void skip_nested(atn_scan *scan) {
             }
             open[depth++] = c;
         } else if (c == '}' || c == ']') {
+            assert(depth > 0); /* it began with a bracket, and ends with the last */
             if (open[--depth] != (c == '}' ? '{' : '[')) {
                 stop_at(scan, ATN_SCAN_WRONG);
                 return;

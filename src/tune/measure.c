@@ -199,7 +199,7 @@ atn_status atn_final_run(const atn_race_rules *rules, const atn_sampler *sampler
     atn_race_rules r = filled(rules);
     *out = (atn_final){.n = n, .winner = -1, .runner_up = -1};
     if (n < 1 || n > ATN_MOST_RACERS) return ATN_OK;
-    bool in[ATN_MOST_RACERS];
+    bool in[ATN_MOST_RACERS] = {false};
     for (int32_t k = 0; k < n; ++k) in[k] = true;
     int32_t left = n, round = 0, stage = 0;
     while (round < r.most) {

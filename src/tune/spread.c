@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "tune/wire.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,6 +42,7 @@ atn_status atn_spread_open(atn_ranks *ranks, atn_device *device, atn_spread **ou
         own.cores = s->info->cores;
     }
     status = atn_ranks_allgather(ranks, status, &own, sizeof own, all);
+    assert(status != ATN_OK || (s && s->part && all));
     for (int32_t k = 0; k < ranks->count && status == ATN_OK; ++k) {
         bool equal = memcmp(&all[k], &all[0], sizeof *all) == 0;
         s->part[k] = equal ? s->count++ : -1;
@@ -95,7 +97,7 @@ static atn_status hear(const atn_spread *s, json_t **words) {
     if (status != ATN_OK) return status;
     char *text = atn_alloc(s->ctx, bytes + 1);
     status = atn_ranks_broadcast(s->ranks, text ? ATN_OK : ATN_ERR_MEMORY, 0, text, bytes);
-    if (status == ATN_OK && !(*words = json_loadb(text, strlen(text), 0, NULL)))
+    if (status == ATN_OK && text && !(*words = json_loadb(text, strlen(text), 0, NULL)))
         status = atn_fail(s->ctx, ATN_ERR_INPUT, "tune: what the first rank says is not JSON");
     atn_free(s->ctx, text);
     return status;

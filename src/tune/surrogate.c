@@ -31,7 +31,7 @@ static bool all_whole(const double *number, int32_t levels) {
 static atn_status add_feature(atn_surrogate *s, int32_t parameter, int32_t levels, const double *position,
                               bool ordered) {
     atn_feature *f = &s->features[s->n_features];
-    double distinct[MOST_BUCKETS];
+    double distinct[MOST_BUCKETS] = {0};
     *f = (atn_feature){.parameter = parameter, .length = 0.5};
     f->bucket = atn_alloc(s->ctx, (size_t)levels);
     if (!f->bucket) return ATN_ERR_MEMORY;
@@ -120,7 +120,7 @@ atn_status atn_surrogate_open(atn_surrogate *s, const atn_ctx *ctx, const atn_do
 }
 
 void atn_surrogate_close(atn_surrogate *s) {
-    for (int32_t d = 0; d < s->n_features; ++d) {
+    for (int32_t d = 0; s->features && d < s->n_features; ++d) {
         atn_free(s->ctx, s->features[d].bucket);
         atn_free(s->ctx, s->features[d].distance);
         atn_free(s->ctx, s->features[d].alike);

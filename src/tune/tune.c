@@ -11,6 +11,7 @@
 #include "tune/seeds.h"
 #include "tune/session.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -233,7 +234,8 @@ struct atn_batch {
 /* The next few candidates; their building is begun where there are several. */
 static atn_status gather(atn_session *s, int32_t most, struct atn_batch **out) {
     struct atn_batch *b = *out = atn_zalloc(s->ctx, sizeof *b);
-    atn_status status = b ? ATN_OK : ATN_ERR_MEMORY;
+    atn_status status = ATN_OK;
+    if (!b) return ATN_ERR_MEMORY;
     while (status == ATN_OK && b->n < most) {
         bool within = counted(s) + s->pending + b->n < most_evaluations(s) ||
                       (s->estimate >= 0 && !s->entries[s->estimate].told && b->n == 0);
@@ -269,6 +271,7 @@ static bool built_as_wanted(atn_session *s, int64_t entry, atn_trial *t) {
 static atn_status note(atn_session *s, int64_t entry, const atn_trial *t, double *ratio) {
     bool right = t->outcome == ATN_OUTCOME_RIGHT && t->seconds > 0;
     if (s->chain == 0 && s->best >= 0) { /* known from before: the only place where times of other moments count */
+        assert(s->entries);
         const atn_entry *e = s->estimate >= 0 ? &s->entries[s->estimate] : NULL;
         double seconds = e && e->told && isfinite(e->score.seconds) ? e->score.seconds : 0;
         s->chain = seconds > 0 ? s->entries[s->best].score.seconds / seconds : 1;

@@ -8,6 +8,7 @@
 #include "built/outlook.h"
 #include "graph/type.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -298,7 +299,9 @@ static atn_status hold_shape(atn_verifier *v, atn_built *kernel, const atn_verif
                              atn_verify_result *out) {
     const atn_graph *g = v->c->graph;
     const atn_variant *variant = atn_built_variant(kernel);
-    const atn_block *reduced = atn_graph_outermost(g, NULL) >= 0 ? &g->blocks[atn_graph_outermost(g, NULL)] : NULL;
+    int32_t outermost = atn_graph_outermost(g, NULL);
+    assert(g->blocks);
+    const atn_block *reduced = outermost >= 0 ? &g->blocks[outermost] : NULL;
     double length = reduced ? (double)shape->steps.steps[reduced->dim[0]] : 1;
     int64_t tile[ATN_MAX_RANK], (*points)[ATN_MAX_RANK] = NULL;
     char where[96];
