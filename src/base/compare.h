@@ -1,4 +1,4 @@
-/* Comparators for qsort; whether things have the same bits. */
+/* Comparators for qsort, and bitwise equality. */
 #ifndef ATN_BASE_COMPARE_H
 #define ATN_BASE_COMPARE_H
 

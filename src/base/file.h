@@ -1,4 +1,4 @@
-/* Whole files: read with a limit, written aside and renamed so that nobody ever sees half of one. */
+/* Whole files: read with a limit, written to a temporary file and renamed, so that no partial file is ever visible. */
 #ifndef ATN_BASE_FILE_H
 #define ATN_BASE_FILE_H
 

@@ -1,5 +1,5 @@
-/* Blocks of memory that nobody uses any more, kept for the next who asks: a registration takes and gives back hundreds
- * of some kilobytes, and the system's allocator hands such back to the kernel, which clears every page anew. */
+/* Freed blocks of memory, kept for the next allocation: a registration allocates and frees hundreds of some kilobytes,
+ * and the system's allocator returns such blocks to the kernel, which clears every page again. */
 #ifndef ATN_BASE_KEPT_H
 #define ATN_BASE_KEPT_H
 

@@ -1,5 +1,5 @@
-/* Limits: what a description, a graph, a handle or a worker may have at the most. Whoever goes beyond one is refused
- * with a sentence that names it. */
+/* Limits of a description, a graph, a handle or a worker. Input that exceeds one is refused with a sentence that names
+ * it. */
 #ifndef ATN_BASE_LIMITS_H
 #define ATN_BASE_LIMITS_H
 

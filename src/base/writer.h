@@ -1,4 +1,5 @@
-/* A file written a piece at a time, aside, and renamed into place when it is whole: nobody ever sees half of one. */
+/* A file written piece by piece to a temporary file, and renamed when it is complete: no partial file is ever visible.
+ */
 #ifndef ATN_BASE_WRITER_H
 #define ATN_BASE_WRITER_H
 

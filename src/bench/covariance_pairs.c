@@ -1,5 +1,5 @@
-/* Pairs with a known pose: two samples of one thing of radius 1, or what a LiDAR sees of a room or a street from two
- * places. The same seed gives the same pair. */
+/* Pairs with a known pose: two samples of one object of radius 1, or LiDAR scans of a room or a street from two places.
+ * The same seed gives the same pair. */
 #include "bench/covariance.h"
 
 #include "base/memory.h"

@@ -1,6 +1,6 @@
-/* Neighbourhoods of bcc, fcc and hcp, turned at random, with noise of places as seen from the centre and atoms missing:
- * which share is told right of the three. Constants and cut-off are those of the high-entropy alloy that others are
- * measured on. */
+/* Neighbourhoods of bcc, fcc and hcp in random orientations, with noise of positions relative to the centre and missing
+ * atoms: the fraction that is classified correctly. Constants and cut-off are those of the high-entropy alloy that
+ * other methods are measured on. */
 #include "bench/lattice.h"
 
 #include "apps/lattice/lattice.h"

@@ -1,6 +1,6 @@
-/* Whole frames of crystal grains, settings found from each: do confidences come true? Of the atoms whose confidence is
- * 0.85 to 0.95 the share that is right, against the mean of what they promised. And frames of none of the models: the
- * share that is told as other. The default seed is one that the calibration was developed with; others are fresh. */
+/* Whole frames of crystal grains, with estimated settings: are confidences calibrated? The fraction right of the atoms
+ * with a confidence of 0.85 to 0.95, against their mean confidence. And frames of none of the models: the fraction that
+ * is classified as other. The default seed is one that the calibration was developed with; others are fresh. */
 #include "bench/lattice.h"
 
 #include "apps/lattice/atoms.h"

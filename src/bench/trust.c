@@ -1,5 +1,6 @@
-/* Pairs of one thing, of different things and of things with symmetry, in any pose. An answer is right where points are
- * within five spacings of where they belong (rms). The table has verdicts against right, wrong, different, symmetric.
+/* Pairs of one object, of different objects and of symmetric objects, in any pose. A result is right if points are
+ * within five spacings of their true positions (rms). The table has verdicts against right, wrong, different,
+ * symmetric.
  */
 #include "bench/trust.h"
 

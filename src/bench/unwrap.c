@@ -1,7 +1,6 @@
-/* Unwrapping a smooth surface, whole frames: copied in, residues, turns or a solution, report, copied out; as people
- * get it, and by our multigrid, which frames with residues need. The plain
- * multigrid gets as many cycles as it needs for an answer as near to the surface as ours is, found before the clock
- * runs, and looks for residues, too. */
+/* Unwrapping a smooth surface, whole frames: copied in, residues, path following or a solution, report, copied out; as
+ * users get it, and by attune's multigrid, which frames with residues need. The plain multigrid gets as many cycles as
+ * it needs for the same accuracy, found before the measurement, and looks for residues, too. */
 #include "bench/unwrap.h"
 
 #include "base/clock.h"

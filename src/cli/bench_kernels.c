@@ -7,7 +7,7 @@
 #include "bench/cold.h"
 #include "bench/kernels.h"
 #include "cli/kernel.h"
-#include "tune/crew.h"
+#include "tune/worker_pool.h"
 
 #include <stdio.h>
 
@@ -92,7 +92,7 @@ atn_status atn_cli_bench_kernels(atn_cli_bench *bench) {
     if (status) return status;
     kernels k = {bench, atn_devices_info(devices, index)};
     if (!text) seconds = k.info->cpu ? CPU_ROW_S : GPU_ROW_S;
-    status = atn_crew_program(call->ctx, NULL, &program);
+    status = atn_worker_pool_program(call->ctx, NULL, &program);
     atn_cli_bench_expect(bench, atn_bench_kernel_rows(k.info, kernel));
     atn_cli_bench_progress(bench, "kernels");
     if (!status) status = atn_bench_kernels(call->ctx, program, k.info, kernel, seconds, add_kernel, &k);

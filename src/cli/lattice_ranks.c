@@ -1,5 +1,5 @@
-/* The verb lattice on several ranks: all learn from one sample, results go to those who read the atom and write its
- * row, and what is told is of all. */
+/* The verb lattice on several ranks: all learn from one sample, results go to the rank that read the atom and writes
+ * its row, and what is printed covers all ranks. */
 #include "apps/lattice/learned.h"
 #include "base/clock.h"
 #include "base/compare.h"

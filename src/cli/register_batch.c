@@ -1,5 +1,5 @@
 /* attune register --batch: many pairs in one run, kernels planned once. A pair that fails does not stop the others, and
- * each is told as soon as it is done. */
+ * each is printed as soon as it is done. */
 #include "cli/register.h"
 #include "cli/register_list.h"
 #include "cli/rows.h"

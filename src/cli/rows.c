@@ -21,7 +21,7 @@ typedef struct piece {
     int64_t from, to; /* below 0: there is no more */
 } piece;
 
-typedef struct crew {
+typedef struct pool {
     const atn_cli_rows *rows;
     atn_ranks *ranks;
     atn_pieces *pieces;   /* of the first rank */
@@ -33,7 +33,7 @@ typedef struct crew {
     atn_status status;            /* of telling and keeping */
     char message[ATN_MESSAGE_BYTES];
     atn_status talk; /* of the thread */
-} crew;
+} pool;
 
 /* ---- answers ---- */
 
@@ -54,7 +54,7 @@ static atn_cli_rows_answer *make_answer(const atn_ctx *ctx, size_t from, size_t 
 }
 
 /* Tells all that follows what was told. The lock is held. */
-static atn_status tell_ready(crew *c) {
+static atn_status tell_ready(pool *c) {
     atn_status status = ATN_OK;
     while (!status && c->told < c->rows->count && c->answer[c->told]) {
         atn_cli_rows_answer *a = c->answer[c->told];
@@ -67,7 +67,7 @@ static atn_status tell_ready(crew *c) {
 }
 
 /* Takes the answer: keeps it in the journal, unless it comes from there, and tells it when it is its turn. */
-static void take_answer(crew *c, atn_cli_rows_answer *a, bool keep) {
+static void take_answer(pool *c, atn_cli_rows_answer *a, bool keep) {
     pthread_mutex_lock(&c->lock);
     atn_status status = keep && c->journal && !c->status ? rows_journal_add(c->journal, a) : ATN_OK;
     c->answer[a->from] = a;
@@ -82,14 +82,14 @@ static void take_answer(crew *c, atn_cli_rows_answer *a, bool keep) {
 
 /* ---- work ---- */
 
-typedef atn_status give_answer(crew *c, atn_cli_rows_answer *a);
+typedef atn_status give_answer(pool *c, atn_cli_rows_answer *a);
 
-static atn_status keep_here(crew *c, atn_cli_rows_answer *a) {
+static atn_status keep_here(pool *c, atn_cli_rows_answer *a) {
     take_answer(c, a, true);
     return ATN_OK;
 }
 
-static atn_status send_answer(crew *c, atn_cli_rows_answer *a) {
+static atn_status send_answer(pool *c, atn_cli_rows_answer *a) {
     const atn_ctx *ctx = c->rows->call->ctx;
     atn_text bytes = {.ctx = ctx};
     said word = {.kind = 1};
@@ -102,7 +102,7 @@ static atn_status send_answer(crew *c, atn_cli_rows_answer *a) {
 }
 
 /* A piece, but for rows that are known. */
-static atn_status work_piece(crew *c, size_t from, size_t to, give_answer *give) {
+static atn_status work_piece(pool *c, size_t from, size_t to, give_answer *give) {
     atn_status status = ATN_OK;
     while (from < to && !status) {
         size_t end = from;
@@ -121,7 +121,7 @@ static atn_status work_piece(crew *c, size_t from, size_t to, give_answer *give)
 }
 
 /* One of the other ranks. */
-static atn_status serve_first(crew *c) {
+static atn_status serve_first(pool *c) {
     said word = {.seconds = -1};
     piece p = {0, 0};
     atn_status status = ATN_OK;
@@ -149,7 +149,7 @@ static atn_status serve_first(crew *c) {
 /* ---- the first rank's thread ---- */
 
 /* The message of a rank, and the answer behind it where there is one. */
-static atn_status hear(crew *c, int32_t from, size_t bytes, said *word) {
+static atn_status hear(pool *c, int32_t from, size_t bytes, said *word) {
     const atn_ctx *ctx = c->rows->call->ctx;
     char *data = atn_alloc(ctx, bytes + 1);
     atn_cli_rows_answer *a = NULL;
@@ -170,7 +170,7 @@ static atn_status hear(crew *c, int32_t from, size_t bytes, said *word) {
 }
 
 /* Answers rank w, which asks; *over: it was told that there is no more. False: it must wait. */
-static bool answer_rank(crew *c, int32_t w, bool *over, atn_status *status) {
+static bool answer_rank(pool *c, int32_t w, bool *over, atn_status *status) {
     piece p = {-1, -1};
     atn_pieces_answer got = atn_pieces_take(c->pieces, w, false, &p.from, &p.to);
     if (got == ATN_PIECES_LATER) return false;
@@ -182,7 +182,7 @@ static bool answer_rank(crew *c, int32_t w, bool *over, atn_status *status) {
 
 /* Until all others know that there is no more. Whoever fails ends the work of all. */
 static void *talk(void *user) {
-    crew *c = user;
+    pool *c = user;
     int32_t left = c->ranks->count - 1, from;
     bool *waits = atn_zalloc(c->rows->call->ctx, (size_t)c->ranks->count * sizeof *waits), there, over;
     size_t bytes;
@@ -211,7 +211,7 @@ static void *talk(void *user) {
     return NULL;
 }
 
-static atn_status lead(crew *c) {
+static atn_status lead(pool *c) {
     pthread_t thread;
     int64_t from, to;
     bool others = c->ranks->count > 1;
@@ -233,7 +233,7 @@ static atn_status lead(crew *c) {
 /* ---- the whole ---- */
 
 static atn_status know(void *user, const char *data, size_t bytes) {
-    crew *c = user;
+    pool *c = user;
     atn_cli_rows_answer *a = make_answer(c->rows->call->ctx, 0, 0);
     atn_status status = a ? rows_answer_unpack(c->rows->call->ctx, data, bytes, c->rows->count, a) : ATN_ERR_MEMORY;
     if (status || c->known[a->from]) {
@@ -245,7 +245,7 @@ static atn_status know(void *user, const char *data, size_t bytes) {
     return c->status;
 }
 
-static atn_status begin(crew *c) {
+static atn_status begin(pool *c) {
     const atn_cli_rows *rows = c->rows;
     const atn_ctx *ctx = rows->call->ctx;
     c->known = atn_zalloc(ctx, rows->count + 1);
@@ -260,7 +260,7 @@ static atn_status begin(crew *c) {
 }
 
 atn_status atn_cli_rows_run(const atn_cli_rows *rows) {
-    crew c = {.rows = rows, .ranks = rows->call->ranks};
+    pool c = {.rows = rows, .ranks = rows->call->ranks};
     pthread_mutex_init(&c.lock, NULL);
     atn_status status = begin(&c);
     if (!status) status = c.ranks->rank == 0 ? lead(&c) : serve_first(&c);

@@ -1,4 +1,4 @@
-/* attune sample scans: two scans of one thing, for registration; or many, from all sides. */
+/* attune sample scans: two scans of one object, for registration; or many, from all sides. */
 #include "cli/sample.h"
 
 #include "base/memory.h"

@@ -273,7 +273,7 @@ typedef struct turn {
 enum { AHEAD = 16 }; /* frames that may be taken before the oldest is told */
 
 /* Solvers of all devices. Whoever is free takes the next frame; frames are told in the order in which they came. */
-typedef struct crew {
+typedef struct pool {
     run *r;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -283,10 +283,10 @@ typedef struct crew {
     bool reading, closed;
     int32_t working; /* devices that can */
     atn_status status;
-} crew;
+} pool;
 
 typedef struct solver {
-    crew *c;
+    pool *c;
     atn_device *device;
     atn_unwrap *unwrap;
     atn_live_fault fault;
@@ -316,7 +316,7 @@ static atn_status stack_up(run *r, slot *s, bool *good, bool *there) {
 }
 
 /* The slot is taken over: it gets a turn, or waits in its stack. */
-static atn_status take_up(crew *c, slot *s) {
+static atn_status take_up(pool *c, slot *s) {
     run *r = c->r;
     bool good = check(s, c->size), there = true;
     atn_status status = ATN_OK;
@@ -354,7 +354,7 @@ static atn_status tell_solved(run *r, turn *t) {
 }
 
 /* All that are done, up to the first that is not. */
-static atn_status tell_done(crew *c) {
+static atn_status tell_done(pool *c) {
     run *r = c->r;
     atn_status status = ATN_OK;
     for (turn *t; c->told < c->taken && (t = &c->turns[c->told % AHEAD])->state >= TURN_SOLVED; ++c->told) {
@@ -365,7 +365,7 @@ static atn_status tell_done(crew *c) {
     return status;
 }
 
-static turn *oldest_waiting(crew *c) {
+static turn *oldest_waiting(pool *c) {
     for (int64_t k = c->told; k < c->taken; ++k)
         if (c->turns[k % AHEAD].state == TURN_WAITS) return &c->turns[k % AHEAD];
     return NULL;
@@ -385,7 +385,7 @@ static atn_status solve_turn(solver *v, turn *t) {
 
 /* What came of a turn; false: this device cannot go on, or nobody shall. Locked. */
 static bool settle(solver *v, turn *t, atn_status status) {
-    crew *c = v->c;
+    pool *c = v->c;
     bool lost = status == ATN_ERR_LOST || status == ATN_ERR_UNSUPPORTED;
     t->state = status ? TURN_WAITS : TURN_SOLVED;
     if (lost && c->working > 1) {
@@ -404,7 +404,7 @@ static bool settle(solver *v, turn *t, atn_status status) {
 
 /* The next frame, by one solver at a time. Locked, but for the waiting. */
 static void read_next(solver *v) {
-    crew *c = v->c;
+    pool *c = v->c;
     c->reading = true;
     pthread_mutex_unlock(&c->lock);
     slot *s = atn_lane_take(&c->r->read);
@@ -420,7 +420,7 @@ static void read_next(solver *v) {
 
 static void *solve_some(void *given) {
     solver *v = given;
-    crew *c = v->c;
+    pool *c = v->c;
     bool goes_on = true;
     pthread_mutex_lock(&c->lock);
     while (goes_on && !c->status) {
@@ -451,7 +451,7 @@ static void *solve_some(void *given) {
 
 static atn_status solve_all(run *r) {
     int32_t count = r->job->n_devices, begun = 1;
-    crew c = {.r = r, .working = count};
+    pool c = {.r = r, .working = count};
     solver of[ATN_MOST_DEVICES] = {{.c = &c}};
     r->job->settings.warm = !atn_cli_has(r->job->call, "cold");
     pthread_mutex_init(&c.lock, NULL);

@@ -1,4 +1,4 @@
-/* Faces: collected while a file is read, held against the points there are, taken along where points go. */
+/* Faces: collected while a file is read, checked against the number of points, kept where points are kept. */
 #include "cloud/faces.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* A frame of atoms, a piece at a time in the order of its file. Atom probe files are streamed: the piece is a cloud
- * that is filled anew each time. Long text is read once, and its atoms are kept in a temporary file. Others are read
+/* A frame of atoms, piece by piece in the order of its file. Atom probe files are streamed: the piece is a cloud that
+ * is refilled each time. Long text is read once, and its atoms are kept in a temporary file. Other files are read
  * whole, and pieces are views of that cloud. */
 #include "cloud/frame.h"
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* The key that signs what lies in a cache directory: 32 random bytes in its file `key`, which nobody but the owner may
- * read. Whoever could write to the directory once cannot have made a file that is believed. */
+/* The key that signs the files of a cache directory: 32 random bytes in its file `key`, which only the owner may read.
+ * Whoever could once write to the directory cannot have made a file that is accepted. */
 #ifndef ATN_DEVICE_CACHE_KEY_H
 #define ATN_DEVICE_CACHE_KEY_H
 

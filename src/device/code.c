@@ -1,5 +1,5 @@
-/* Code from memory: in a file that has no name and is sealed against any change (memfd), loaded by its descriptor;
- * where there is no such thing, or no /proc, in a file in a directory of our own. */
+/* Code loaded from memory: a file without a name, sealed against changes (memfd), loaded through its descriptor; where
+ * memfd or /proc is missing, a file in a private directory. */
 #include "device/code.h"
 
 #include "base/memory.h"

@@ -1,6 +1,6 @@
-/* Buffers that nobody uses any more, kept for the next who asks: the driver takes long to make them, and waits
- * for all queued work before it takes them back. Whoever gets one next queues behind what used it before, so only
- * devices with a single queue keep any, and nothing whose address was handed out: others may still work on that. */
+/* Freed buffers, kept for the next allocation: the driver is slow to allocate, and waits for all queued work before it
+ * frees. The next user queues behind the work of the previous one, so only devices with a single queue keep any, and no
+ * buffer whose address was handed out: others may still use that. */
 #ifndef ATN_DEVICE_CUDA_POOL_H
 #define ATN_DEVICE_CUDA_POOL_H
 

@@ -1,4 +1,4 @@
-/* What a backend is to those who write and plan code for it: a row of a table each, so that nobody asks for its name.
+/* Properties of a backend for code that generates and plans: one row of a table each, so that no code compares names.
  */
 #ifndef ATN_DEVICE_FACTS_H
 #define ATN_DEVICE_FACTS_H

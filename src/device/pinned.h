@@ -1,4 +1,4 @@
-/* Pinned memory that nobody uses any more, kept for the next who asks: it is slow to make, and to give back. */
+/* Freed pinned memory, kept for the next allocation: it is slow to allocate and to free. */
 #ifndef ATN_DEVICE_PINNED_H
 #define ATN_DEVICE_PINNED_H
 

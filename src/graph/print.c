@@ -1,4 +1,4 @@
-/* A graph as text, one line per thing, for people and tests. */
+/* A graph as text, one line per item, for people and tests. */
 #include "graph/graph.h"
 #include "graph/recognise.h"
 #include "graph/type.h"

@@ -1,5 +1,5 @@
-/* Point clouds in a report, to be turned with the mouse or a finger: panels side by side that turn together, each
- * showing the same clouds, moved or not. Points are thinned out and packed into the page, drawn by a small script. */
+/* Point clouds in a report, rotated with the mouse or a finger: panels side by side that rotate together, each showing
+ * the same clouds, moved or not. Points are thinned out and packed into the page, drawn by a small script. */
 #ifndef ATN_PLOT_VIEW_H
 #define ATN_PLOT_VIEW_H
 

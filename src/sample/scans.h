@@ -1,5 +1,5 @@
-/* Two scans of one thing from two sides, for registration: partial overlap, noise along the ray, points that belong to
- * nothing, and a source that lies in a pose of its own. The thing has a radius of about 1. */
+/* Two scans of one object from two sides, for registration: partial overlap, noise along the rays, outliers, and a
+ * source in its own pose. The object has a radius of about 1. */
 #ifndef ATN_SAMPLE_SCANS_H
 #define ATN_SAMPLE_SCANS_H
 

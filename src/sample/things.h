@@ -1,6 +1,5 @@
-/* Pairs of clouds for asking whether answers can be trusted: surfaces of several kinds, seen in part, with noise,
- * points that belong to nothing and different densities; pairs of different things, mirror images; things with
- * symmetry. */
+/* Pairs of clouds for testing verdicts: surfaces of several kinds, seen in part, with noise, outliers and different
+ * densities; pairs of different objects, mirror images; symmetric objects. */
 #ifndef ATN_SAMPLE_THINGS_H
 #define ATN_SAMPLE_THINGS_H
 

@@ -1,4 +1,4 @@
-/* Views from all sides: directions on a spiral of equal areas (Fibonacci), turned at random, in any order. */
+/* Views from all sides: directions on a spiral of equal areas (Fibonacci), randomly rotated, in any order. */
 #include "sample/views.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* Many scans of one thing from all sides, each in a pose of its own, for registering them together; and one of another
- * thing, where it is asked for. */
+/* Many scans of one object from all sides, each in its own pose, for multiway registration; and optionally one of
+ * another object. */
 #ifndef ATN_SAMPLE_VIEWS_H
 #define ATN_SAMPLE_VIEWS_H
 

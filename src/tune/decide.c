@@ -171,7 +171,8 @@ static atn_status run_final(atn_session *s, atn_tune_result *out, int64_t *winne
     if (!final) return ATN_ERR_MEMORY;
     double left = isfinite(s->until_s) ? s->until_s - atn_clock_seconds() : 0;
     if (isfinite(s->until_s) && left < 0.5) left = 0.5;
-    atn_status status = n > 0 && !s->stopped ? atn_crew_final(s->crew, texts, n, FINAL_ROUNDS, left, final) : ATN_OK;
+    atn_status status =
+        n > 0 && !s->stopped ? atn_worker_pool_final(s->pool, texts, n, FINAL_ROUNDS, left, final) : ATN_OK;
     if (status == ATN_ERR_DEVICE) { /* someone broke down after all: what the duels said must do */
         atn_log(s->ctx, ATN_LOG_WARNING, "%s: %s", s->workload->name, atn_ctx_message(s->ctx));
         status = ATN_OK;

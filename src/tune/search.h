@@ -1,5 +1,5 @@
-/* What every strategy remembers: the points it asked for or was told of, what became of them, and how to find points
- * that are new. Points are known by their place in this memory. */
+/* What every strategy remembers: the points it asked for or learned of, their results, and how to find new points.
+ * Points are known by their position in this memory. */
 #ifndef ATN_TUNE_SEARCH_H
 #define ATN_TUNE_SEARCH_H
 

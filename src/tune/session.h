@@ -3,10 +3,10 @@
 #define ATN_TUNE_SESSION_H
 
 #include "tune/case.h"
-#include "tune/crew.h"
 #include "tune/field.h"
 #include "tune/key.h"
 #include "tune/spread.h"
+#include "tune/worker_pool.h"
 
 /* What is known of one variant under the session's key. */
 typedef struct atn_entry {
@@ -36,8 +36,8 @@ typedef struct atn_session {
     atn_field field;
     const atn_strategy *strategy;
     void *search; /* the strategy's own */
-    atn_crew *crew;
-    atn_trial_setup setup; /* of the crew */
+    atn_worker_pool *pool;
+    atn_trial_setup setup; /* of the pool */
     atn_wisdom_lock_file *lock;
 
     atn_entry *entries; /* in the order in which they were met */

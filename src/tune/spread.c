@@ -20,7 +20,7 @@ struct atn_spread {
     json_t *open; /* what its workload's texts lie in */
     atn_workload workload;
     atn_trial_setup setup;
-    atn_crew *crew;
+    atn_worker_pool *pool;
 };
 
 typedef struct device_name {
@@ -57,17 +57,17 @@ atn_status atn_spread_open(atn_ranks *ranks, atn_device *device, atn_spread **ou
     return status;
 }
 
-static void drop_crew(atn_spread *s) {
-    atn_crew_free(s->crew);
+static void drop_pool(atn_spread *s) {
+    atn_worker_pool_free(s->pool);
     atn_wire_workload_free(s->ctx, &s->workload);
     json_decref(s->open);
-    s->crew = NULL;
+    s->pool = NULL;
     s->open = NULL;
 }
 
 void atn_spread_free(atn_spread *s) {
     if (!s) return;
-    drop_crew(s);
+    drop_pool(s);
     atn_free(s->ctx, s->part);
     atn_free(s->ctx, s);
 }
@@ -104,15 +104,15 @@ static atn_status hear(const atn_spread *s, json_t **words) {
 }
 
 /* This rank's share of the variants, then everybody's. */
-static atn_status try_share(const atn_spread *s, atn_crew *crew, const char *const *variants, int32_t n,
+static atn_status try_share(const atn_spread *s, atn_worker_pool *pool, const char *const *variants, int32_t n,
                             const char *incumbent, double best_s, atn_trial *out) {
     int32_t most = (n + s->count - 1) / s->count, part = s->part[s->ranks->rank], taken = 0;
     size_t bytes = (size_t)most * sizeof *out;
     atn_trial *mine = atn_zalloc(s->ctx, bytes + 1), *all = atn_alloc(s->ctx, bytes * (size_t)s->ranks->count + 1);
     atn_status status = mine && all ? ATN_OK : ATN_ERR_MEMORY;
     for (int32_t k = part; part >= 0 && k < n && status == ATN_OK; k += s->count) {
-        status = atn_crew_ready(crew);
-        if (status == ATN_OK) status = atn_crew_try(crew, variants[k], incumbent, best_s, &mine[taken++]);
+        status = atn_worker_pool_ready(pool);
+        if (status == ATN_OK) status = atn_worker_pool_try(pool, variants[k], incumbent, best_s, &mine[taken++]);
     }
     status = atn_ranks_allgather(s->ranks, status, mine, bytes, all);
     for (int32_t rank = 0; rank < s->ranks->count && status == ATN_OK && out; ++rank)
@@ -139,9 +139,9 @@ static atn_status tell_workload(atn_spread *s, const atn_workload *workload, con
     return ATN_OK;
 }
 
-atn_status atn_spread_try(atn_spread *s, const atn_workload *workload, const atn_trial_setup *setup, atn_crew *crew,
-                          const char *const *variants, int32_t n, const char *incumbent, double best_s,
-                          atn_trial *out) {
+atn_status atn_spread_try(atn_spread *s, const atn_workload *workload, const atn_trial_setup *setup,
+                          atn_worker_pool *pool, const char *const *variants, int32_t n, const char *incumbent,
+                          double best_s, atn_trial *out) {
     atn_status status = tell_workload(s, workload, setup);
     json_t *list = json_array(), *words = json_pack("{s:s, s:o, s:f}", "op", "try", "variants", list, "best_s", best_s);
     for (int32_t k = 0; k < n; ++k) json_array_append_new(list, json_string(variants[k]));
@@ -150,7 +150,7 @@ atn_status atn_spread_try(atn_spread *s, const atn_workload *workload, const atn
         status = say(s, words);
     else
         json_decref(words);
-    return status == ATN_OK ? try_share(s, crew, variants, n, incumbent, best_s, out) : status;
+    return status == ATN_OK ? try_share(s, pool, variants, n, incumbent, best_s, out) : status;
 }
 
 atn_status atn_spread_end(atn_spread *s) { return say(s, json_pack("{s:s}", "op", "end")); }
@@ -160,11 +160,11 @@ atn_status atn_spread_end(atn_spread *s) { return say(s, json_pack("{s:s}", "op"
 /* Takes the reference: texts of the workload are in there. The device is this rank's own. */
 static atn_status take_workload(atn_spread *s, json_t *words, const char *program) {
     atn_device_info device;
-    drop_crew(s);
+    drop_pool(s);
     s->open = words;
     atn_status status = atn_wire_read_open(s->ctx, words, &device, &s->workload, &s->setup);
     if (status == ATN_OK && atn_spread_takes_part(s))
-        status = atn_crew_create(s->ctx, s->info, &s->workload, &s->setup, program, &s->crew);
+        status = atn_worker_pool_create(s->ctx, s->info, &s->workload, &s->setup, program, &s->pool);
     return status;
 }
 
@@ -175,7 +175,7 @@ static atn_status take_variants(const atn_spread *s, const json_t *words) {
     for (size_t k = 0; k < json_array_size(list) && n < ATN_SPREAD_MOST; ++k)
         if (!(variants[n++] = json_string_value(json_array_get(list, k))))
             return atn_fail(s->ctx, ATN_ERR_INPUT, "tune: what the first rank says makes no sense");
-    return try_share(s, s->crew, variants, n, json_string_value(json_object_get(words, "incumbent")),
+    return try_share(s, s->pool, variants, n, json_string_value(json_object_get(words, "incumbent")),
                      json_number_value(json_object_get(words, "best_s")), NULL);
 }
 

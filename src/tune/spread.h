@@ -4,7 +4,7 @@
 #define ATN_TUNE_SPREAD_H
 
 #include "ranks/ranks.h"
-#include "tune/crew.h"
+#include "tune/worker_pool.h"
 
 typedef struct atn_spread atn_spread;
 
@@ -14,12 +14,12 @@ void atn_spread_free(atn_spread *spread);             /* NULL is fine */
 int32_t atn_spread_count(const atn_spread *spread);   /* ranks that take part; 1 for NULL */
 bool atn_spread_takes_part(const atn_spread *spread); /* this rank does */
 
-/* The first rank's: n variants (ATN_SPREAD_MOST at most), each by one rank, as atn_crew_try does it. `crew`: its own,
- * for the same workload and setup. */
+/* The first rank's: n variants (ATN_SPREAD_MOST at most), each by one rank, as atn_worker_pool_try does it. `pool`: its
+ * own, for the same workload and setup. */
 enum { ATN_SPREAD_MOST = 64 };
 atn_status atn_spread_try(atn_spread *spread, const atn_workload *workload, const atn_trial_setup *setup,
-                          atn_crew *crew, const char *const *variants, int32_t n, const char *incumbent, double best_s,
-                          atn_trial *out);
+                          atn_worker_pool *pool, const char *const *variants, int32_t n, const char *incumbent,
+                          double best_s, atn_trial *out);
 atn_status atn_spread_end(atn_spread *spread); /* the others are done */
 
 /* The others': until the first rank has ended. */

@@ -1,5 +1,5 @@
-/* The strategies without memory of speed: every point in order, and points by chance. The latter is the baseline that
- * all others are held against. */
+/* The strategies that do not learn: every point in order, and random points, the baseline that all others are compared
+ * with. */
 #include "tune/search.h"
 
 static bool ask_random(void *self, int32_t *point) {

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_BATCH = ATN_SPREAD_MOST, FOR_A_CREW = 8, MOST_REFUSALS = 2000 };
+enum { MOST_BATCH = ATN_SPREAD_MOST, FOR_A_POOL = 8, MOST_REFUSALS = 2000 };
 static const double FINAL_PART = 0.15, MOST_FINAL_S = 20, SENTINEL_EVERY_S = 5;
 
 /* ---- opening ---- */
@@ -87,12 +87,12 @@ static atn_status open_session(atn_session *s) {
                                  .cold = s->options.cold,
                                  .seed = s->options.seed + 1};
     if (status == ATN_OK)
-        status = atn_crew_create(s->ctx, s->info, s->workload, &s->setup, s->options.program, &s->crew);
+        status = atn_worker_pool_create(s->ctx, s->info, s->workload, &s->setup, s->options.program, &s->pool);
     return status;
 }
 
 static void close_session(atn_session *s) {
-    atn_crew_free(s->crew);
+    atn_worker_pool_free(s->pool);
     atn_wisdom_unlock(s->lock);
     atn_strategy_end(s->strategy, s->search);
     atn_free(s->ctx, s->ahead);
@@ -250,8 +250,8 @@ static atn_status gather(atn_session *s, int32_t most, struct atn_batch **out) {
             b->entry[b->n++] = k;
     }
     for (int32_t k = 0; status == ATN_OK && k < b->n; ++k) b->text[k] = s->entries[b->entry[k]].text;
-    b->ahead = b->n > 1 && b->n <= atn_crew_builders(s->crew);
-    if (status == ATN_OK && b->ahead) status = atn_crew_begin(s->crew, b->text, b->n);
+    b->ahead = b->n > 1 && b->n <= atn_worker_pool_builders(s->pool);
+    if (status == ATN_OK && b->ahead) status = atn_worker_pool_begin(s->pool, b->text, b->n);
     return status;
 }
 
@@ -296,12 +296,12 @@ static atn_status take_trial(atn_session *s, int64_t entry, const atn_trial *tri
 static atn_status measure(atn_session *s, int64_t entry) {
     const atn_entry *best = s->best >= 0 ? &s->entries[s->best] : NULL;
     atn_trial trial;
-    atn_status status = atn_crew_ready(s->crew);
+    atn_status status = atn_worker_pool_ready(s->pool);
     if (status == ATN_OK)
         status = atn_wisdom_begin(s->wisdom, &s->key.key, s->entries[entry].text, &s->entries[entry].starts);
     if (status != ATN_OK) return status;
-    status =
-        atn_crew_try(s->crew, s->entries[entry].text, best ? best->text : NULL, best ? best->score.seconds : 0, &trial);
+    status = atn_worker_pool_try(s->pool, s->entries[entry].text, best ? best->text : NULL,
+                                 best ? best->score.seconds : 0, &trial);
     return status == ATN_OK ? take_trial(s, entry, &trial) : status;
 }
 
@@ -317,7 +317,7 @@ static atn_status measure_apart(atn_session *s, const int64_t *entry, int32_t n)
         status = atn_wisdom_begin(s->wisdom, &s->key.key, e->text, &e->starts);
     }
     if (status == ATN_OK)
-        status = atn_spread_try(s->options.spread, s->workload, &s->setup, s->crew, texts, n, best ? best->text : NULL,
+        status = atn_spread_try(s->options.spread, s->workload, &s->setup, s->pool, texts, n, best ? best->text : NULL,
                                 best ? best->score.seconds : 0, trials);
     double chain = s->chain; /* of the incumbent that all were measured beside */
     for (int32_t k = 0; k < n && status == ATN_OK; ++k) {
@@ -349,7 +349,7 @@ static atn_status watch_speed(atn_session *s) {
     if (now < s->next_sentinel_s || s->best < 0) return ATN_OK;
     double seconds;
     s->next_sentinel_s = now + SENTINEL_EVERY_S;
-    atn_status status = atn_crew_sentinel(s->crew, &seconds);
+    atn_status status = atn_worker_pool_sentinel(s->pool, &seconds);
     int32_t most = (int32_t)(sizeof s->sentinels / sizeof *s->sentinels);
     if (status == ATN_OK && seconds > 0) {
         if (s->n_sentinels == most)
@@ -393,8 +393,8 @@ static int32_t spread_batch(const atn_session *s, int32_t builders) {
 
 /* A CPU is measured while nobody builds; beside any other device the next ones are built meanwhile. */
 static atn_status search_round(atn_session *s, bool *any) {
-    int32_t wanted = atn_crew_builders(s->crew);
-    if (wanted > FOR_A_CREW) wanted = FOR_A_CREW;
+    int32_t wanted = atn_worker_pool_builders(s->pool);
+    if (wanted > FOR_A_POOL) wanted = FOR_A_POOL;
     if (atn_spread_count(s->options.spread) > 1) wanted = spread_batch(s, wanted);
     if (s->estimate >= 0 && !s->entries[s->estimate].told) wanted = 1; /* all others are compared with it */
     struct atn_batch *b = s->ahead;
@@ -403,7 +403,7 @@ static atn_status search_round(atn_session *s, bool *any) {
     s->pending = b ? b->n : 0;
     *any = s->pending > 0;
     if (!b) return status;
-    if (status == ATN_OK && b->ahead) status = atn_crew_finish(s->crew, keep_building, s, b->built);
+    if (status == ATN_OK && b->ahead) status = atn_worker_pool_finish(s->pool, keep_building, s, b->built);
     if (status == ATN_OK && *any && wanted > 1 && !s->info->cpu && has_budget(s)) status = gather(s, wanted, &s->ahead);
     if (status == ATN_OK) status = measure_batch(s, b);
     atn_free(s->ctx, b);

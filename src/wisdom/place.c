@@ -1,5 +1,5 @@
-/* Where the database lies, and a first look at it. What is not ours, newer, or no database is seen here, before SQLite
- * could touch it. */
+/* Where the database is, and a first look at it. A file that is newer, or no database of attune's, is recognised here,
+ * before SQLite could touch it. */
 #include "wisdom/store.h"
 
 #include "base/environment.h"

@@ -1,6 +1,6 @@
-/* Scans and groups that hang on no single other scan: held against all of the largest group together, which covers more
- * of them than any pair shares. What is trusted there becomes an edge between the lowest scans of both, in whose frames
- * the others lie. */
+/* Scans and groups that no single other scan matches: registered onto all scans of the largest group together, which
+ * cover more of them than any pair does. A trusted result becomes an edge between the first scans of both groups, in
+ * whose frames the others are. */
 #include "apps/align/align.h"
 
 #include "base/memory.h"

@@ -1,6 +1,6 @@
-/* Crystals in a cube: grains are Voronoi cells around points, each with a lattice turned its own way, or with a gas or
- * a random packing of hard spheres instead of a lattice. Sites are told one after the other; nothing but the grains and
- * a cell of each random arrangement is in memory. */
+/* Crystals in a cube: grains are Voronoi cells around points, each with a lattice in its own orientation, or with a gas
+ * or a random packing of hard spheres instead of a lattice. Sites are produced one after the other; only the grains and
+ * a cell of each random arrangement are in memory. */
 #ifndef ATN_APPS_LATTICE_CRYSTAL_H
 #define ATN_APPS_LATTICE_CRYSTAL_H
 

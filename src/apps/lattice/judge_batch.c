@@ -1,6 +1,6 @@
-/* The judgement over atoms, on all cores: each by itself first; then those that are not sure, from the turns of sure
- * atoms around them, which are all known by then: boundaries have two sides. What an atom is told does not depend on
- * how many cores there are. */
+/* Classification of atoms, on all cores: each by itself first; then the uncertain ones, from the orientations of
+ * certain atoms around them, which are all known by then: boundaries have two sides. Results do not depend on the
+ * number of cores. */
 #include "apps/lattice/parts.h"
 
 #include "base/parallel.h"

@@ -1,5 +1,5 @@
-/* One cloud as another one is held against it: samples, and the planes around its points. The plane of a point is that
- * of its twelve neighbours, or of more where noise hides it; its thickness says what noise and curvature leave. */
+/* A cloud that another one is compared with: samples, and planes fitted around its points. The plane of a point is that
+ * of its twelve neighbours, or of more where noise hides it; its thickness is what noise and curvature leave. */
 #include "apps/register/fitness.h"
 #include "apps/register/fitness_normals.h"
 

@@ -1,5 +1,5 @@
 /* Chance as a yardstick: the mirrored source has the extent, density, noise and walls of the source, and is another
- * thing. What the best poses of the search for it come to is what clouds reach that share no more than these. */
+ * object. What the best poses of the search for it reach is what unrelated clouds of this kind reach. */
 #include "apps/register/beside.h"
 #include "apps/register/judge.h"
 #include "apps/register/search.h"

@@ -1,6 +1,6 @@
-/* Other poses that may fit as well: those that the search has met, and turns about what overlaps. Whatever fits nearly
- * as well at a thousand points is refined and looked at closely. What a thing's symmetry sends onto each other is
- * completed: with two poses that fit, the step from one to the other is tried on all. */
+/* Other poses that may fit as well: those that the search found, and rotations about the overlap. Whatever fits nearly
+ * as well at a thousand points is refined and examined closely. Symmetry is completed: with two poses that fit, the
+ * step from one to the other is tried on all. */
 #include "apps/register/beside.h"
 #include "apps/register/judge.h"
 #include "apps/register/search.h"

@@ -1,5 +1,5 @@
-/* How much of the source lies on the target in a pose: points whose nearest target point's plane is within half a cube
- * and turned alike. The nearest points are looked up in a raster, made once. */
+/* The fraction of the source that lies on the target in a pose: points whose nearest target point's plane is within
+ * half a cube, with similar normals. Nearest points are looked up in a grid, made once. */
 #include "apps/register/search_parts.h"
 
 #include "base/lanes.h"

@@ -1,5 +1,5 @@
-/* The verdict: trusted, doubtful or refused, with its reason. It rests on how the clouds agree at their own resolution,
- * held against chance, on what slides, and on the best other pose. */
+/* The verdict: trusted, doubtful or refused, with its reason. It depends on how the clouds agree at their own
+ * resolution, compared with chance, on directions that slide, and on the best other pose. */
 #include "apps/register/beside.h"
 #include "apps/register/judge.h"
 #include "apps/register/search.h"

@@ -1,5 +1,5 @@
-/* Which device a pair is registered on: the one that was asked for, or its host, where points are so few that they are
- * done there before a GPU has been told what to do. */
+/* Which device a pair is registered on: the one that was asked for, or its host for clouds so small that launches on a
+ * GPU would take longer. */
 #ifndef ATN_APPS_REGISTER_WHERE_H
 #define ATN_APPS_REGISTER_WHERE_H
 
