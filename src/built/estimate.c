@@ -37,25 +37,41 @@ static int64_t staged_elements(int64_t span0, int64_t span1, int64_t tile) {
     return (span0 + span1) * tile + span0 * span1;
 }
 
-/* What a product takes in tiles of these spans, relative to its arithmetic: the last tile of a dimension is moved back
- * and does points again, packing costs more the smaller tiles are, and threads wait for those that have one more. */
-static double relative_time(int64_t n0, int64_t n1, int64_t span0, int64_t span1, int64_t threads) {
+/* The share of all points that the thread has which has most; tiles at the end are smaller. Of many groups none has
+ * many more. */
+static double largest_share(const int64_t n[2], const int64_t span[2], int64_t threads) {
+    enum { FEW = 16 }; /* a thread */
+    int64_t tiles0 = pieces(n[0], span[0]), groups = tiles0 * pieces(n[1], span[1]), each = pieces(groups, threads);
+    double most = 0;
+    if (groups > FEW * threads) return (double)each / (double)groups;
+    for (int64_t first = 0; first < groups; first += each) {
+        double points = 0;
+        for (int64_t k = first; k < groups && k < first + each; ++k) {
+            int64_t left0 = n[0] - k % tiles0 * span[0], left1 = n[1] - k / tiles0 * span[1];
+            points += (double)(left0 < span[0] ? left0 : span[0]) * (double)(left1 < span[1] ? left1 : span[1]);
+        }
+        most = fmax(most, points);
+    }
+    return most / ((double)n[0] * (double)n[1]);
+}
+
+/* What a product takes in such tiles, relative to its arithmetic: packing costs more the more tiles there are. */
+static double relative_time(const int64_t n[2], const int64_t span[2], int64_t threads) {
     static const double PACKING = 8; /* steps of a vector's length that an element of a panel costs */
-    double groups = (double)(pieces(n0, span0) * pieces(n1, span1));
-    double rounds = ceil(groups / (double)threads);
-    double points = rounds * (double)threads * (double)span0 * (double)span1;
-    return points / ((double)n0 * (double)n1) * (1 + PACKING / (double)span0 + PACKING / (double)span1);
+    double packing = 1;
+    for (int d = 0; d < 2; ++d) packing += PACKING * (double)pieces(n[d], span[d]) / (double)n[d];
+    return largest_share(n, span, threads) * packing;
 }
 
 /* Short vectors, and as many registers: the sequences that take least of those that stay in a core's second cache. */
-static void best_sequences(const atn_outlook *o, const atn_device_info *info, int64_t n0, int64_t n1, atn_variant *v) {
+static void best_sequences(const atn_outlook *o, const atn_device_info *info, const int64_t n[2], atn_variant *v) {
     enum { CACHE = 1000 << 10, WIDEST = 512 };
-    int64_t each0 = (int64_t)v->p[0].vec * v->p[0].regs, each1 = v->p[1].regs, tile = v->q[0].tile;
+    const int64_t each[2] = {(int64_t)v->p[0].vec * v->p[0].regs, v->p[1].regs};
     double least = INFINITY;
-    for (int64_t seq0 = 1; seq0 * each0 <= (n0 < WIDEST ? n0 : WIDEST); ++seq0)
-        for (int64_t seq1 = 1; seq1 * each1 <= (n1 < WIDEST ? n1 : WIDEST); ++seq1) {
-            if (staged_elements(seq0 * each0, seq1 * each1, tile) * o->bytes > CACHE) break;
-            double time = relative_time(n0, n1, seq0 * each0, seq1 * each1, info->cores);
+    for (int64_t seq0 = 1; seq0 * each[0] <= (n[0] < WIDEST ? n[0] : WIDEST); ++seq0)
+        for (int64_t seq1 = 1; seq1 * each[1] <= (n[1] < WIDEST ? n[1] : WIDEST); ++seq1) {
+            if (staged_elements(seq0 * each[0], seq1 * each[1], v->q[0].tile) * o->bytes > CACHE) break;
+            double time = relative_time(n, (int64_t[2]){seq0 * each[0], seq1 * each[1]}, info->cores);
             if (time >= least) continue;
             least = time;
             v->p[0].seq = (int32_t)seq0;
@@ -79,7 +95,7 @@ static void estimate_panels(const atn_outlook *o, const atn_device_info *info, i
     if (n0 > enough) n0 = enough;
     if (n1 > enough) n1 = enough;
     if (by_lane) {
-        best_sequences(o, info, n0, n1, v);
+        best_sequences(o, info, (int64_t[2]){n0, n1}, v);
         return;
     }
     steps1 = pieces(n1, each1);

@@ -178,7 +178,9 @@ static void host_group(lowering *l) {
     ir_block inside = IR_EMPTY, edge = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
     l->block = &inside;
+    l->own = rest < 0 ? NULL : start;
     lower_group(l);
+    l->own = NULL;
     lower_forget(l, mark);
     l->bound = 0;
     l->inside = false;

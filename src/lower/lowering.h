@@ -89,15 +89,18 @@ struct lowering {
     lower_kept kept;
     ir_ref extent[ATN_MAX_RANK], begin[ATN_MAX_RANK]; /* of the points */
     lower_scan_phase scan_phase;
-    lower_pieces pieces;          /* what is known of elements that are read several at once */
-    uint64_t pieces_of;           /* reads that were, of the first 64 */
-    ir_ref split;                 /* this group's part of the reduced range, or tile of a scan;
-                                     -1: no split */
-    ir_ref launch;                /* SCAN_LOOK: which launch this is */
-    ir_ref lane_q;                /* this item's lane along the reduced dimensions; -1: there is one lane */
-    int32_t warp;                 /* items that shuffle with each other */
-    bool dynamic;                 /* local memory may come with the launch */
-    ir_ref start[ATN_MAX_RANK];   /* first point of the group's tile */
+    lower_pieces pieces;        /* what is known of elements that are read several at once */
+    uint64_t pieces_of;         /* reads that were, of the first 64 */
+    ir_ref split;               /* this group's part of the reduced range, or tile of a scan;
+                                   -1: no split */
+    ir_ref launch;              /* SCAN_LOOK: which launch this is */
+    ir_ref lane_q;              /* this item's lane along the reduced dimensions; -1: there is one lane */
+    int32_t warp;               /* items that shuffle with each other */
+    bool dynamic;               /* local memory may come with the launch */
+    ir_ref start[ATN_MAX_RANK]; /* first point of the group's tile */
+    const ir_ref *own; /* host: the first point that is the group's own, where tiles are moved; NULL: none are */
+    ir_ref first_step[ATN_MAX_RANK]; /* of sequences, with skips: steps before it are another group's */
+    bool skips;
     ir_ref item;                  /* this item in its group; -1 on the host */
     void *resting;                /* see lower_block_rested */
     struct matrix *matrix;        /* see lower_group_matrix; NULL: the group is done without */

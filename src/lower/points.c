@@ -56,6 +56,7 @@ void lower_each_step(lowering *l, void (*step)(lowering *l, void *data), void *d
     l->block = outer;
     lower_forget(l, mark);
     for (int32_t k = 0; k < n; ++k)
-        ir_for(l->p, k + 1 < n ? &bodies[k + 1] : outer, variable[k], ir_address(l->p, 0),
-               ir_address(l->p, l->v.p[loop[k]].seq), 1, 1, bodies[k]);
+        ir_for(l->p, k + 1 < n ? &bodies[k + 1] : outer, variable[k],
+               l->skips ? l->first_step[loop[k]] : ir_address(l->p, 0), ir_address(l->p, l->v.p[loop[k]].seq), 1, 1,
+               bodies[k]);
 }

@@ -105,6 +105,19 @@ static void rest_tile(loops *o, ir_ref start, ir_ref to) {
     lower_each_step(o->l, rest_step, r);
 }
 
+/* A tile that was moved back begins with points of the group before: whole steps of them are left out. */
+static void skip_steps(lowering *l) {
+    atn_lowered *p = l->p;
+    l->skips = l->own != NULL;
+    for (int32_t d = 0; d < l->cuts.n_points && l->skips; ++d) {
+        const atn_cut *c = &l->v.p[d];
+        ir_ref back = ir_subtract(p, l->own[d], l->start[d]),
+               each = ir_address(p, (int64_t)c->lanes * c->vec * c->regs);
+        back = ir_operation(p, ATN_OP_MAX, IR_ADDRESS, back, ir_address(p, 0), -1);
+        l->first_step[d] = lower_declare(l, "first", d, ir_operation(p, ATN_OP_DIV, IR_ADDRESS, back, each, -1));
+    }
+}
+
 void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) {
     lower_bind_points(l, NULL); /* so that places are known */
     loops o = loops_open(l, block);
@@ -124,6 +137,7 @@ void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) 
                                                       .elements = steps * o.places * loops_acc_width(&o, 0)};
         }
     resting r = {.o = &o, .start = -1, .after = after};
+    skip_steps(l);
     loops_bounds(&o, 0, &r.from, &r.to);
     ir_block some = IR_EMPTY, none = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
@@ -137,6 +151,7 @@ void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) 
     l->block = &none;
     lower_each_step(l, rest_step, &r);
     lower_forget(l, mark);
+    l->skips = false;
     l->block = outer;
     ir_if(l->p, outer, ir_less(l->p, r.from, r.to), some, none);
 }
