@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "kernel/give.h"
+#include "ranks/ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,17 +51,22 @@ static void score_part(void *user, int64_t from, int64_t to) {
 
 /* Logarithms of the density in 255 steps. */
 static atn_status put_scores(atn_lattice *l, lattice_slot *s, const float *value, uint8_t *bytes) {
-    size_t voxels = lattice_box_voxels(&s->coarse);
-    scoring x = {s, value, bytes};
+    size_t voxels = lattice_box_voxels(&s->coarse), first, end;
+    lattice_layers_own(l->ranks, &s->coarse, &first, &end);
+    scoring x = {s, value + first, bytes + first};
     float low = INFINITY, high = 0;
-    for (size_t k = 0; k < voxels; ++k) {
+    for (size_t k = first; k < end; ++k) {
         low = value[k] < low ? value[k] : low;
         high = value[k] > high ? value[k] : high;
     }
-    s->low = log((double)low);
-    s->unit = fmax((log((double)high) - s->low) / 255, 1e-6);
-    atn_parallel((int64_t)voxels, VOXELS, score_part, &x);
-    return vector(l, ATN_U8, (int64_t)voxels, bytes, &s->table);
+    double least[2] = {(double)low, -(double)high};
+    atn_status status = l->ranks ? atn_ranks_least(l->ranks, ATN_OK, least, 2) : ATN_OK;
+    s->low = log(least[0]);
+    s->unit = fmax((log(-least[1]) - s->low) / 255, 1e-6);
+    if (status == ATN_OK) atn_parallel((int64_t)(end - first), VOXELS, score_part, &x);
+    const lattice_layers made = {bytes, 1};
+    if (status == ATN_OK) status = lattice_layers_join(l->ctx, l->ranks, &s->coarse, &made, 1);
+    return status != ATN_OK ? status : vector(l, ATN_U8, (int64_t)voxels, bytes, &s->table);
 }
 
 static atn_status put_pull(atn_lattice *l, lattice_slot *s, int sharp, const float *value, const float *mean,
@@ -69,9 +75,11 @@ static atn_status put_pull(atn_lattice *l, lattice_slot *s, int sharp, const flo
     float *pull = atn_alloc(l->ctx, LATTICE_PULL * voxels * sizeof *pull);
     s->host_pull[sharp] = pull;
     if (!pull) return ATN_ERR_MEMORY;
-    lattice_pull_make(voxels, l->background_density, value, mean, pull);
-    s->packing[sharp] = lattice_pull_pack(&s->box, pull, words);
-    return vector(l, ATN_INT32, 2 * (int64_t)voxels, words, &s->pull[sharp]);
+    size_t first, end;
+    lattice_layers_own(l->ranks, &s->box, &first, &end);
+    lattice_pull_make(end - first, l->background_density, value + first, mean + 3 * first, pull + LATTICE_PULL * first);
+    atn_status status = lattice_pull_pack(l->ctx, l->ranks, &s->box, pull, words, &s->packing[sharp]);
+    return status != ATN_OK ? status : vector(l, ATN_INT32, 2 * (int64_t)voxels, words, &s->pull[sharp]);
 }
 
 static atn_status put_tables(atn_lattice *l, lattice_slot *s) {

@@ -106,21 +106,32 @@ typedef struct lattice_density {
 lattice_box lattice_box_make(double cutoff, double shift, double noise, const bool mirror[3]);
 size_t lattice_box_voxels(const lattice_box *box);
 /* One number of each voxel: the density. And, where mean is not NULL, the mean of the model's points there. expected:
- * the integral over the ball of the cut-off. ranks: who make the same table, each some of its layers; NULL: alone. */
+ * the integral over the ball of the cut-off. ranks: who make the same table, each some of its layers, and the others
+ * are zeros; NULL: alone. */
 struct atn_ranks;
 atn_status lattice_table_make(const atn_ctx *ctx, struct atn_ranks *ranks, const lattice_points *points,
                               const lattice_box *box, const lattice_density *density, float *value, float *mean,
                               double *expected);
 
+/* Voxels of this rank's layers; and arrays of which each has made those, whole on all; alone there is nothing to do. */
+void lattice_layers_own(const struct atn_ranks *ranks, const lattice_box *box, size_t *first, size_t *end);
+typedef struct lattice_layers {
+    void *data;
+    size_t bytes; /* of a voxel */
+} lattice_layers;
+atn_status lattice_layers_join(const atn_ctx *ctx, struct atn_ranks *ranks, const lattice_box *box,
+                               const lattice_layers *list, size_t n);
+
 /* Of each voxel LATTICE_PULL numbers: the chance that a neighbour is an atom of the model, where that one would be, the
  * logarithm of the density. */
 void lattice_pull_make(size_t voxels, double background, const float *value, const float *mean, float *pull);
-/* And as two words. */
+/* And as two words; ranks: they have their layers of `pull`, and get all of both. */
 typedef struct lattice_packing {
     double unit;              /* of places */
     double log_low, log_step; /* of logarithms */
 } lattice_packing;
-lattice_packing lattice_pull_pack(const lattice_box *box, float *pull, int32_t *words);
+atn_status lattice_pull_pack(const atn_ctx *ctx, struct atn_ranks *ranks, const lattice_box *box, float *pull,
+                             int32_t *words, lattice_packing *out);
 
 /* ---- neighbours ---- */
 /* A turn into the crystal that an atom may have; model -1: none. */

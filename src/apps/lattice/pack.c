@@ -4,6 +4,7 @@
 
 #include "base/extreme.h"
 #include "base/parallel.h"
+#include "ranks/ranks.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,6 +20,7 @@ typedef struct pulls {
     int32_t *words;
     lattice_packing packing;
     int64_t stretches;
+    size_t first, count;                                                            /* voxels that are packed here */
     double far[ATN_PARALLEL_MOST], low[ATN_PARALLEL_MOST], high[ATN_PARALLEL_MOST]; /* of each stretch */
 } pulls;
 
@@ -47,10 +49,10 @@ static uint32_t steps(double value, double step, uint32_t most) {
 static void span_part(void *user, int64_t from, int64_t to) {
     pulls *x = user;
     for (int64_t s = from; s < to; ++s) {
-        size_t voxels = lattice_box_voxels(x->box), end = lattice_stretch_begin(voxels, x->stretches, s + 1);
+        size_t end = lattice_stretch_begin(x->count, x->stretches, s + 1);
         double far = 1e-3, low = INFINITY, high = -INFINITY;
-        for (size_t k = lattice_stretch_begin(voxels, x->stretches, s); k < end; ++k) {
-            const float *pull = x->pull + LATTICE_PULL * k;
+        for (size_t k = lattice_stretch_begin(x->count, x->stretches, s); k < end; ++k) {
+            const float *pull = x->pull + LATTICE_PULL * (x->first + k);
             for (int c = 1; c < 4; ++c) far = atn_larger(far, fabs((double)pull[c]));
             low = atn_lesser(low, (double)pull[4]);
             high = atn_larger(high, (double)pull[4]);
@@ -59,19 +61,22 @@ static void span_part(void *user, int64_t from, int64_t to) {
     }
 }
 
-/* Units as fine as the largest numbers allow. */
-static lattice_packing units(pulls *x) {
+/* Units as fine as the largest numbers allow, of all ranks. */
+static atn_status units(pulls *x, atn_ranks *ranks) {
     double far = 1e-3, low = INFINITY, high = -INFINITY;
     atn_parallel(x->stretches, 1, span_part, x);
     for (int64_t s = 0; s < x->stretches; ++s)
         far = fmax(far, x->far[s]), low = fmin(low, x->low[s]), high = fmax(high, x->high[s]);
-    return (lattice_packing){far / (MOST[0] - 3), low, fmax((high - low) / MOST_LOG, 1e-9)};
+    double least[3] = {-far, low, -high};
+    atn_status status = ranks ? atn_ranks_least(ranks, ATN_OK, least, 3) : ATN_OK;
+    x->packing = (lattice_packing){-least[0] / (MOST[0] - 3), least[1], fmax((-least[2] - least[1]) / MOST_LOG, 1e-9)};
+    return status;
 }
 
 static void pack_part(void *user, int64_t first, int64_t to) {
     const pulls *x = user;
     const bool *mirror = x->box->mirror;
-    for (int64_t k = first; k < to; ++k) {
+    for (size_t k = x->first + (size_t)first; k < x->first + (size_t)to; ++k) {
         const float *from = x->pull + LATTICE_PULL * k;
         uint32_t word[2] = {0};
         for (int c = 2; c >= 0; --c) {
@@ -85,10 +90,16 @@ static void pack_part(void *user, int64_t first, int64_t to) {
     }
 }
 
-lattice_packing lattice_pull_pack(const lattice_box *box, float *pull, int32_t *words) {
-    size_t voxels = lattice_box_voxels(box);
-    pulls x = {.box = box, .pull = pull, .words = words, .stretches = lattice_stretches(voxels, 1)};
-    x.packing = units(&x);
-    atn_parallel((int64_t)voxels, PART, pack_part, &x);
-    return x.packing;
+atn_status lattice_pull_pack(const atn_ctx *ctx, atn_ranks *ranks, const lattice_box *box, float *pull, int32_t *words,
+                             lattice_packing *out) {
+    pulls x = {.box = box, .pull = pull, .words = words};
+    size_t end;
+    lattice_layers_own(ranks, box, &x.first, &end);
+    x.count = end - x.first;
+    x.stretches = lattice_stretches(x.count, 1);
+    atn_status status = units(&x, ranks);
+    if (status == ATN_OK) atn_parallel((int64_t)x.count, PART, pack_part, &x);
+    *out = x.packing;
+    const lattice_layers made[] = {{pull, LATTICE_PULL * sizeof *pull}, {words, 2 * sizeof *words}};
+    return status == ATN_OK ? lattice_layers_join(ctx, ranks, box, made, sizeof made / sizeof *made) : status;
 }

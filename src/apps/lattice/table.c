@@ -102,34 +102,36 @@ static double integral(const lattice_box *box, const double *sum) {
     return all * times;
 }
 
-/* Layers of one rank, as they travel: `most` of values, of means, of sums. */
-static void carry(const layers *of, const atn_ranks *ranks, int32_t rank, size_t most, char *parcel, bool out) {
-    size_t high = (size_t)of->box->size[2], first = atn_ranks_cut(ranks, high, rank);
-    size_t count = atn_ranks_cut(ranks, high, rank + 1) - first;
-    size_t voxels = (size_t)of->box->size[0] * (size_t)of->box->size[1], some = voxels * sizeof(float);
-    struct {
-        char *data;
-        size_t bytes; /* of a layer */
-    } const part[] = {{(char *)of->value, some}, {(char *)of->mean, 3 * some}, {(char *)of->sum, sizeof(double)}};
-    for (size_t k = 0; k < sizeof part / sizeof *part; ++k) {
-        if (!part[k].data) continue;
-        char *here = part[k].data + first * part[k].bytes;
-        memcpy(out ? parcel : here, out ? here : parcel, count * part[k].bytes);
-        parcel += most * part[k].bytes;
+void lattice_layers_own(const atn_ranks *ranks, const lattice_box *box, size_t *first, size_t *end) {
+    size_t layer = (size_t)box->size[0] * (size_t)box->size[1], count = (size_t)box->size[2];
+    *first = ranks ? layer * atn_ranks_cut(ranks, count, ranks->rank) : 0;
+    *end = layer * (ranks ? atn_ranks_cut(ranks, count, ranks->rank + 1) : count);
+}
+
+/* A rank's voxels of all arrays, `most` of each array, to a parcel or out of it. */
+static void carry(const atn_ranks *ranks, const lattice_box *box, int32_t rank, const lattice_layers *list, size_t n,
+                  char *parcel, bool out) {
+    size_t layer = (size_t)box->size[0] * (size_t)box->size[1], count = (size_t)box->size[2];
+    size_t first = layer * atn_ranks_cut(ranks, count, rank), end = layer * atn_ranks_cut(ranks, count, rank + 1);
+    size_t most = layer * (count / (size_t)ranks->count + 1);
+    for (size_t k = 0; k < n; ++k) {
+        char *here = (char *)list[k].data + first * list[k].bytes;
+        memcpy(out ? parcel : here, out ? here : parcel, (end - first) * list[k].bytes);
+        parcel += most * list[k].bytes;
     }
 }
 
-/* Each rank has filled its layers: all get those of all. */
-static atn_status join_layers(const atn_ctx *ctx, const layers *of, atn_ranks *ranks) {
-    size_t most = (size_t)of->box->size[2] / (size_t)ranks->count + 1;
-    size_t layer = (size_t)of->box->size[0] * (size_t)of->box->size[1] * (of->mean ? 4 : 1) * sizeof(float);
-    size_t bytes = most * (layer + sizeof(double));
+atn_status lattice_layers_join(const atn_ctx *ctx, atn_ranks *ranks, const lattice_box *box, const lattice_layers *list,
+                               size_t n) {
+    if (!ranks) return ATN_OK;
+    size_t layer = (size_t)box->size[0] * (size_t)box->size[1], bytes = 0;
+    for (size_t k = 0; k < n; ++k) bytes += layer * ((size_t)box->size[2] / (size_t)ranks->count + 1) * list[k].bytes;
     char *own = atn_zalloc(ctx, bytes), *all = atn_alloc(ctx, bytes * (size_t)ranks->count);
     atn_status status = own && all ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) carry(of, ranks, ranks->rank, most, own, true);
+    if (status == ATN_OK) carry(ranks, box, ranks->rank, list, n, own, true);
     status = atn_ranks_allgather(ranks, status, own, bytes, all);
     for (int32_t k = 0; k < ranks->count && status == ATN_OK; ++k)
-        carry(of, ranks, k, most, all + (size_t)k * bytes, false);
+        carry(ranks, box, k, list, n, all + (size_t)k * bytes, false);
     atn_free(ctx, own);
     atn_free(ctx, all);
     return status;
@@ -143,15 +145,15 @@ static void fill_own(void *user, int64_t low, int64_t high) {
 atn_status lattice_table_make(const atn_ctx *ctx, atn_ranks *ranks, const lattice_points *points,
                               const lattice_box *box, const lattice_density *density, float *value, float *mean,
                               double *expected) {
-    size_t voxels = lattice_box_voxels(box), count = (size_t)box->size[2];
-    double sum[2 * FINEST + 8];
+    size_t voxels = lattice_box_voxels(box), layer = voxels / (size_t)box->size[2], first, end;
+    double sum[2 * FINEST + 8] = {0};
     layers of = {points, box, density, value, mean, sum, 0};
     memset(value, 0, voxels * sizeof *value);
     if (mean) memset(mean, 0, 3 * voxels * sizeof *mean);
-    of.first = ranks ? (int64_t)atn_ranks_cut(ranks, count, ranks->rank) : 0;
-    int64_t end = (int64_t)(ranks ? atn_ranks_cut(ranks, count, ranks->rank + 1) : count);
-    atn_parallel(end - of.first, 1, fill_own, &of);
-    atn_status status = ranks ? join_layers(ctx, &of, ranks) : ATN_OK;
+    lattice_layers_own(ranks, box, &first, &end);
+    of.first = (int64_t)(first / layer);
+    atn_parallel((int64_t)(end / layer) - of.first, 1, fill_own, &of);
+    atn_status status = ranks ? atn_ranks_sum(ranks, ATN_OK, sum, (size_t)box->size[2]) : ATN_OK;
     *expected = status == ATN_OK ? integral(box, sum) : 0;
     return status == ATN_OK ? atn_check_cancel(ctx) : status;
 }
