@@ -60,7 +60,7 @@ static atn_status thin_all(atn_cli_align *a) {
 /* Scans that are left out are named on standard error; none placed is a failure. */
 static atn_status tell(const atn_cli_align *a) {
     atn_cli_call *call = a->r->call;
-    if (a->result.placed < 2) return atn_fail(call->ctx, ATN_ERR_INPUT, "no two of %zu scans fit each other", a->count);
+    if (a->result.placed < 2) return atn_fail(call->ctx, ATN_ERR_INPUT, "no two of %zu scans match", a->count);
     for (size_t k = 0; k < a->count; ++k)
         if (!a->result.scan[k]->placed)
             fprintf(call->err, "attune register: left out: %s: %s\n", a->paths[k], a->result.scan[k]->reason);

@@ -68,7 +68,8 @@ static atn_status add_folder(listing *l, const char *folder, const char *output)
         if (!known || !is_same(folder, entry->d_name, &written)) status = add(l, folder, entry->d_name);
     }
     closedir(open);
-    if (!status && l->count == first) status = atn_fail(l->ctx, ATN_ERR_INPUT, "%s: no files of points there", folder);
+    if (!status && l->count == first)
+        status = atn_fail(l->ctx, ATN_ERR_INPUT, "%s: no point clouds in this folder", folder);
     if (!status && l->paths) qsort(l->paths + first, l->count - first, sizeof *l->paths, by_name);
     return status;
 }

@@ -61,8 +61,8 @@ static atn_status not_found(const atn_cli_kernel *k) {
     atn_text names = {.ctx = k->call->ctx};
     for (const atn_embedded *s = ATN_SHIPPED; s->name; ++s)
         atn_text_printf(&names, "%s%s", names.length ? ", " : "", s->name);
-    atn_status status = atn_fail(k->call->ctx, ATN_ERR_IO, "%s: no such file, and no kernel that is shipped: %s",
-                                 k->name, atn_text_str(&names));
+    atn_status status =
+        atn_fail(k->call->ctx, ATN_ERR_IO, "%s: no such file or shipped kernel: %s", k->name, atn_text_str(&names));
     atn_text_free(&names);
     return status;
 }

@@ -30,7 +30,7 @@ static atn_status read_model(atn_cli_call *call, const char *path, atn_lattice_s
     snprintf(model->name, sizeof model->name, "%.*s", (int)strcspn(slash ? slash + 1 : path, "."),
              slash ? slash + 1 : path);
     if (points < 2)
-        return atn_fail(call->ctx, ATN_ERR_INPUT, "%s: a model has the atom in the middle and others", path);
+        return atn_fail(call->ctx, ATN_ERR_INPUT, "%s: a model needs a central atom and its neighbours", path);
     model->points = points - 1;
     double middle[3];
     atn_cloud *moved = NULL;

@@ -217,7 +217,8 @@ static atn_status lead(pool *c) {
     bool others = c->ranks->count > 1;
     atn_status status = ATN_OK;
     if (others && pthread_create(&thread, NULL, talk, c) != 0)
-        return atn_fail(c->rows->call->ctx, ATN_ERR_MEMORY, "no thread can be made for the other ranks");
+        return atn_fail(c->rows->call->ctx, ATN_ERR_MEMORY,
+                        "the thread that serves the other ranks could not be started");
     while (!status && atn_pieces_take(c->pieces, 0, !others, &from, &to) == ATN_PIECES_TAKEN) {
         double since = atn_clock_seconds();
         status = work_piece(c, (size_t)from, (size_t)to, keep_here);

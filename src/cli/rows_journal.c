@@ -47,7 +47,7 @@ atn_status rows_answer_unpack(const atn_ctx *ctx, const char *data, size_t bytes
         good = f.length[k] <= left;
         left -= good ? f.length[k] : 0;
     }
-    if (!good || left) return atn_fail(ctx, ATN_ERR_INPUT, "what came of some rows makes no sense");
+    if (!good || left) return atn_fail(ctx, ATN_ERR_INPUT, "invalid results were received for some rows");
     atn_text *const texts[3] = {&out->first_failed, &out->printed, &out->report};
     out->from = f.from, out->to = f.to, out->failed = f.failed;
     const char *at = data + sizeof f;

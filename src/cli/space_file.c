@@ -76,8 +76,8 @@ static atn_status not_found(const atn_cli_call *call, const char *name) {
     atn_text names = {.ctx = call->ctx};
     for (const atn_embedded *s = ATN_SHIPPED_SPACES; s->name; ++s)
         atn_text_printf(&names, "%s%s", names.length ? ", " : "", s->name);
-    atn_status status = atn_fail(call->ctx, ATN_ERR_IO, "%s: no such file, and no space that is shipped: %s", name,
-                                 atn_text_str(&names));
+    atn_status status =
+        atn_fail(call->ctx, ATN_ERR_IO, "%s: no such file or shipped space: %s", name, atn_text_str(&names));
     atn_text_free(&names);
     return status;
 }

@@ -170,8 +170,8 @@ static atn_status not_found(atn_cli_call *call, const char *name) {
     atn_text names = {.ctx = call->ctx};
     for (const atn_embedded *s = ATN_SHIPPED; s->name; ++s)
         atn_text_printf(&names, "%s%s", names.length ? ", " : "", s->name);
-    atn_status status = atn_fail(call->ctx, ATN_ERR_IO, "%s: no such file, and no kernel that is shipped: %s", name,
-                                 atn_text_str(&names));
+    atn_status status =
+        atn_fail(call->ctx, ATN_ERR_IO, "%s: no such file or shipped kernel: %s", name, atn_text_str(&names));
     atn_text_free(&names);
     return status;
 }

@@ -62,7 +62,7 @@ static atn_status read(source *s, atn_cloud *cloud) {
             status = cloud_faces_begin(cloud);
             if (status == ATN_OK) status = read_corners(s, cloud, rest);
         } else if (!((*word >= 'a' && *word <= 'z') || (*word >= 'A' && *word <= 'Z')))
-            return source_wrong(s, "'%.40s' is nothing that OBJ has", word);
+            return source_wrong(s, "unknown OBJ keyword '%.40s'", word);
     }
     if (status != ATN_OK) return status;
     if (vertices_of(cloud) == 0)

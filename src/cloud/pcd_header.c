@@ -174,7 +174,7 @@ atn_status pcd_header_read(source *s, atn_cloud *cloud, pcd_header *out) {
         if (strcmp(word, "COLUMNS") == 0) word = "FIELDS"; /* of old files */
         int k = 0;
         while (k < N_ENTRIES && strcmp(word, ENTRIES[k]) != 0) ++k;
-        if (k == N_ENTRIES) return source_wrong(s, "'%.40s' is nothing that a header of PCD has", word);
+        if (k == N_ENTRIES) return source_wrong(s, "unknown keyword '%.40s' in the PCD header", word);
         status = read_entry(&r, (enum entry)k, line);
     }
     return status == ATN_OK ? finish(&r) : status;

@@ -144,7 +144,7 @@ static atn_status read_line(reader *r, char *rest) {
     if (!word) return ATN_OK;
     for (size_t k = 0; k < sizeof LINES / sizeof *LINES; ++k)
         if (strcmp(word, LINES[k].word) == 0) return LINES[k].read(r, rest);
-    return source_wrong(r->s, "'%.40s' is nothing that a header of PLY has", word);
+    return source_wrong(r->s, "unknown keyword '%.40s' in the PLY header", word);
 }
 
 atn_status ply_header_read(source *s, atn_cloud *cloud, ply_header *out) {

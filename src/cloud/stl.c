@@ -141,7 +141,7 @@ static atn_status read_text(welder *w) {
         } else {
             size_t k = 0;
             while (k < 3 && strcmp(word, others[k]) != 0) ++k;
-            if (k == 3) return source_wrong(w->s, "'%.40s' is nothing that STL has", word);
+            if (k == 3) return source_wrong(w->s, "unknown STL keyword '%.40s'", word);
         }
     }
     if (status == ATN_OK && (open || !solids)) status = source_wrong(w->s, "the solid does not end");

@@ -236,7 +236,7 @@ static atn_status read_sealed(const atn_cache *cache, const char *path, atn_hash
         *length = count;
         (void)futimens(fd, NULL); /* used just now: last to be evicted */
     } else if (bytes) {
-        atn_log(cache->ctx, ATN_LOG_INFO, "%s: damaged, made anew", path);
+        atn_log(cache->ctx, ATN_LOG_INFO, "%s: damaged, built again", path);
         unlink(path);
         atn_free(cache->ctx, bytes);
     } else if (why) {

@@ -135,8 +135,8 @@ atn_status image_png_read(source *s, const atn_image_settings *options, raster *
     if (!j.png)
         return atn_ctx_refused(s->ctx) > j.refused
                    ? ATN_ERR_MEMORY
-                   : atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "%s: libpng is another one than attune was built with",
-                              s->name);
+                   : atn_fail(s->ctx, ATN_ERR_UNSUPPORTED,
+                              "%s: libpng differs from the version that attune was built with", s->name);
     j.info = png_create_info_struct(j.png);
     if (j.info)
         decode_or_return(&j);

@@ -100,7 +100,7 @@ atn_status atn_array_create_at(atn_device *device, const atn_array_info *given, 
         status = atn_fail(ctx, ATN_ERR_INPUT, "array: no address for its %zu bytes", s->bytes);
     if (status == ATN_OK && s->bytes) status = atn_buffer_at(device, address, s->bytes, &s->buffer);
     if (status == ATN_OK && s->bytes && !s->buffer)
-        status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "array: %s (%s) takes no memory of others'",
+        status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "array: %s (%s) cannot use memory of the caller",
                           atn_device_get_info(device)->name, atn_device_get_info(device)->backend);
     if (status != ATN_OK) {
         atn_array_free(array);
@@ -140,7 +140,7 @@ static atn_status view(const atn_array *parent, const atn_array *shape, atn_arra
 atn_status atn_array_view_range(atn_array *v, int64_t first, int64_t length, atn_array **out) {
     *out = NULL;
     if (v->rank != 1)
-        return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT, "view: a range is taken of a vector, not of a %s",
+        return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT, "view: a range is taken from a vector, not from a %s",
                         atn_rank_name(v->rank));
     if (!inside(first, length, v->size[0]))
         return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT,
@@ -153,7 +153,7 @@ atn_status atn_array_view_block(atn_array *m, int64_t first_row, int64_t first_c
                                 atn_array **out) {
     *out = NULL;
     if (m->rank != 2)
-        return atn_fail(atn_array_ctx(m), ATN_ERR_INPUT, "view: a block is taken of a matrix, not of a %s",
+        return atn_fail(atn_array_ctx(m), ATN_ERR_INPUT, "view: a block is taken from a matrix, not from a %s",
                         atn_rank_name(m->rank));
     if (!inside(first_column, columns, m->size[0]) || !inside(first_row, rows, m->size[1]))
         return atn_fail(
@@ -182,7 +182,7 @@ atn_status atn_array_view_matrix(atn_array *v, int64_t rows, int64_t columns, at
 atn_status atn_array_view_row(atn_array *m, int64_t row, atn_array **out) {
     *out = NULL;
     if (m->rank != 2)
-        return atn_fail(atn_array_ctx(m), ATN_ERR_INPUT, "view: a row is taken of a matrix, not of a %s",
+        return atn_fail(atn_array_ctx(m), ATN_ERR_INPUT, "view: a row is taken from a matrix, not from a %s",
                         atn_rank_name(m->rank));
     if (!inside(row, 1, m->size[1]))
         return atn_fail(atn_array_ctx(m), ATN_ERR_INPUT, "view: row %lld is not inside a matrix of %lld rows",
@@ -196,7 +196,7 @@ atn_status atn_array_view_row(atn_array *m, int64_t row, atn_array **out) {
 atn_status atn_array_view_plane(atn_array *v, int64_t plane, atn_array **out) {
     *out = NULL;
     if (v->rank != 3)
-        return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT, "view: a plane is taken of a volume, not of a %s",
+        return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT, "view: a plane is taken from a volume, not from a %s",
                         atn_rank_name(v->rank));
     if (!inside(plane, 1, v->size[2]))
         return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT, "view: plane %lld is not inside a volume of %lld planes",

@@ -157,7 +157,7 @@ static bool find_readers(const atn_plan *plan, int32_t array, int32_t writer, in
                        ((node->kind == ATN_NODE_MOVE || node->kind == ATN_NODE_LOOP) && node->to == read);
         }
     }
-    if (*count == 0) *why_not = "nobody reads it";
+    if (*count == 0) *why_not = "it is not read";
     for (int32_t k = 0; k < *count; ++k)
         if (plan->nodes[readers[k]].whole || plan->nodes[writer].whole)
             return *why_not = "a shipped program that is one kernel stays as it is", false;

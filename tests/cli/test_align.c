@@ -22,7 +22,7 @@ static int begin(void **state) {
 KIT_TEST(what_it_refuses) {
 #define THREE "@/views/scan00.ply @/views/scan01.ply @/views/scan02.ply "
     static const cli_refusal CASES[] = {
-        {"register @/bare", 1, "bare: no files of points there"},
+        {"register @/bare", 1, "bare: no point clouds in this folder"},
         {"register @/views --init identity", 2, "--init is for two clouds, not for many"},
         {"register " THREE "--transform affine", 2, "multiway registration is rigid"},
         {"register " THREE "-o x.stl", 2, "points cannot be written to"},
@@ -122,7 +122,7 @@ KIT_TEST(none_fits) {
                            "--truth @/views/truth.json");
     assert_int_equal(r.code, 1);
     assert_null(strstr(r.out, "from the truth")); /* nothing was placed that could be off */
-    assert_non_null(strstr(r.err, "no two of 3 scans fit each other"));
+    assert_non_null(strstr(r.err, "no two of 3 scans match"));
     assert_non_null(strstr(r.out, "its points are collinear or coincide"));
     cli_drop(&r);
 }

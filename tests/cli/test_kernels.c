@@ -152,7 +152,7 @@ KIT_TEST(run_refuses) {
         {"run $/mv.xml --device host", 1, "nothing is bound to 'A', a matrix of SP"},
         {"run $/mv.xml --device host --define OTHER=SP --bind b=@/wide.npy", 1,
          "'b' is a vector of SP (USED_FLOAT=SP by default); the file holds a vector of DP"},
-        {"run @/none.xml", 1, "none.xml: no such file, and no kernel that is shipped: above, "},
+        {"run @/none.xml", 1, "none.xml: no such file or shipped kernel: above, "},
         {"run", 2, "needs KERNEL"},
         {"run scale --define USED_FLOAT=SP --device host --bind A=@/A.npy --out B=@/never.npy", 1,
          "'factor' (SP) has no default"},

@@ -122,7 +122,7 @@ KIT_TEST(refusals) {
         {"lattice @/nan.xyz --device host", 1, "nan.xyz"},
         {"lattice @/two.xyz --device host", 1, "has 2 frames"},
         {"lattice @/nowhere.pos --device host", 1, "nowhere.pos"},
-        {"lattice @/frame.pos --models @/point.xyz --device host", 1, "the atom in the middle and others"},
+        {"lattice @/frame.pos --models @/point.xyz --device host", 1, "a central atom and its neighbours"},
         {"lattice @/frame.pos --models @/pair.xyz --device host", 1, "has one point"},
     };
     size_t length;

@@ -47,7 +47,7 @@ static const refusal PLY_FILES[] = {
               PLY("element vertex 1\nproperty float x\nproperty float y\nproperty list uchar float z\n") "1 2 1 3\n"),
      "there is no column 'z'"},
     {KIT_FILE("a.ply", PLY(VERTEX("0") "element empty 1000000000000\n")), "element empty has no properties"},
-    {KIT_FILE("a.ply", PLY("surprise\n")), "'surprise' is nothing that a header of PLY has"},
+    {KIT_FILE("a.ply", PLY("surprise\n")), "unknown keyword 'surprise' in the PLY header"},
     {KIT_FILE("a.ply", "ply\nfor\0mat"), "a.ply:2: a zero byte where text is expected"},
     {KIT_FILE("a.ply", PLY(VERTEX("1000000000000")) "1 2 3\n"),
      "1000000000000 of element vertex need at least 6 bytes each; 6 bytes are left"},
@@ -70,7 +70,7 @@ static const refusal PLY_FILES[] = {
 };
 
 static const refusal PCD_FILES[] = {
-    {KIT_FILE("a.pcd", "nothing\n"), "a.pcd:1: 'nothing' is nothing that a header of PCD has"},
+    {KIT_FILE("a.pcd", "nothing\n"), "a.pcd:1: unknown keyword 'nothing' in the PCD header"},
     {KIT_FILE("a.pcd", "# .PCD v0.7\nVERSION 0.7\n"), "a.pcd:2: the header does not end; it ends with DATA"},
     {KIT_FILE("a.pcd", "VERSION 0.7\nDATA ascii\n"), "the header has no FIELDS"},
     {KIT_FILE("a.pcd", "VERSION 0.7\nSIZE 4 4 4\nDATA ascii\n"), "SIZE before FIELDS"},
@@ -149,14 +149,14 @@ static const refusal TEXT_FILES[] = {
     {KIT_FILE("a.obj", "v 1 2\n"), "a.obj:1: a vertex of 2 numbers; three are needed"},
     {KIT_FILE("a.obj", "v 1 2 c\n"), "'c' is not a number"},
     {KIT_FILE("a.obj", "v 1 2 \\\n3\n"), "goes on in the next line is not read"},
-    {KIT_FILE("a.obj", "v 1 2 3\n1 2 3\n"), "a.obj:2: '1' is nothing that OBJ has"},
+    {KIT_FILE("a.obj", "v 1 2 3\n1 2 3\n"), "a.obj:2: unknown OBJ keyword '1'"},
     {KIT_FILE("a.stl", "solid a\n"), "the solid does not end"},
     {KIT_FILE("a.stl", "solid a\nendsolid\nendsolid\n"), "endsolid where the other one is expected"},
     {KIT_FILE("a.stl", "solid a\nendsolid\nvertex 1 2 3\n"), "a.stl:3: 'vertex' outside a solid"},
     {KIT_FILE("a.stl", "solid a\nvertex 1 2 3\nendfacet\n"), "a facet of 1 vertices; three are needed"},
     {KIT_FILE("a.stl", "solid a\nvertex 1 2\n"), "a vertex of 2 numbers"},
     {KIT_FILE("a.stl", "solid a\nvertex 1 2 q\n"), "'q' is not a number"},
-    {KIT_FILE("a.stl", "solid a\nsphere\n"), "'sphere' is nothing that STL has"},
+    {KIT_FILE("a.stl", "solid a\nsphere\n"), "unknown STL keyword 'sphere'"},
 };
 
 #define EIGHTY "12345678901234567890123456789012345678901234567890123456789012345678901234567890"

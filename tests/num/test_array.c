@@ -20,9 +20,9 @@ KIT_TEST(shapes_are_checked) {
               atn_array_create_matrix(device, ATN_DP2, (int64_t)1 << 31, (int64_t)1 << 31, 0, &a));
     kit_ok(ctx, atn_array_create_matrix(device, ATN_SP, 4, 5, 7, &m));
     kit_ok(ctx, atn_array_create_vector(device, ATN_SP, 5, &v));
-    kit_fails(ctx, ATN_ERR_INPUT, "a range is taken of a vector", atn_array_view_range(m, 0, 1, &a));
-    kit_fails(ctx, ATN_ERR_INPUT, "a block is taken of a matrix", atn_array_view_block(v, 0, 0, 1, 1, &a));
-    kit_fails(ctx, ATN_ERR_INPUT, "a row is taken of a matrix", atn_array_view_row(v, 0, &a));
+    kit_fails(ctx, ATN_ERR_INPUT, "a range is taken from a vector", atn_array_view_range(m, 0, 1, &a));
+    kit_fails(ctx, ATN_ERR_INPUT, "a block is taken from a matrix", atn_array_view_block(v, 0, 0, 1, 1, &a));
+    kit_fails(ctx, ATN_ERR_INPUT, "a row is taken from a matrix", atn_array_view_row(v, 0, &a));
     kit_fails(ctx, ATN_ERR_INPUT, "3 elements from 3 on are not inside a vector of 5",
               atn_array_view_range(v, 3, 3, &a));
     kit_fails(ctx, ATN_ERR_INPUT, "not inside", atn_array_view_range(v, INT64_MAX, 2, &a));
@@ -67,8 +67,9 @@ KIT_TEST(volumes) {
     assert_memory_equal(half, from + 12, sizeof half);
     assert_int_equal(atn_array_info_of(plane).shape[2], 1);
     kit_fails(ctx, ATN_ERR_INPUT, "plane 2 is not inside a volume of 2 planes", atn_array_view_plane(v, 2, &m));
-    kit_fails(ctx, ATN_ERR_INPUT, "a plane is taken of a volume, not of a matrix", atn_array_view_plane(plane, 0, &m));
-    kit_fails(ctx, ATN_ERR_INPUT, "a row is taken of a matrix, not of a volume", atn_array_view_row(v, 0, &m));
+    kit_fails(ctx, ATN_ERR_INPUT, "a plane is taken from a volume, not from a matrix",
+              atn_array_view_plane(plane, 0, &m));
+    kit_fails(ctx, ATN_ERR_INPUT, "a row is taken from a matrix, not from a volume", atn_array_view_row(v, 0, &m));
     kit_ok(ctx, atn_array_save(v, path));
     kit_ok(ctx, atn_array_load(device, path, &back));
     info = atn_array_info_of(back);

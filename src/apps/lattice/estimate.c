@@ -233,11 +233,11 @@ static atn_status check_constants(const atn_lattice *l, double density, double s
         const atn_lattice_model *model = &l->settings.model[m];
         double volume = lattice_kind_volume(model->name, model->constant), filled = density * volume;
         if (model->points || model->constant == 0 || (sparse * volume < 1.25 && filled > 0.02)) continue;
-        return atn_fail(
-            l->ctx, ATN_ERR_INPUT,
-            "lattice: a constant of %g for %s cannot be right: the frame has %.4g atoms a cubic Angstrom, which would "
-            "fill %.3g of its sites; with all sites filled it is %.3g",
-            model->constant, model->name, density, filled, lattice_kind_constant(model->name, 1 / density));
+        return atn_fail(l->ctx, ATN_ERR_INPUT,
+                        "lattice: a constant of %g for %s cannot be right: the frame has %.4g atoms per cubic "
+                        "Angstrom, which would "
+                        "fill %.3g of its sites; with all sites filled it is %.3g",
+                        model->constant, model->name, density, filled, lattice_kind_constant(model->name, 1 / density));
     }
     return ATN_OK;
 }

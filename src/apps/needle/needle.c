@@ -167,7 +167,9 @@ static atn_status check_settings(const atn_ctx *ctx, atn_needle_match_settings *
                         ATN_NEEDLE_MOST_ROUNDS);
     if (s->least == 0) s->least = 0.3;
     if (!(s->least > 0 && s->least <= 1))
-        return atn_fail(ctx, ATN_ERR_INPUT, "needle: the least share is above 0 and at most 1, not %g", s->least);
+        return atn_fail(ctx, ATN_ERR_INPUT,
+                        "needle: the required fraction of matched points must be above 0 and at most 1, not %g",
+                        s->least);
     if (s->most_combinations == 0) s->most_combinations = 1 << 20;
     if (s->most_combinations < 1 || s->most_combinations > 1 << 28)
         return atn_fail(ctx, ATN_ERR_INPUT, "needle: a round has 1 to 2^28 combinations at most");

@@ -134,7 +134,7 @@ atn_status reg_plan_memory(reg_problem *p) {
         return refuse(p, fixed + (can ? n.source / MOST_PARTS : n.source), there, shared ? "" : " on the device");
     p->parts = parts < 2 ? 2 : (int32_t)parts;
     atn_log(p->engine.ctx, ATN_LOG_INFO,
-            "register: %.3g GB are wanted and %.3g GB are there: the source goes in %d parts", (fixed + n.source) / 1e9,
-            there / 1e9, p->parts);
+            "register: %.3g GB needed, %.3g GB available: the source is processed in %d parts",
+            (fixed + n.source) / 1e9, there / 1e9, p->parts);
     return ATN_OK;
 }

@@ -136,7 +136,7 @@ atn_status reg_near_update(reg_engine *e, reg_near *near, reg_side *rows, reg_si
     const atn_ctx *ctx = e->ctx;
     geom_pose back, relative;
     if (!geom_pose_invert(column_pose, &back))
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: the map found for the points has no inverse");
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: the transform found is singular");
     relative = geom_pose_compose(&back, row_pose);
     reach *= geom_pose_stretch(&back);
     slack *= geom_pose_stretch(&back);

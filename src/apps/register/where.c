@@ -48,7 +48,7 @@ reg_where reg_where_begin(atn_device *asked, const atn_register_settings *settin
     if (!reg_sooner_on_host(atn_device_get_info(asked), settings, most, atn_parallel_workers())) return where;
     if ((where.beside = host_of(asked))) where.device = where.beside->device;
     if (where.beside)
-        atn_log(atn_device_ctx(asked), ATN_LOG_INFO, "register: at most %zu points: the host has them sooner than %s",
+        atn_log(atn_device_ctx(asked), ATN_LOG_INFO, "register: at most %zu points: faster on the host than on %s",
                 most, atn_device_get_info(asked)->name);
     return where;
 }

@@ -110,7 +110,7 @@ static bool visit(void *user, const int32_t *levels) {
     memcpy(s->tried[s->tuned->tried++].level, levels, sizeof s->tried->level);
     s->status = atn_text_status(&text);
     if (s->status == ATN_OK && !unwrap_knobs_read(atn_text_str(&text), &knobs))
-        s->status = atn_fail(s->ctx, ATN_ERR_INPUT, "the space's point '%s' is not of the knobs that there are",
+        s->status = atn_fail(s->ctx, ATN_ERR_INPUT, "'%s' of the search space has unknown tuning parameters",
                              atn_text_str(&text));
     if (s->status == ATN_OK) s->status = atn_wisdom_begin(s->wisdom, &s->key, atn_text_str(&text), &starts);
     if (s->status == ATN_OK) s->status = measure(s, &knobs, &seconds, &error);

@@ -293,7 +293,7 @@ KIT_TEST(refusals) {
         {{.roll_deg = {NAN, 5, 1}}, "not finite"},
         {{.rounds = -1}, "rounds"},
         {{.rounds = 17}, "rounds"},
-        {{.least = 2}, "least share"},
+        {{.least = 2}, "required fraction"},
         {{.axis = {1, 0, 0}}, "no z component"},
         {{.has_start = true, .start = {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2}}, "not rigid"},
         {{.has_start = true, .start = {-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}}, "not rigid"},
