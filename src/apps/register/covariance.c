@@ -1,12 +1,11 @@
 /* How sure the pose is: the sandwich H^-1 B H^-1 of an estimate that the sums of the polish make 0, widened by what the
  * estimate cannot see of itself.
- * H, the curvature: differences of the gradient at poses a deviation away on either side, with pairs found anew, since
- * pairs follow along a surface, and in noise even across it. B, how much the gradient would differ for other points of
- * the same surfaces (covariance_scatter.c). What both clouds get wrong together shows when they change places: each
- * target point and its nearest source point ask for another pose, and where that is farther away than B explains, the
- * covariance grows by most of what explains it: that pose errs, too. Where points of both clouds are the same ones,
- * noise aside, methods that fit points are held against pairs that count alike in all directions. A twist (w, v) moves
- * a point p to p + w x p + v. */
+ * H, the curvature (covariance_curvature.c), has pairs that follow along a surface, and in noise even across it. B, how
+ * much the gradient would differ for other points of the same surfaces (covariance_scatter.c). What both clouds get
+ * wrong together shows when they change places: each target point and its nearest source point ask for another pose,
+ * and where that is farther away than B explains, the covariance grows by most of what explains it: that pose errs,
+ * too. Where points of both clouds are the same ones, noise aside, methods that fit points are held against pairs that
+ * count alike in all directions. A twist (w, v) moves a point p to p + w x p + v. */
 #include "apps/register/covariance.h"
 
 #include "base/memory.h"
@@ -16,12 +15,12 @@
 #include <math.h>
 #include <string.h>
 
-static const double SEEN = 9;        /* distance squared, in deviations, up to which clouds that change places agree */
-static const double OWN = 0.75;      /* of what is farther, the share that the covariance grows by */
-static const double PULL = 0.008;    /* spacings that the source is drawn to the target's middle, a radius away */
-static const double HELD = 0.5;      /* where less is left of the curvature, other methods may well be better */
-static const double REACH = 4;       /* spacings within which another method's answer has its pairs */
-enum { THIN = 4096, MANY = 131072 }; /* points that H is taken from, and the step of clouds that change places */
+static const double SEEN = 9;     /* distance squared, in deviations, up to which clouds that change places agree */
+static const double OWN = 0.75;   /* of what is farther, the share that the covariance grows by */
+static const double PULL = 0.008; /* spacings that the source is drawn to the target's middle, a radius away */
+static const double HELD = 0.5;   /* where less is left of the curvature, other methods may well be better */
+static const double REACH = 4;    /* spacings within which another method's answer has its pairs */
+enum { MANY = 131072 };           /* points that the step of clouds that change places is taken from */
 
 /* ---- small matrices ---- */
 
@@ -60,7 +59,7 @@ static void outside(const reg_problem *p, const double c[36], double out[36]) {
     multiply(half, turned, out);
 }
 
-/* ---- H ---- */
+/* ---- the clouds change places ---- */
 
 /* Some blocks of a side, with their shapes: sums over them are as good as sums over all. */
 typedef struct thinned {
@@ -94,55 +93,18 @@ static atn_status gradient(reg_polish_state *s, const geom_pose *pose) {
     return reg_polish_step(s, pose, REG_POLISH_NEAREST * s->surface->spacing);
 }
 
-static geom_pose beside(const geom_pose *at, int direction, double step) {
-    double twist[6] = {0};
-    twist[direction] = step;
-    geom_pose by = geom_pose_exp(twist);
-    return geom_pose_compose(&by, at);
-}
-
-/* How far the poses that the curvature is taken from move a point: one list serves them all. */
-static double slack_of(const reg_polish_state *s, const geom_pose *at) {
-    double most = 0;
-    for (int k = 0; k < 12; ++k) {
-        geom_pose pose = beside(at, k / 2, k % 2 ? -sqrt(s->scale2) : sqrt(s->scale2));
-        most = fmax(most, reg_motion(s->p, at, &pose));
-    }
-    return 1.001 * most;
-}
-
-/* -dg / dtheta by central differences, made symmetric. */
-static atn_status curvature(reg_polish_state *s, const geom_pose *at, double h[36]) {
-    double step = sqrt(s->scale2);
-    for (int d = 0; d < 6; ++d)
-        for (int side = 0; side < 2; ++side) {
-            double sign = side ? -1 : 1;
-            geom_pose pose = beside(at, d, sign * step);
-            atn_status status = gradient(s, &pose);
-            if (status != ATN_OK) return status;
-            for (int i = 0; i < 6; ++i) h[6 * i + d] = (side ? h[6 * i + d] : 0) - sign * s->g[i] / (2 * step);
-        }
-    for (int i = 0; i < 6; ++i)
-        for (int j = 0; j < i; ++j) h[6 * i + j] = h[6 * j + i] = (h[6 * i + j] + h[6 * j + i]) / 2;
-    return ATN_OK;
-}
-
-/* Sums over a side against the other, with the scale of `like`; over fewer points of it where it has many. */
-static atn_status open_like(const reg_polish_state *like, bool swapped, reg_surface *surface, thinned *few,
-                            reg_polish_state *out) {
+/* Sums over the target against the source, with the scale of `like`; over fewer points of it where it has many. */
+static atn_status open_back(const reg_polish_state *like, reg_surface *surface, thinned *few, reg_polish_state *out) {
     reg_problem *p = like->p;
     const reg_surface *from = like->surface;
-    reg_side *rows = swapped ? like->target : like->source, *columns = swapped ? like->source : like->target;
+    reg_side *rows = like->target, *columns = like->source;
     atn_status status = ATN_OK;
-    *surface = (reg_surface){.level = from->level,
-                             .spacing = from->spacing,
-                             .source = swapped ? from->target : from->source,
-                             .target = swapped ? from->source : from->target};
+    *surface =
+        (reg_surface){.level = from->level, .spacing = from->spacing, .source = from->target, .target = from->source};
     *few = (thinned){0};
     *out = (reg_polish_state){0};
-    size_t most = swapped ? MANY : THIN;
-    if (rows->count > most) {
-        status = thin(p, rows, surface->source, most, few);
+    if (rows->count > MANY) {
+        status = thin(p, rows, surface->source, MANY, few);
         if (status != ATN_OK) return status;
         rows = &few->side;
         surface->source = few->shape;
@@ -153,24 +115,6 @@ static atn_status open_like(const reg_polish_state *like, bool swapped, reg_surf
     return status;
 }
 
-/* H as all points have it. */
-static atn_status curvature_of(const reg_polish_state *s, const geom_pose *pose, double h[36]) {
-    reg_surface surface;
-    thinned few;
-    reg_polish_state sums;
-    atn_status status = open_like(s, false, &surface, &few, &sums);
-    sums.slack = slack_of(s, pose);
-    if (status == ATN_OK) status = gradient(&sums, pose);
-    double by = status == ATN_OK && sums.weight > 0 ? s->weight / sums.weight : 0;
-    if (status == ATN_OK) status = curvature(&sums, pose, h);
-    for (int i = 0; i < 36 && status == ATN_OK; ++i) h[i] *= by;
-    reg_polish_close(&sums);
-    thinned_free(&few, s->p);
-    return status;
-}
-
-/* ---- the clouds change places ---- */
-
 /* The step (a twist about the target's frame) that target points and their nearest source points ask for. */
 static atn_status step_back(const reg_polish_state *s, const geom_pose *pose, double out[6], bool *told) {
     reg_surface surface;
@@ -180,7 +124,7 @@ static atn_status step_back(const reg_polish_state *s, const geom_pose *pose, do
     double inverse[36], twist[6];
     *told = false;
     if (!geom_pose_invert(pose, &back)) return ATN_OK;
-    atn_status status = open_like(s, true, &surface, &few, &sums);
+    atn_status status = open_back(s, &surface, &few, &sums);
     if (status == ATN_OK) status = gradient(&sums, &back);
     if (status == ATN_OK && geom_invert_symmetric(6, sums.h, inverse)) {
         apply(inverse, sums.g, twist);
@@ -240,7 +184,7 @@ static atn_status gather(reg_polish_state *s, const geom_pose *pose, evidence *o
     atn_status status = reg_scattering_open(s, pose, &out->terms);
     if (status == ATN_OK && aside) atn_aside_begin(s->p->engine.ctx, &beside, reg_scatter, &out->terms, threads);
     if (status == ATN_OK && !aside) reg_scatter(&out->terms);
-    if (status == ATN_OK && (aside || out->terms.told)) status = curvature_of(s, pose, out->h);
+    if (status == ATN_OK && (aside || out->terms.told)) status = reg_curvature(s, pose, out->h);
     if (status == ATN_OK && (aside || out->terms.told)) status = step_back(s, pose, out->back, &out->told);
     atn_aside_end(&beside);
     reg_scattering_free(&out->terms);

@@ -1,4 +1,4 @@
-/* What pairs of the polish add to its gradient, and how much that scatters. */
+/* What pairs of the polish add to its gradient, how much that scatters, and how it changes with the pose. */
 #ifndef ATN_APPS_REGISTER_COVARIANCE_H
 #define ATN_APPS_REGISTER_COVARIANCE_H
 
@@ -24,5 +24,8 @@ typedef struct reg_scattering {
 atn_status reg_scattering_open(reg_polish_state *s, const geom_pose *pose, reg_scattering *out);
 void reg_scatter(void *scattering);                   /* fills b, told and status; of the host alone */
 void reg_scattering_free(reg_scattering *scattering); /* zeroed ones are fine */
+
+/* -dg / dtheta at `pose`, where the last step was, with pairs that follow; as all points have it. */
+atn_status reg_curvature(const reg_polish_state *s, const geom_pose *pose, double h[36]);
 
 #endif

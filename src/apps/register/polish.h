@@ -21,7 +21,7 @@ typedef struct reg_polish_state {
     bool quiet;       /* steps are no iterations that anybody is told of */
     bool whole;       /* they are all there is of a method: as many as its iterations, and the last pose stays */
     bool lost;        /* no pair within reach */
-    double slack;     /* how far poses to come move points from where they are now, where that is known */
+    double slack;     /* as in reg_near_update */
     double scale2;    /* deviation squared of the square root of q */
     double h[36], g[6];
     double weight, cost;
@@ -34,8 +34,9 @@ atn_status reg_polish_open(reg_problem *p, const reg_surface *surface, reg_side 
                            reg_polish_state *out);
 void reg_polish_close(reg_polish_state *s); /* zeroed ones are fine */
 
-/* The nearest target point within `reach` of each source point at `pose`, with its W and q; scale2 unless settled; h =
- * sum of J^T W J, g = sum of J^T W d, weighed; the other sums. */
+/* The nearest target point within `reach` of each source point at `pose`, with its W and q. */
+atn_status reg_polish_pairs(reg_polish_state *s, const geom_pose *pose, double reach);
+/* These; scale2 unless settled; h = sum of J^T W J, g = sum of J^T W d, weighed; the other sums. */
 atn_status reg_polish_step(reg_polish_state *s, const geom_pose *pose, double reach);
 
 /* What the pairs of the last step added to g, `per` neighbours in a column: where their source points are, in the mean

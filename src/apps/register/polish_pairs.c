@@ -93,13 +93,17 @@ static atn_status add_up(reg_polish_state *s, const geom_pose *pose) {
     return status;
 }
 
-atn_status reg_polish_step(reg_polish_state *s, const geom_pose *pose, double reach) {
+atn_status reg_polish_pairs(reg_polish_state *s, const geom_pose *pose, double reach) {
     reg_engine *e = &s->p->engine;
     atn_status status = reg_place(e, s->source, pose);
     if (status == ATN_OK) status = reg_place(e, s->target, &GEOM_IDENTITY);
     if (status == ATN_OK) status = reg_partners(e, s->source, s->target, reach, s->slack);
     if (status == ATN_OK) status = reg_side_pairs(s->source);
-    if (status == ATN_OK) status = weigh(s, pose, reach);
+    return status == ATN_OK ? weigh(s, pose, reach) : status;
+}
+
+atn_status reg_polish_step(reg_polish_state *s, const geom_pose *pose, double reach) {
+    atn_status status = reg_polish_pairs(s, pose, reach);
     if (status == ATN_OK && !s->settled) status = find_scale(s);
     return status == ATN_OK ? add_up(s, pose) : status;
 }

@@ -1,0 +1,129 @@
+/* The curvature of the polish: differences of its gradient at poses a deviation away on either side, with pairs found
+ * anew. The points of all these poses are one cloud of many copies, so that pairs of all of them are found and weighed
+ * at once; copies of a block follow each other, and lie so close together that their lists are found as soon as one. */
+#include "apps/register/covariance.h"
+#include "apps/register/share.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WAYS = 12, COPIES = WAYS + 1 }; /* either way along six twists; and not at all */
+enum { THIN = 2048 };                  /* points that are copied, of all: sums over some are as good */
+
+typedef struct copying {
+    const reg_side *from;
+    geom_pose by[COPIES];
+    reg_side *to;
+} copying;
+
+static void copy_blocks(void *user, int64_t first, int64_t end) {
+    const copying *t = user;
+    size_t block = t->from->block;
+    for (size_t b = (size_t)first; b < (size_t)end; ++b)
+        for (size_t c = 0; c < COPIES; ++c) {
+            size_t there = b * COPIES + c;
+            if (t->to->species) t->to->species[there] = t->from->species[b];
+            for (size_t k = 0; k < block; ++k) {
+                size_t own = b * block + k, to = there * block + k;
+                double at[3], moved[3];
+                for (int axis = 0; axis < 3; ++axis) at[axis] = t->from->position[axis][own];
+                geom_pose_apply(&t->by[c], at, moved);
+                for (int axis = 0; axis < 3; ++axis) t->to->position[axis][to] = moved[axis];
+                t->to->weight[to] = t->from->weight[own];
+                t->to->origin[to] = (uint32_t)own;
+            }
+        }
+}
+
+/* Where `pose` sends a copy is where the pose beside it would send the point. */
+static void find_ways(const geom_pose *pose, double step, geom_pose by[COPIES]) {
+    geom_pose back = GEOM_IDENTITY;
+    (void)geom_pose_invert(pose, &back); /* it is rigid */
+    for (int c = 0; c < COPIES; ++c) {
+        double twist[6] = {0};
+        if (c < WAYS) twist[c / 2] = c % 2 ? -step : step;
+        geom_pose beside = geom_pose_exp(twist), there = geom_pose_compose(&beside, pose);
+        by[c] = geom_pose_compose(&back, &there);
+    }
+}
+
+static atn_status copy_all(reg_engine *e, const reg_side *from, const geom_pose *pose, double step, reg_side *out) {
+    copying t = {.from = from, .to = out};
+    *out = (reg_side){.device = from->device,
+                      .type = from->type,
+                      .count = COPIES * from->count,
+                      .block = from->block,
+                      .blocks = COPIES * from->blocks,
+                      .padded = COPIES * from->padded};
+    find_ways(pose, step, t.by);
+    atn_status status = reg_side_room(out, from->species != NULL);
+    if (status == ATN_OK) {
+        atn_parallel((int64_t)from->blocks, 16, copy_blocks, &t);
+        reg_side_enclose(out);
+        status = reg_side_add_weights(out, e->ctx);
+    }
+    return status;
+}
+
+/* The shapes that the copies have: those of one block in `every`. */
+static atn_status copy_shapes(reg_engine *e, atn_array *shape, size_t every, const reg_side *copies, atn_array **out) {
+    size_t block = copies->block;
+    int32_t *from = atn_alloc(e->ctx, copies->padded * sizeof *from);
+    if (!from) return ATN_ERR_MEMORY;
+    for (size_t r = 0; r < copies->padded; ++r) from[r] = (int32_t)(r / (block * COPIES) * every * block + r % block);
+    atn_status status = reg_surface_take(e, shape, from, copies->padded, out);
+    atn_free(e->ctx, from);
+    return status;
+}
+
+/* The gradients of all copies, and what pairs weigh in them. */
+static atn_status gradients(reg_polish_state *s, const geom_pose *pose, double g[COPIES][6], double weight[COPIES]) {
+    const atn_ctx *ctx = s->p->engine.ctx;
+    size_t blocks = s->source->blocks;
+    atn_array *terms = NULL;
+    double *number = atn_alloc(ctx, REG_POLISH_TERM * blocks * sizeof *number);
+    atn_status status = number ? reg_polish_pairs(s, pose, REG_POLISH_NEAREST * s->surface->spacing) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = reg_polish_terms(s, pose, s->source->block, &terms);
+    if (status == ATN_OK) status = reg_array_get(terms, REG_POLISH_TERM * blocks, number);
+    for (size_t b = 0; b < blocks && status == ATN_OK; ++b) {
+        for (int i = 0; i < 6; ++i) g[b % COPIES][i] += number[(size_t)(3 + i) * blocks + b];
+        weight[b % COPIES] += number[(REG_POLISH_TERM - 1) * blocks + b];
+    }
+    atn_array_free(terms);
+    atn_free(ctx, number);
+    return status;
+}
+
+/* By central differences, made symmetric. */
+static void differ(const double g[COPIES][6], double step, double by, double h[36]) {
+    for (int d = 0; d < 6; ++d)
+        for (int i = 0; i < 6; ++i) h[6 * i + d] = by * (g[2 * d + 1][i] - g[2 * d][i]) / (2 * step);
+    for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < i; ++j) h[6 * i + j] = h[6 * j + i] = (h[6 * i + j] + h[6 * j + i]) / 2;
+}
+
+atn_status reg_curvature(const reg_polish_state *s, const geom_pose *pose, double h[36]) {
+    reg_engine *e = &s->p->engine;
+    size_t every = s->source->count > THIN ? s->source->padded / THIN + 1 : 1;
+    double step = sqrt(s->scale2), g[COPIES][6] = {{0}}, weight[COPIES] = {0};
+    reg_side some = {0}, copies = {0};
+    reg_polish_state sums = {0};
+    reg_surface surface = {.level = s->surface->level, .spacing = s->surface->spacing, .target = s->surface->target};
+    atn_status status = reg_side_sample(e, s->source, every, &some);
+    if (status == ATN_OK) status = copy_all(e, &some, pose, step, &copies);
+    if (status == ATN_OK) status = copy_shapes(e, s->surface->source, every, &copies, &surface.source);
+    if (status == ATN_OK) status = reg_polish_open(s->p, &surface, &copies, s->target, &sums);
+    sums.scale2 = s->scale2;
+    sums.slack = -1; /* one step is all */
+    if (status == ATN_OK) status = gradients(&sums, pose, g, weight);
+    differ((const double(*)[6])g, step, weight[WAYS] > 0 ? s->weight / weight[WAYS] : 0, h);
+    reg_polish_close(&sums);
+    atn_array_free(surface.source);
+    reg_engine_forget(e, &copies);
+    reg_side_free(&copies);
+    reg_side_free(&some);
+    return status == ATN_OK ? reg_share_same(e, h, 36 * sizeof *h) : status;
+}
