@@ -82,7 +82,7 @@ KIT_TEST(turns_cover) {
         double symmetry[LATTICE_MOST_SYMMETRIES][4], worst = 0;
         bool mirror[3];
         lattice_points p = points_of(NAMES[kind], 4, 7);
-        lattice_turns turns;
+        lattice_turns turns = {0};
         atn_random random;
         atn_random_seed(&random, 3);
         int32_t n = lattice_points_symmetry(&p, symmetry, mirror);
