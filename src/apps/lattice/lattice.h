@@ -80,7 +80,8 @@ typedef struct lattice_turns {
     double symmetry[LATTICE_MOST_SYMMETRIES][4];
 } lattice_turns;
 
-/* times: as many as LATTICE_CUBIC says, so many times. Those that are there stay if they are for the same. */
+/* times: as many as LATTICE_CUBIC says, so many times. Those that are there stay if they are for the same; zeros:
+ * none are. */
 atn_status lattice_turns_make(const atn_ctx *ctx, int32_t symmetries, const double (*symmetry)[4], int32_t times,
                               lattice_turns *out);
 void lattice_turns_free(const atn_ctx *ctx, lattice_turns *turns);
@@ -194,7 +195,8 @@ typedef struct lattice_block {
 
 /* Neighbours of atom i, nearer than reach, those nearer than inner first; at most ATN_LATTICE_MOST_NEIGHBOURS, of more
  * those of a crowded cell of its own come first. Atoms at the very same place are left out, and count once for others.
- * Returns how many; without x, y and z that is all. block: of the atom before, or NULL; the result is the same. */
+ * Returns how many; without x, y and z that is all. block: of the atom before and the same reach, or NULL; the
+ * result is the same. */
 int32_t lattice_cells_near(const lattice_cells *cells, size_t atom, double inner, double reach, lattice_block *block,
                            float *x, float *y, float *z, int32_t *n_inner);
 

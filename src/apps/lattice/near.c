@@ -411,7 +411,42 @@ static int32_t rows_around(const lattice_cells *c, const int64_t at[3], int32_t 
     return rows;
 }
 
-static void fill_block(const lattice_cells *c, lattice_block *block) {
+/* Squares of the distances of places from a box. */
+ATN_IN_LANES static void find_outside(const lattice_block *block, const float low[3], const float high[3],
+                                      float *restrict square) {
+    for (int axis = 0; axis < 3; ++axis) {
+        const float *restrict x = block->axis[axis], from = low[axis], to = high[axis];
+        const bool first = axis == 0;
+        ATN_LANES()
+        for (int32_t k = 0; k < block->count; ++k) {
+            float below = from - x[k], above = x[k] - to, most = below > above ? below : above;
+            float far = most > 0 ? most : 0;
+            square[k] = far * far + (first ? 0 : square[k]);
+        }
+    }
+}
+
+/* Those that are near to some place of the box that has all sites of the cell. */
+static void keep_near(const lattice_cells *c, double reach, lattice_block *block) {
+    float low[3], high[3], square[LATTICE_BLOCK], most = (float)(1.0001 * reach * reach);
+    int32_t from, end, kept = 0;
+    row_of(c, block->at[0], block->at[0], block->at[1], block->at[2], &from, &end);
+    for (int axis = 0; axis < 3; ++axis) {
+        low[axis] = high[axis] = c->axis[axis][from];
+        for (int32_t k = from + 1; k < end; ++k) {
+            float x = c->axis[axis][k];
+            low[axis] = x < low[axis] ? x : low[axis], high[axis] = x > high[axis] ? x : high[axis];
+        }
+    }
+    find_outside(block, low, high, square);
+    for (int32_t k = 0; k < block->count; ++k) {
+        for (int axis = 0; axis < 3; ++axis) block->axis[axis][kept] = block->axis[axis][k];
+        kept += square[k] <= most;
+    }
+    block->count = kept;
+}
+
+static void fill_block(const lattice_cells *c, double reach, lattice_block *block) {
     int32_t from[LATTICE_ROWS], end[LATTICE_ROWS], rows = rows_around(c, block->at, 1, from, end), sum = 0;
     for (int32_t r = 0; r < rows; ++r) {
         int32_t n = end[r] - from[r];
@@ -421,12 +456,13 @@ static void fill_block(const lattice_cells *c, lattice_block *block) {
         sum += n;
     }
     block->count = sum;
+    keep_near(c, reach, block);
 }
 
 /* The second atom of a cell in a row makes its block. */
-static bool has_block(const lattice_cells *c, const int64_t at[3], lattice_block *block) {
+static bool has_block(const lattice_cells *c, const int64_t at[3], double reach, lattice_block *block) {
     if (block->seen && memcmp(block->at, at, sizeof block->at) == 0) {
-        if (!block->filled) fill_block(c, block);
+        if (!block->filled) fill_block(c, reach, block);
         block->filled = true;
         return block->count > 0;
     }
@@ -443,7 +479,7 @@ int32_t lattice_cells_near(const lattice_cells *c, size_t atom, double inner, do
     int64_t at[3];
     for (int axis = 0; axis < 3; ++axis) to.p[axis] = c->axis[axis][site];
     lattice_cells_at(c, site, at);
-    if (block && has_block(c, at, block)) {
+    if (block && has_block(c, at, reach, block)) {
         const float *const some[3] = {block->axis[0], block->axis[1], block->axis[2]};
         collect(&to, some, 0, block->count);
         if (x) put_places(&to, some, (float *const[3]){x, y, z});
