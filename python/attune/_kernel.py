@@ -52,7 +52,7 @@ def _run_watched(command: list[str], answer: IO[str], watch: Watch | None) -> No
                 if not line.startswith("{"):
                     said = line.strip()
                 elif watch and watch(json.loads(line)) is False:
-                    stopped = _attune.Error("stopped as asked; what was measured is kept")
+                    stopped = _attune.Error("stopped on request; what was measured is kept")
                     stopped.status = "cancelled"
                     raise stopped
         except BaseException:

@@ -71,7 +71,7 @@ void atn_ctx_resume(atn_ctx *ctx) { atomic_store(&ctx->cancelled, false); }
 
 atn_status atn_check_cancel(const atn_ctx *ctx) {
     if (!atomic_load(&ctx->cancelled)) return ATN_OK;
-    return atn_fail(ctx, ATN_ERR_CANCELLED, "stopped as asked");
+    return atn_fail(ctx, ATN_ERR_CANCELLED, "stopped on request");
 }
 
 void atn_ctx_on_progress(atn_ctx *ctx, atn_progress_fn progress, void *user) {
@@ -83,7 +83,7 @@ atn_status atn_tell_progress(const atn_ctx *ctx, const char *doing, int64_t done
     const atn_progress now = {.doing = doing, .done = done, .count = count};
     atn_status status = atn_check_cancel(ctx);
     if (status != ATN_OK || !ctx->progress || ctx->progress(ctx->progress_user, &now)) return status;
-    return atn_fail(ctx, ATN_ERR_CANCELLED, "stopped as asked");
+    return atn_fail(ctx, ATN_ERR_CANCELLED, "stopped on request");
 }
 
 void *atn_ctx_attached(const atn_ctx *ctx, const void *tag) {

@@ -48,7 +48,7 @@ static atn_status tune(const session *s, const atn_set *set, const char *text) {
     atn_workload workload = bench_workload(set, text);
     atn_tune_result result = {0};
     atn_status status = atn_tune(s->device, s->wisdom, &workload, &s->options->tuning, &result);
-    if (status == ATN_OK && result.stopped) status = atn_fail(ctx, ATN_ERR_CANCELLED, "stopped as asked");
+    if (status == ATN_OK && result.stopped) status = atn_fail(ctx, ATN_ERR_CANCELLED, "stopped on request");
     if (status == ATN_OK && !result.variant)
         status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "no variant that was tried is right");
     if (status == ATN_OK && !(result.default_s > 0))

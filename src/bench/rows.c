@@ -92,7 +92,7 @@ static atn_status open_server(server *s, const char *wanted) {
 
 static atn_status serve_row(server *s, const char *device, double seconds, char *line, atn_kernel_row *row) {
     char *blank = strchr(line, ' ');
-    if (!blank) return atn_fail(s->ctx, ATN_ERR_INPUT, "'%s': KERNEL NUMBER is wanted", line);
+    if (!blank) return atn_fail(s->ctx, ATN_ERR_INPUT, "'%s': KERNEL NUMBER is expected", line);
     *blank = '\0';
     atn_status status = open_server(s, device);
     if (status != ATN_OK) return status;

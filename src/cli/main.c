@@ -54,7 +54,7 @@ static void handle(int number, void (*handler)(int)) {
 
 static void set_signals(const char *verb) {
     struct sigaction before;
-    snprintf(farewell, sizeof farewell, "attune %.64s: stopped as asked\n", verb);
+    snprintf(farewell, sizeof farewell, "attune %.64s: stopped on request\n", verb);
     handle(SIGALRM, end_now);
     handle(SIGINT, ask_to_stop);
     handle(SIGTERM, ask_to_stop);

@@ -31,8 +31,9 @@ atn_status atn_buffer_create(atn_device *device, size_t bytes, atn_buffer **out)
     atn_status status = atn_device_check(device);
     if (status != ATN_OK) return status;
     if (bytes > (uint64_t)device->info.max_alloc_bytes)
-        return atn_fail(device->ctx, ATN_ERR_MEMORY, "%s: a buffer of %zu bytes is wanted, its largest is %lld",
-                        device->info.name, bytes, (long long)device->info.max_alloc_bytes);
+        return atn_fail(device->ctx, ATN_ERR_MEMORY,
+                        "%s: a buffer of %zu bytes is needed, the largest possible is %lld", device->info.name, bytes,
+                        (long long)device->info.max_alloc_bytes);
     atn_buffer *buffer;
     if (bytes == 0) {
         buffer = atn_zalloc(device->ctx, sizeof *buffer);

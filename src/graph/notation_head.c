@@ -181,7 +181,7 @@ void atn_notation_head(atn_parser *parser, atn_kernel_text *kernel) {
     while (*last) last = &(*last)->next;
     if (atn_parser_take(parser, "->")) groups(parser, ATN_ROLE_OUT, "", last);
     if (!parser->failed && parser->token.kind != ATN_TOKEN_END)
-        atn_parser_complain(parser, parser->token.offset, "'%.*s' is one too many", (int)parser->token.length,
+        atn_parser_complain(parser, parser->token.offset, "unexpected '%.*s'", (int)parser->token.length,
                             parser->token.text);
     if (parser->failed || !kernel->name) kernel->failed = true;
 }
@@ -235,6 +235,6 @@ void atn_notation_function(atn_parser *parser, atn_function_text *function) {
         } while (atn_parser_take(parser, ","));
     }
     if (!parser->failed && parser->token.kind != ATN_TOKEN_END)
-        atn_parser_complain(parser, parser->token.offset, "'%.*s' is one too many", (int)parser->token.length,
+        atn_parser_complain(parser, parser->token.offset, "unexpected '%.*s'", (int)parser->token.length,
                             parser->token.text);
 }

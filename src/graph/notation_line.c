@@ -96,7 +96,7 @@ static void clauses(atn_parser *parser, atn_line *line) {
     atn_suggestion_try(parser->reader, &suggestion, "with");
     atn_suggestion_try(parser->reader, &suggestion, "where");
     atn_suggestion_try(parser->reader, &suggestion, "from");
-    atn_parser_complain(parser, parser->token.offset, "'%.*s' is one too many%s", (int)parser->token.length,
+    atn_parser_complain(parser, parser->token.offset, "unexpected '%.*s'%s", (int)parser->token.length,
                         parser->token.text, atn_suggestion_text(parser->reader, &suggestion));
 }
 

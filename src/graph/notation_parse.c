@@ -53,7 +53,7 @@ static bool promises(walk *w, atn_parser *parser) {
         if (!atn_parser_take(parser, ",")) break;
     }
     if (any && !parser->failed && parser->token.kind != ATN_TOKEN_END)
-        atn_parser_complain(parser, parser->token.offset, "'%.*s' is one too many", (int)parser->token.length,
+        atn_parser_complain(parser, parser->token.offset, "unexpected '%.*s'", (int)parser->token.length,
                             parser->token.text);
     return any;
 }

@@ -94,6 +94,6 @@ void atn_notation_action(atn_parser *parser, atn_action *action) {
         assign(parser, action);
     }
     if (!parser->failed && parser->token.kind != ATN_TOKEN_END)
-        atn_parser_complain(parser, parser->token.offset, "'%.*s' is one too many", (int)parser->token.length,
+        atn_parser_complain(parser, parser->token.offset, "unexpected '%.*s'", (int)parser->token.length,
                             parser->token.text);
 }

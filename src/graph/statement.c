@@ -221,7 +221,7 @@ atn_syntax *atn_syntax_parse_body(atn_reader *reader, const atn_attribute *text,
     atn_syntax *tree = block(&parser, "");
     if (!tree) return NULL;
     if (parser.token.kind != ATN_TOKEN_END)
-        atn_parser_complain(&parser, parser.token.offset, "'%.*s' is one too many", (int)parser.token.length,
+        atn_parser_complain(&parser, parser.token.offset, "unexpected '%.*s'", (int)parser.token.length,
                             parser.token.text);
     else if (!tree->a)
         atn_parser_complain(&parser, 0, "the text is empty");
@@ -247,7 +247,7 @@ atn_syntax *atn_syntax_parse_list(atn_reader *reader, const atn_attribute *text,
     } while (!parser.failed && atn_parser_take(&parser, ","));
     atn_parser_take(&parser, ";");
     if (!parser.failed && parser.token.kind != ATN_TOKEN_END)
-        atn_parser_complain(&parser, parser.token.offset, "'%.*s' is one too many", (int)parser.token.length,
+        atn_parser_complain(&parser, parser.token.offset, "unexpected '%.*s'", (int)parser.token.length,
                             parser.token.text);
     return parser.failed ? NULL : first;
 }

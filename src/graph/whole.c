@@ -28,7 +28,7 @@ typedef struct folding {
 static bool refuse(const folding *f, atn_place at, const char *why) {
     if (!f->reader->n_complaints)
         atn_reader_complain(f->reader, at, f->routine->name,
-                            "is a program, where a kernel is wanted; its steps are not one kernel: %s", why);
+                            "is a program, where a kernel is expected; its steps are not one kernel: %s", why);
     return false;
 }
 

@@ -43,7 +43,7 @@ static atn_status copy_defines(const atn_ctx *ctx, const char *const *defines, a
     for (*count = 0; defines && defines[*count]; ++*count) {
         const char *text = defines[*count], *equals = strchr(text, '=');
         if (*count == ATN_MOST_DEFINES || !equals || equals == text)
-            return atn_fail(ctx, ATN_ERR_INPUT, "define '%s': NAME=VALUE is wanted, and at most %d of them", text,
+            return atn_fail(ctx, ATN_ERR_INPUT, "define '%s': NAME=VALUE is expected, at most %d of them", text,
                             ATN_MOST_DEFINES);
         const char *copy = copies[*count] = atn_arena_strdup(&k->arena, text);
         const char *name = atn_arena_strndup(&k->arena, text, (size_t)(equals - text));

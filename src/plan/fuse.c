@@ -142,7 +142,7 @@ static bool find_readers(const atn_plan *plan, int32_t array, int32_t writer, in
         const atn_plan_node *node = &plan->nodes[k];
         if (k > writer && is_control(node)) crossed = true;
         bool taken = (node->kind != ATN_NODE_STEP && node->kind != ATN_NODE_GONE && node->from == array);
-        if (taken) return *why_not = "it is wanted outside of kernels", false;
+        if (taken) return *why_not = "it is needed outside of kernels", false;
         if (k != writer && atn_plan_reads(node, name)) {
             if (k < writer || crossed) return *why_not = "a loop lies between", false;
             if (changed) return *why_not = "what it is made of changes before it is read", false;

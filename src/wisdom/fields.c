@@ -299,7 +299,7 @@ json_t *atn_shape_to_json(const atn_wisdom_key *key) {
 atn_status atn_fields_from_json(const atn_ctx *ctx, const json_t *object, const atn_wisdom_field *fields, void *to) {
     for (const atn_wisdom_field *f = fields; f->name; ++f) {
         const json_t *json = json_object_get(object, f->name);
-        if (!json) return atn_fail(ctx, ATN_ERR_INPUT, "'%s' is missing; %s is wanted", f->name, f->kind->wanted);
+        if (!json) return atn_fail(ctx, ATN_ERR_INPUT, "'%s' is missing; %s is expected", f->name, f->kind->wanted);
         if (!f->kind->from_json(json, (char *)to + f->offset))
             return atn_fail(ctx, ATN_ERR_INPUT, "'%s' is not what it should be: %s", f->name, f->kind->wanted);
     }

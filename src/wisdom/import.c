@@ -31,7 +31,7 @@ static bool has(const form *f, const char *name) {
 
 /* Takes the fields of an object, which must have all of its form and nothing else. */
 static atn_status take(const atn_ctx *ctx, const json_t *object, const form *f, void *to) {
-    if (!json_is_object(object)) return atn_fail(ctx, ATN_ERR_INPUT, "an object is wanted");
+    if (!json_is_object(object)) return atn_fail(ctx, ATN_ERR_INPUT, "an object is expected");
     for (const atn_wisdom_field *const *table = f->tables; *table; ++table) {
         atn_status status = atn_fields_from_json(ctx, object, *table, to);
         if (status != ATN_OK) return status;
@@ -142,7 +142,7 @@ static atn_status check_root(const atn_ctx *ctx, const json_t *root) {
     const char *format = json_string_value(json_object_get(root, ATN_JSON_FORMAT));
     const json_t *version = json_object_get(root, ATN_JSON_VERSION);
     if (!format || strcmp(format, ATN_JSON_FORMAT_NAME) != 0)
-        return atn_fail(ctx, ATN_ERR_INPUT, "this is not exported wisdom: \"%s\": \"%s\" is wanted", ATN_JSON_FORMAT,
+        return atn_fail(ctx, ATN_ERR_INPUT, "this is not exported wisdom: \"%s\": \"%s\" is expected", ATN_JSON_FORMAT,
                         ATN_JSON_FORMAT_NAME);
     if (!json_is_integer(version) || json_integer_value(version) < 1)
         return atn_fail(ctx, ATN_ERR_INPUT, "'%s' is not what it should be: a whole number from 1", ATN_JSON_VERSION);

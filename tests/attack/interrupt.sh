@@ -56,7 +56,7 @@ for signal in INT TERM; do
     kill "-$signal" "$child"
     finish
     [[ $code == 1 ]] || failed "exit $code after $signal in a long launch"
-    [[ $(cat "$work/err") == "attune run: stopped as asked" ]] || failed "no sentence after $signal in a long launch"
+    [[ $(cat "$work/err") == "attune run: stopped on request" ]] || failed "no sentence after $signal in a long launch"
     [[ ! -e $work/y.npy ]] || failed "a result that was never computed"
 done
 

@@ -86,7 +86,7 @@ KIT_TEST(a_small_tuning) {
         cli_ctx); /* Ctrl-C, here before it begins: what is known is told all the same, or at least why not */
     r = cli_run(ADD "--resume");
     assert_int_equal(r.code, 1);
-    kit_contains(r.err, "stopped as asked");
+    kit_contains(r.err, "stopped on request");
     cli_drop(&r);
 }
 

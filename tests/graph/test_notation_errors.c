@@ -33,7 +33,7 @@ static const row lines[] = {
     {"indented under a definition", A "    a = x[i]\n      y[i] = a\n",
      "3:7: 'a': the line is indented, but is in no loop"},
     {"a zero byte is not text", "", "1:1: not well-formed XML: no element found"},
-    {"something behind the head", A "    y[i] = x[i] 2\n", "2:17: 'a': '2' is one too many"},
+    {"something behind the head", A "    y[i] = x[i] 2\n", "2:17: 'a': unexpected '2'"},
     {"no type", "kernel a(x: vector, z: T) -> y: vector T\n    y[i] = x[i]\n", "1:19: 'a': expected a type here"},
     {"not an element type", "kernel a(x: vector INDEX) -> y: vector T\n    y[i] = x[i]\n",
      "1:20: 'x': INDEX is the type of indices, not of elements; use INT32"},

@@ -20,7 +20,7 @@ typedef struct row {
 static const row lines[] = {
     {"right", K P R, ""},
     {"no step", K P "    r\n", "10:6: 'p': expected a step here: a = kernel(b, c), kernel(a), repeat, while or if"},
-    {"one too many", K P R "    r = one(x) 2\n", "11:16: 'p': '2' is one too many"},
+    {"one too many", K P R "    r = one(x) 2\n", "11:16: 'p': unexpected '2'"},
     {"a loop without a bound", K P R "    while total(r) > w\n        r = one(r)\n",
      "11:5: 'p': may never end; say how many rounds it may take: while ..., at most 100"},
     {"a bound that is none", K P R "    while total(r) > w, at must 3\n        r = one(r)\n",

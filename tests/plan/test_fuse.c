@@ -31,11 +31,11 @@ static void expect(const char *text, int8_t seams, const char *steps, const char
 KIT_TEST(pointwise_goes_into_its_readers) {
     const char *text = P "    t = one(x)\n    s = edge(u)\n    u = add(t, s)\n";
     expect(text, 1, "u_1 = add(u, x)    with one, edge\nu takes u_1\n",
-           "0 t: fused\n1 s: fused\n2 u_1: stays: it is wanted outside of kernels\n");
+           "0 t: fused\n1 s: fused\n2 u_1: stays: it is needed outside of kernels\n");
     expect(text, 0, "t = one(x)\ns = edge(u)\nu_1 = add(t, s)\nu takes u_1\n",
-           "0 t: could be fused\n1 s: could be fused\n2 u_1: stays: it is wanted outside of kernels\n");
+           "0 t: could be fused\n1 s: could be fused\n2 u_1: stays: it is needed outside of kernels\n");
     expect(text, -1, "u_1 = add(u, x)    with one, edge\nu takes u_1\n",
-           "0 t: fused\n1 s: fused\n2 u_1: stays: it is wanted outside of kernels\n");
+           "0 t: fused\n1 s: fused\n2 u_1: stays: it is needed outside of kernels\n");
 }
 
 KIT_TEST(stencils_go_into_stencils) {
@@ -43,9 +43,9 @@ KIT_TEST(stencils_go_into_stencils) {
            "a = total(x)    with one, inner\nu_1 = times(u, a)\nu takes u_1\n",
            "0 t: fused\n1 s: fused\n2 r: fused\n"
            "3 a: stays: it reduces: what it writes is not computed again for each reader\n"
-           "4 u_1: stays: it is wanted outside of kernels\n");
+           "4 u_1: stays: it is needed outside of kernels\n");
     expect(P "    t = one(x)\n    u = edge(t)\n", 1, "t = one(x)\nu_1 = edge(t)\nu takes u_1\n",
-           "0 t: stays: it is read beyond its edge\n1 u_1: stays: it is wanted outside of kernels\n");
+           "0 t: stays: it is read beyond its edge\n1 u_1: stays: it is needed outside of kernels\n");
 }
 
 KIT_TEST(several_readers_compute_it_each) {
@@ -54,19 +54,19 @@ KIT_TEST(several_readers_compute_it_each) {
            1, "a = total(x)    with one, inner\nb = total(x)    with one\nu_2 = times(u, a, b)\nu takes u_2\n",
            "0 t: fused\n1 s: fused\n2 a: stays: it reduces: what it writes is not computed again for each reader\n"
            "3 b: stays: it reduces: what it writes is not computed again for each reader\n4 u_1: fused\n"
-           "5 u_2: stays: it is wanted outside of kernels\n");
+           "5 u_2: stays: it is needed outside of kernels\n");
 }
 
 KIT_TEST(what_changes_in_between_stays) {
     expect(P "    t = one(u)\n    some(u)\n    change(u, t)\n", 1,
            "t = one(u)\nu = some(u)\nu_1 = change(u, t)\nu takes u_1\n",
-           "0 t: stays: what it is made of changes before it is read\n1 u_1: stays: it is wanted outside of kernels\n");
+           "0 t: stays: what it is made of changes before it is read\n1 u_1: stays: it is needed outside of kernels\n");
     expect(P "    t = one(x)\n    some(t)\n    u = add(t, u)\n", 1,
            "t = one(x)\nt = some(t)\nu_1 = add(t, u)\nu takes u_1\n",
-           "0 t: stays: it is written more than once\n1 u_1: stays: it is wanted outside of kernels\n");
+           "0 t: stays: it is written more than once\n1 u_1: stays: it is needed outside of kernels\n");
     expect(P "    t, s = both(x)\n    u = add(t, s)\n", 1, "t, s = both(x)\nu_1 = add(t, s)\nu takes u_1\n",
            "0 t: stays: its step has other results\n1 s: stays: its step has other results\n"
-           "2 u_1: stays: it is wanted outside of kernels\n");
+           "2 u_1: stays: it is needed outside of kernels\n");
 }
 
 /* Points that make two elements each go into maps, cell by cell, and not into a reduction. */
@@ -75,7 +75,7 @@ KIT_TEST(cells_are_not_reduced) {
            "s = one(x)    with spread\na = total(s)\nu_1 = times(u, a)\nu takes u_1\n",
            "0 t: fused\n1 s: stays: every other element of it is read\n"
            "2 a: stays: it reduces: what it writes is not computed again for each reader\n"
-           "3 u_1: stays: it is wanted outside of kernels\n");
+           "3 u_1: stays: it is needed outside of kernels\n");
 }
 
 KIT_TEST(edges_of_loops_stay) {
@@ -84,8 +84,8 @@ KIT_TEST(edges_of_loops_stay) {
            "    leave unless test_2\n    u_1 = add(u, t)    with one\n    u takes u_1\n",
            "0 t: stays: a loop lies between\n"
            "1 total_1: stays: it reduces: what it writes is not computed again for each reader\n"
-           "2 test_2: stays: it is wanted outside of kernels\n3 s: fused\n"
-           "4 u_1: stays: it is wanted outside of kernels\n");
+           "2 test_2: stays: it is needed outside of kernels\n3 s: fused\n"
+           "4 u_1: stays: it is needed outside of kernels\n");
 }
 
 /* What vectors compute at once a scan computes step by step. */

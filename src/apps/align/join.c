@@ -25,7 +25,7 @@ atn_status align_tell(align_work *w, const char *doing, size_t done, size_t coun
     w->step.done = done;
     w->step.count = count;
     if (!w->settings.watch || w->settings.watch(w->settings.watch_user, &w->step)) return atn_check_cancel(w->ctx);
-    return atn_fail(w->ctx, ATN_ERR_CANCELLED, "stopped as asked");
+    return atn_fail(w->ctx, ATN_ERR_CANCELLED, "stopped on request");
 }
 
 /* ---- groups ---- */

@@ -426,7 +426,7 @@ static atn_status check_array(const atn_unwrap *u, const atn_array *array, atn_t
         return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: the %s is on another device", what);
     if (array->rank == 2 && array->type == type && array->size[0] == u->width && array->size[1] == u->height)
         return ATN_OK;
-    return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: the %s is %lld x %lld of %s; %lld x %lld of %s is wanted", what,
+    return atn_fail(u->ctx, ATN_ERR_INPUT, "unwrap: the %s is %lld x %lld of %s; %lld x %lld of %s is expected", what,
                     (long long)array->size[0], (long long)array->size[1], atn_type_name(array->type),
                     (long long)u->width, (long long)u->height, atn_type_name(type));
 }
