@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 /* What a pass does: who is in it, and which turn is tried; all are searched where none is. */
 typedef struct pass {
@@ -61,23 +62,41 @@ typedef struct job {
     atn_lattice_atom *out;
 } job;
 
-/* Of several atoms at one site the first of the slab's own. */
-static void list_open(job *j) {
-    const lattice_cells *c = j->around->cells;
-    j->n_open = 0;
-    for (size_t k = 0; k < c->atoms; ++k)
-        if (j->around->first[c->site[k]] == c->order[k]) j->open[j->n_open++] = (int32_t)k;
+/* Stretches of the list of open ones, each of which keeps some at its beginning. */
+typedef struct keeping {
+    job *j;
+    bool all; /* of all places the first list is made */
+    size_t count;
+    int64_t stretches;
+    size_t kept[ATN_PARALLEL_MOST];
+} keeping;
+
+/* Of several atoms at one site the first of the slab's own. Those that the passes before told are not in the next. */
+static void keep_stretch(void *user, int64_t first, int64_t last) {
+    keeping *x = user;
+    const lattice_around *a = x->j->around;
+    const lattice_cells *c = a->cells;
+    for (int64_t s = first; s < last; ++s) {
+        size_t begin = lattice_stretch_begin(x->count, x->stretches, s), kept = begin;
+        for (size_t k = begin; k < lattice_stretch_begin(x->count, x->stretches, s + 1); ++k) {
+            int32_t at = x->all ? (int32_t)k : x->j->open[k], site = c->site[at];
+            x->j->open[kept] = at;
+            kept += x->all ? a->first[site] == c->order[at] : !(a->phase[site] | a->told[site]);
+        }
+        x->kept[s] = kept - begin;
+    }
 }
 
-/* Those that the passes before told are not in the next ones. */
-static void drop_told(job *j) {
-    size_t kept = 0;
-    for (size_t k = 0; k < j->n_open; ++k) {
-        int32_t site = j->around->cells->site[j->open[k]];
-        j->open[kept] = j->open[k];
-        kept += !(j->around->phase[site] | j->around->told[site]);
+static void keep_open(job *j, bool all) {
+    keeping x = {.j = j, .all = all, .count = all ? j->around->cells->atoms : j->n_open};
+    x.stretches = lattice_stretches(x.count, 1);
+    atn_parallel(x.stretches, 1, keep_stretch, &x);
+    j->n_open = 0;
+    for (int64_t s = 0; s < x.stretches; ++s) {
+        memmove(j->open + j->n_open, j->open + lattice_stretch_begin(x.count, x.stretches, s),
+                x.kept[s] * sizeof *j->open);
+        j->n_open += x.kept[s];
     }
-    j->n_open = kept;
 }
 
 /* Those that have a turn to try come to the front. */
@@ -157,7 +176,7 @@ static atn_status run(job *j, const pass *p) {
     j->around->doubt = p->some ? DOUBT : 0;
     j->l->search = p->some ? lattice_frequent(l) : LATTICE_ALL;
     j->at = 0;
-    drop_told(j);
+    keep_open(j, false);
     for (find(j); status == ATN_OK && l->near.atoms + l->next.atoms > 0;) {
         status = atn_tell_progress(l->ctx, l->known ? "matching" : "calibrating",
                                    (p - PASSES) * (int64_t)j->n_open + (int64_t)j->at, (LAST + 1) * (int64_t)j->n_open);
@@ -177,12 +196,19 @@ static atn_status run(job *j, const pass *p) {
 }
 
 /* One atom of every eighth cell. */
-static void mark_seeds(const lattice_cells *c, unsigned char *seed) {
-    for (size_t k = 0; k < c->cells; ++k) {
+typedef struct seeding {
+    const lattice_cells *cells;
+    unsigned char *seed;
+} seeding;
+
+static void seed_part(void *user, int64_t from, int64_t to) {
+    const seeding *x = user;
+    const lattice_cells *c = x->cells;
+    for (int64_t k = from; k < to; ++k) {
         int32_t site = c->start[k];
         bool even = c->start[k + 1] > site;
         for (int axis = 0; axis < 3 && even; ++axis) even = (int64_t)((double)c->axis[axis][site] / c->edge) % 2 == 0;
-        if (even) seed[site] = 1;
+        if (even) x->seed[site] = 1;
     }
 }
 
@@ -192,8 +218,8 @@ static atn_status match_own(job *j) {
     bool follow = lattice_can_follow(j->l);
     j->open = atn_alloc(cells->ctx, (cells->atoms + 1) * sizeof *j->open);
     atn_status status = seed && j->open ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) mark_seeds(cells, seed);
-    if (status == ATN_OK) list_open(j);
+    if (status == ATN_OK) atn_parallel((int64_t)cells->cells, SITES, seed_part, &(seeding){cells, seed});
+    if (status == ATN_OK) keep_open(j, true);
     j->seed = seed;
     for (int k = follow ? 0 : LAST; k <= LAST && status == ATN_OK; ++k) status = run(j, &PASSES[k]);
     j->l->search = LATTICE_ALL;
@@ -202,15 +228,49 @@ static atn_status match_own(job *j) {
     return status;
 }
 
+/* Stretches of cells, whose sites are no other cells'. */
+typedef struct owning {
+    const lattice_cells *cells;
+    const int32_t *atom;
+    size_t own;
+    int32_t *first;
+    int64_t stretches;
+} owning;
+
+/* The first place of the order whose site is not below; sites of a cell are above those of the cells before. */
+static size_t place_of(const lattice_cells *c, int32_t site) {
+    size_t low = 0, high = c->atoms;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->site[middle] < site)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void own_stretch(void *user, int64_t from, int64_t to) {
+    const owning *x = user;
+    const lattice_cells *c = x->cells;
+    for (int64_t s = from; s < to; ++s) {
+        int32_t begin = c->start[lattice_stretch_begin(c->cells, x->stretches, s)];
+        int32_t end = c->start[lattice_stretch_begin(c->cells, x->stretches, s + 1)];
+        size_t last = place_of(c, end);
+        for (int32_t k = begin; k < end; ++k) x->first[k] = -1;
+        for (size_t k = place_of(c, begin); k < last; ++k)
+            if ((size_t)x->atom[k] < x->own && x->first[c->site[k]] < 0) x->first[c->site[k]] = c->order[k];
+    }
+}
+
 atn_status lattice_around_make(const lattice_cells *cells, const int32_t *atom, size_t own, lattice_around *out) {
     size_t sites = (size_t)cells->start[cells->cells];
     int32_t *first = atn_alloc(cells->ctx, (sites + 1) * sizeof *first);
     *out = (lattice_around){.cells = cells, .first = first, .phase = atn_zalloc(cells->ctx, sites + 1)};
     out->told = atn_zalloc(cells->ctx, sites + 1);
     if (!first || !out->phase || !out->told) return ATN_ERR_MEMORY;
-    for (size_t k = 0; k < sites; ++k) first[k] = -1;
-    for (size_t k = 0; k < cells->atoms; ++k)
-        if ((size_t)atom[k] < own && first[cells->site[k]] < 0) first[cells->site[k]] = cells->order[k];
+    owning x = {cells, atom, own, first, lattice_stretches(cells->atoms, 1)};
+    atn_parallel(x.stretches, 1, own_stretch, &x);
     return ATN_OK;
 }
 
