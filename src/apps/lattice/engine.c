@@ -198,13 +198,16 @@ static atn_status make_steps(atn_lattice *l, lattice_slot *s, bool sharp, bool k
 
 static atn_status make_follow(atn_lattice *l, lattice_slot *s) {
     lattice_follow *f = &s->follow;
-    atn_status status = vector(l, ATN_INT32, l->batch, NULL, &f->end);
+    int64_t n = l->batch;
+    atn_status status = vector(l, ATN_INT32, n, NULL, &f->end);
+    if (status == ATN_OK) status = atn_array_create_matrix(l->device, ATN_SP, 4 * n, 1, 0, &f->turns);
+    if (status == ATN_OK) status = atn_array_create_matrix(l->device, ATN_SP, 7 * n, 1, 0, &f->found);
     for (int k = 0; k < 4 && status == ATN_OK; ++k) {
-        status = atn_array_create_matrix(l->device, ATN_SP, l->batch, 1, 0, &f->q[k]);
-        if (status == ATN_OK) status = atn_array_create_matrix(l->device, ATN_SP, l->batch, 1, 0, &f->fit[k]);
+        status = atn_array_view_block(f->turns, k * n, 0, n, 1, &f->q[k]);
+        if (status == ATN_OK) status = atn_array_view_block(f->found, k * n, 0, n, 1, &f->fit[k]);
     }
     for (int k = 0; k < 3 && status == ATN_OK; ++k)
-        status = atn_array_create_matrix(l->device, ATN_SP, l->batch, 1, 0, &f->shift[k]);
+        status = atn_array_view_block(f->found, (4 + k) * n, 0, n, 1, &f->shift[k]);
     for (int k = 0; k < 2 && status == ATN_OK; ++k) {
         status = make_steps(l, s, true, k > 0, f->end, f->kernel[k]);
         if (status == ATN_OK) status = lattice_bind_turns(f->kernel[k], f->q, f->shift, f->fit);
@@ -244,8 +247,9 @@ static void free_all(atn_array **const arrays[], size_t count) {
 static void close_rows(lattice_slot *s) {
     atn_array **arrays[LATTICE_ROW_ARRAYS];
     lattice_follow *f = &s->follow;
-    atn_array **const followed[] = {&f->q[0],   &f->q[1],   &f->q[2],     &f->q[3],     &f->fit[0],   &f->fit[1],
-                                    &f->fit[2], &f->fit[3], &f->shift[0], &f->shift[1], &f->shift[2], &f->end};
+    atn_array **const followed[] = {&f->q[0],     &f->q[1],   &f->q[2],   &f->q[3],     &f->fit[0],
+                                    &f->fit[1],   &f->fit[2], &f->fit[3], &f->shift[0], &f->shift[1],
+                                    &f->shift[2], &f->end,    &f->turns,  &f->found};
     lattice_row_arrays(s, arrays);
     free_all(arrays, LATTICE_ROW_ARRAYS);
     free_all(followed, sizeof followed / sizeof *followed);
@@ -515,7 +519,13 @@ static atn_status run_slot(const lattice_slot *s) {
     if (status == ATN_OK) status = atn_kernel_run(s->pick_kernel);
     for (int k = 0; k < WIDE_STEPS + SHARP_STEPS && status == ATN_OK; ++k)
         status = atn_kernel_run(s->refine_kernel[k >= WIDE_STEPS ? SHARP : k > 0]);
-    return status;
+    for (int k = 0; k < 4 && status == ATN_OK; ++k) { /* results come as soon as they are there */
+        status = atn_array_fetch(s->q[k], NULL);
+        if (status == ATN_OK) status = atn_array_fetch(s->fit[k], NULL);
+        if (status == ATN_OK && k < 3) status = atn_array_fetch(s->shift[k], NULL);
+    }
+    if (status == ATN_OK) status = atn_array_fetch(s->best, NULL);
+    return status == ATN_OK ? atn_array_fetch(s->sum, NULL) : status;
 }
 
 /* What parts of a loop over the atoms of a batch need. */

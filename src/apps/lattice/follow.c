@@ -166,6 +166,8 @@ atn_status lattice_follow_start(atn_lattice *l, const lattice_near *near) {
         hinting h = {near, m, {to[0], to[1], to[2], to[3]}, end};
         if (status == ATN_OK) atn_parallel(l->batch, ROWS, hint_part, &h);
         for (int k = 0; k < STEPS && status == ATN_OK; ++k) status = atn_kernel_run(s->follow.kernel[k > 0]);
+        if (status == ATN_OK) status = atn_array_fetch(s->follow.turns, NULL);
+        if (status == ATN_OK) status = atn_array_fetch(s->follow.found, NULL);
     }
     lattice_spend_back(&l->spent, l->known, before);
     return status;

@@ -238,6 +238,7 @@ typedef struct lattice_count {
 
 /* EM steps of one turn for each atom of a batch. */
 typedef struct lattice_follow {
+    atn_array *turns, *found; /* what follows, in one piece each, as they go to the host and back */
     atn_array *q[4], *shift[3], *fit[4], *end;
     atn_kernel *kernel[2]; /* the first step, without a shift; the others */
 } lattice_follow;
