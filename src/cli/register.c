@@ -225,7 +225,8 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "to the list; init is a file, identity or auto. Each cloud is read once. Results are printed as they are "
             "ready. A pair that fails does not stop the others; the exit status is 1 if any fails. Several devices "
             "share the pairs (--device cuda,host, or all), and so do ranks: mpirun -n N attune register --batch FILE. "
-            "Of a single large pair, ranks share the long steps (docs/cluster.md). With --resume FILE, finished pairs "
+            "Of a single large pair, ranks and devices share the long steps (docs/cluster.md). With --resume FILE, "
+            "finished pairs "
             "are recorded there, and an interrupted run continues when the command is repeated.",
             "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (fraction of "
             "source points that have one), iterations, pairs, evaluated_pairs, seconds, building_seconds, gpts, "

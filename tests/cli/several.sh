@@ -28,6 +28,14 @@ for k in 1 2 3 4 5 6; do echo "c/source.ply,c/source.ply,identity"; done >list.c
 "$attune" register --batch list.csv --device opencl,host >both.txt || fail "batch on both"
 [[ $(grep -c trusted both.txt) == 6 ]] || fail "batch: $(cat both.txt)"
 
+# one pair, whose long steps they share
+"$attune" sample scans -o d --size 6000 --seed 2 --turn 3 >/dev/null || fail "sample"
+for d in host host,opencl; do
+    "$attune" register d/source.ply d/target.ply --method icp --dense --init identity --device $d --matrix "m-$d" --verbose >"r-$d" 2>"v-$d" || fail "one pair on $d: $(cat "v-$d")"
+done
+grep -q 'other devices made [1-9][0-9]* rows' "v-host,opencl" || fail "one pair: the other device did nothing"
+paste m-host "m-host,opencl" | awk '{ for (k = 1; k <= 4; ++k) { d = $k - $(k + 4); bad += d * d > 1e-8 } } END { exit bad > 0 }' || fail "one pair: another pose"
+
 # a stream: frames in their order, whoever had them; and an answer of either is the same to rounding
 LC_ALL=C awk 'BEGIN { for (k = 0; k < 9; ++k) for (y = 0; y < 40; ++y) for (x = 0; x < 48; ++x) {
     z = 0.1 * k * x + 5 * exp(-((x - 20 - k) ^ 2 + (y - 20) ^ 2) / 90); printf "%c", int(256 * (z / 6.283185307 - int(z / 6.283185307))) } }' >frames.raw

@@ -2,7 +2,6 @@
  * found is then put where the first device keeps it. */
 #include "apps/register/helpers.h"
 
-#include "apps/register/near_walk.h"
 #include "apps/register/share.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -97,7 +96,7 @@ void reg_helpers_close(reg_helpers *h) {
 size_t reg_helpers_rows(const reg_helpers *h) { return h ? h->rows : 0; }
 
 bool reg_helpers_wanted(const reg_engine *e, const reg_side *rows, double pairs) {
-    bool able = e->helpers && !e->ranks && !e->settings->reproducible && rows->blocks >= NEAR_GROUP * UNITS;
+    bool able = e->helpers && !e->ranks && !e->settings->reproducible && rows->blocks >= 2 * UNITS;
     int32_t there = 0;
     for (int32_t k = 0; able && k < e->helpers->count; ++k) there += !e->helpers->helper[k].out;
     return there && pairs >= (atn_device_get_info(e->device)->cpu ? LEAST_CPU : LEAST_GPU);
@@ -269,9 +268,8 @@ static atn_status fetch_all(const sharing *s, bool nearest) {
 atn_status reg_helpers_run(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near, bool nearest,
                            reg_step *step) {
     sharing s = {.engine = e, .rows = rows, .columns = columns, .near = near, .step = step, .worker = {-1}};
-    size_t groups = (rows->blocks + NEAR_GROUP - 1) / NEAR_GROUP;
     int32_t workers = 1;
-    s.unit = (groups + UNITS - 1) / UNITS * NEAR_GROUP;
+    s.unit = (rows->blocks + UNITS - 1) / UNITS;
     for (int32_t k = 0; k < e->helpers->count; ++k) {
         e->helpers->helper[k].copied = false;
         if (!e->helpers->helper[k].out) s.worker[workers++] = k;

@@ -187,6 +187,7 @@ static void one_pair(void **state) {
     atn_register_result alone = {0}, both = {0};
     order o = {.good = true};
     atn_register_settings settings = {.init = ATN_START_IDENTITY, .dense = true, .no_covariance = true};
+    settings.method = ATN_REGISTER_ICP; /* whose steps are long */
     settings.watch = lose_it;
     settings.watch_user = &o;
     kit_ok(f->ctx, atn_register(f->device[0], source, target, &settings, &alone));
