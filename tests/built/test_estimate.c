@@ -8,26 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const atn_device_info HOST = {.backend = "host",
-                                     .arch = "x86_64",
-                                     .name = "AVX-512",
-                                     .simd = 16,
-                                     .cores = 16,
-                                     .max_group = 1,
-                                     .fp64 = true,
-                                     .local_bytes = 48 << 10,
-                                     .cache_bytes = 64 << 20,
-                                     .cpu = true},
-                             GPU = {.backend = "cuda",
-                                    .arch = "sm_90",
-                                    .name = "GPU",
-                                    .simd = 32,
-                                    .cores = 132,
-                                    .max_group = 1024,
-                                    .fp64 = true,
-                                    .local_bytes = 227 << 10,
-                                    .cache_bytes = 50 << 20,
-                                    .subgroups = true};
+#define HOST GOLDEN_DEVICES[GOLDEN_AVX512]
+#define GPU  GOLDEN_DEVICES[GOLDEN_CUDA]
 
 static atn_variant estimate(const char *kernel, const atn_device_info *info, const atn_extent *extent) {
     atn_ctx *ctx = kit_ctx();

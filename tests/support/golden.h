@@ -7,6 +7,8 @@
 #include "lower/lower.h"
 #include "testkit.h"
 
+#include <attune/device.h>
+
 /* The worked cases of docs/lowering.md, with tiles as small as they can be. */
 typedef struct golden_case {
     const char *name, *kernel, *backend, *variant;
@@ -18,6 +20,10 @@ extern const size_t GOLDEN_CASES_COUNT;
 atn_sequence *golden_kernel(const atn_ctx *ctx, const char *name);
 atn_variant golden_variant(const atn_ctx *ctx, const golden_case *c);
 atn_target golden_target(const char *backend); /* a device of the kind, the same on every machine */
+
+/* Devices of five kinds, the same on every machine. */
+enum { GOLDEN_AVX2, GOLDEN_AVX512, GOLDEN_NEON, GOLDEN_CUDA, GOLDEN_OPENCL, GOLDEN_DEVICE_KINDS };
+extern const atn_device_info GOLDEN_DEVICES[GOLDEN_DEVICE_KINDS];
 
 /* Holds `text` against tests/FOLDER/golden/NAME.txt: the first line that differs fails the test. */
 void golden_check(const atn_ctx *ctx, const char *folder, const char *name, const char *text);
