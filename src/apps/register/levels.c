@@ -303,13 +303,39 @@ static atn_status make_coarser(reg_problem *p) {
     return status;
 }
 
-atn_status reg_levels_make(reg_problem *p, bool pyramid) {
+typedef struct coarsening {
+    reg_problem *p;
+    atn_status status;
+} coarsening;
+
+static void coarsen(void *user) {
+    coarsening *t = user;
+    t->status = make_coarser(t->p);
+}
+
+/* All of them are the host's until somebody asks the device for one. */
+static atn_status make_coarser_beside(reg_problem *p, atn_status (*meanwhile)(reg_problem *p, reg_level *all)) {
+    enum { THREADS = 2 };
+    atn_aside beside = {0};
+    coarsening t = {.p = p};
+    atn_aside_begin(p->engine.ctx, &beside, coarsen, &t, THREADS);
+    atn_status status = meanwhile(p, &p->level[0]);
+    atn_aside_end(&beside);
+    return status == ATN_OK ? t.status : status;
+}
+
+static atn_status make_all_coarser(reg_problem *p, atn_status (*meanwhile)(reg_problem *p, reg_level *all)) {
+    if (p->on_device) return make_coarser_on_device(p);
+    return p->spare && p->parts == 1 ? make_coarser_beside(p, meanwhile) : make_coarser(p);
+}
+
+atn_status reg_levels_make(reg_problem *p, bool pyramid, atn_status (*meanwhile)(reg_problem *p, reg_level *all)) {
     if (p->levels) return ATN_OK;
     reg_span span = reg_begin(&p->engine);
     atn_status status = p->on_device && p->parts > 1 ? leave_device(p) : ATN_OK;
     if (status == ATN_OK) status = make_sides(p, &p->source, &p->target, &p->level[0]);
     p->levels = 1;
-    if (status == ATN_OK && pyramid) status = p->on_device ? make_coarser_on_device(p) : make_coarser(p);
+    if (status == ATN_OK && pyramid) status = make_all_coarser(p, meanwhile);
     reg_ordered_free(&p->source_ordered);
     reg_ordered_free(&p->target_ordered);
     for (int32_t a = 0, b = p->levels - 1; a < b; ++a, --b) { /* the coarsest first */

@@ -90,9 +90,14 @@ typedef struct reg_problem {
     atomic_bool fitness_there;   /* or it failed */
     int32_t spare;               /* cores of the host that its loops leave to these; 0: none */
     struct reg_surface *surface; /* owned; once it was asked for */
-    geom_pose rival;             /* another pose that fits clearly better, */
-    bool beaten;                 /* where there is one */
-    double value;                /* of the answer, for comparing it with others */
+    struct {
+        bool told;           /* how thick surfaces are among all points of the target; */
+        double thickness;    /* and their shapes, and where that is thin those of the source: */
+        atn_array *shape[2]; /* source, target; owned; NULL: not looked at */
+    } early;
+    geom_pose rival; /* another pose that fits clearly better, */
+    bool beaten;     /* where there is one */
+    double value;    /* of the answer, for comparing it with others */
     char reason[200];
     size_t held; /* bytes before it began */
     atn_register_result *result;
@@ -114,8 +119,9 @@ bool reg_goes_to_device(atn_device *device, const atn_register_settings *setting
 atn_status reg_levels_begin(reg_problem *p);
 
 /* Once for all runs: all points, and where the method wants it (`pyramid`) coarser levels, each with cubes twice as
- * large. Called before any method. */
-atn_status reg_levels_make(reg_problem *p, bool pyramid);
+ * large. Called before any method. Where cores are left to it, coarser levels are made beside `meanwhile`, which is
+ * called with the level of all points, wherever that is then. */
+atn_status reg_levels_make(reg_problem *p, bool pyramid, atn_status (*meanwhile)(reg_problem *p, reg_level *all));
 void reg_levels_free(reg_problem *p);
 
 /* Are there steps that know the surfaces: do EM-ICP with these settings, as the caller gave them, and gicp end so? */

@@ -340,7 +340,7 @@ static atn_status prepare(reg_problem *p, atn_register_settings *settings) {
     if (status != ATN_OK) return status;
     status = reg_scene_begin(p);
     if (status == ATN_OK) status = reg_engine_build_ahead(&p->engine, false);
-    if (status == ATN_OK) status = reg_levels_make(p, wants_pyramid(p));
+    if (status == ATN_OK) status = reg_levels_make(p, wants_pyramid(p), reg_surface_early);
     return status == ATN_OK ? check_same_clouds(p) : status;
 }
 

@@ -81,6 +81,29 @@ static double spacing_at(const reg_problem *p, int32_t level) {
     return level == p->levels - 1 ? p->spacing : p->level[level].edge;
 }
 
+atn_status reg_surface_early(reg_problem *p, reg_level *all) {
+    atn_array *ratio = NULL;
+    bool asked = p->polished && p->spacing > 0 && p->source_spacing > 0 && all->target.padded <= FEW;
+    if (!asked) return ATN_OK;
+    atn_status status = thickness_of(&p->engine, &all->target, p->spacing, &p->early.shape[1], &p->early.thickness);
+    p->early.told = status == ATN_OK;
+    if (status == ATN_OK && p->early.thickness <= FLAT)
+        status = look(&p->engine, &all->source, &all->source, p->source_spacing, &p->early.shape[0], &ratio);
+    atn_array_free(ratio);
+    return status;
+}
+
+/* The shapes of a level's target, and how thick surfaces are there. */
+static atn_status look_at_level(reg_problem *p, int32_t level, atn_array **shape, double *thickness) {
+    if (!p->early.told || level != p->levels - 1)
+        return thickness_of(&p->engine, &p->level[level].target, spacing_at(p, level), shape, thickness);
+    *shape = p->early.shape[1];
+    *thickness = p->early.thickness;
+    p->early.shape[1] = NULL;
+    p->early.told = false; /* what was looked at is given away */
+    return ATN_OK;
+}
+
 /* The level and how thick surfaces are there; and the finest one that nearly shows them. `shape`: of the target's
  * points there, if all were looked at. */
 static atn_status choose_level(reg_problem *p, int32_t *level, double *thickness, int32_t *finest, atn_array **shape) {
@@ -89,17 +112,16 @@ static atn_status choose_level(reg_problem *p, int32_t *level, double *thickness
     *finest = -1;
     *shape = NULL;
     for (*level = p->fine; *level > 0 && *thickness > FLAT && status == ATN_OK;) {
-        reg_side *target = &p->level[*level - 1].target;
-        if (*level < p->fine && target->count < FEWEST) break;
+        if (*level < p->fine && p->level[*level - 1].target.count < FEWEST) break;
         --*level;
         atn_array_free(*shape);
-        status = thickness_of(&p->engine, target, spacing_at(p, *level), shape, thickness);
+        status = look_at_level(p, *level, shape, thickness);
         if (*finest < 0 && *thickness <= NEARLY_FLAT) *finest = *level;
     }
     if (status != ATN_OK || *thickness <= FLAT || *level == p->fine - 1) return status;
     *level = p->fine - 1; /* no surface: points fill space */
     atn_array_free(*shape);
-    return thickness_of(&p->engine, &p->level[*level].target, spacing_at(p, *level), shape, thickness);
+    return look_at_level(p, *level, shape, thickness);
 }
 
 static atn_status make(reg_problem *p, reg_surface *out) {
@@ -125,7 +147,11 @@ static atn_status make(reg_problem *p, reg_surface *out) {
     if (!shape) status = look(&p->engine, &of->target, &of->target, out->spacing, &out->target, &ratio);
     atn_array_free(ratio);
     ratio = NULL;
-    if (status == ATN_OK)
+    if (all) {
+        out->source = p->early.shape[0];
+        p->early.shape[0] = NULL;
+    }
+    if (status == ATN_OK && !out->source)
         status =
             look(&p->engine, &of->source, &of->source, all ? p->source_spacing : out->spacing, &out->source, &ratio);
     atn_array_free(ratio);
@@ -149,6 +175,11 @@ void reg_surface_end(reg_problem *p) {
     if (p->surface) reg_surface_free(p->surface);
     atn_free(p->engine.ctx, p->surface);
     p->surface = NULL;
+    for (int k = 0; k < 2; ++k) {
+        atn_array_free(p->early.shape[k]);
+        p->early.shape[k] = NULL;
+    }
+    p->early.told = false;
 }
 
 /* Of the points of a level: which ones of the coarser level they are merged into. */

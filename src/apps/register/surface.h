@@ -20,6 +20,8 @@ typedef struct reg_surface {
  * coarser one where that has very many points; the finest of all where none is. After the levels have been made; made
  * when first asked for, and the problem's. */
 atn_status reg_surface_of(reg_problem *p, reg_surface **out);
+/* What it asks of all points, where these are few, before there are other levels; of methods that will ask for it. */
+atn_status reg_surface_early(reg_problem *p, reg_level *all);
 void reg_surface_end(reg_problem *p);
 /* Points of the finer level of `from` with the shapes that those they are merged into have. */
 atn_status reg_surface_finer(reg_problem *p, const reg_surface *from, reg_surface *out);
