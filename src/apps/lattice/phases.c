@@ -350,13 +350,16 @@ static atn_status try_shared(const atn_lattice *l, trials *all) {
     return status;
 }
 
-/* All that were added, and none are left. */
+/* All that were added. */
+static atn_status make(const atn_lattice *l, trials *all) {
+    if (l->ranks && all->count > 1) return try_shared(l, all);
+    try_all(all);
+    return ATN_OK;
+}
+
+/* The same, and none are left. */
 static atn_status attempt(const atn_lattice *l, trials *all, likeliest *best) {
-    atn_status status = ATN_OK;
-    if (l->ranks && all->count > 1)
-        status = try_shared(l, all);
-    else
-        try_all(all);
+    atn_status status = make(l, all);
     for (int32_t k = 0; k < all->count && status == ATN_OK; ++k) keep(all, &all->of[k], best);
     all->count = 0;
     return status;
@@ -365,6 +368,26 @@ static atn_status attempt(const atn_lattice *l, trials *all, likeliest *best) {
 static void add(trials *all, double noise, double background, double efficiency) {
     trial *t = &all->of[all->count++];
     t->noise = noise, t->background = background, t->efficiency = efficiency;
+}
+
+/* Noises (fine), or backgrounds, one after the other, each beside what is the likeliest by then. Ranks make those that
+ * follow at the same time: they hold as long as none before them was likelier. */
+static atn_status in_turn(const atn_lattice *l, trials *all, const double *list, int count, bool fine,
+                          likeliest *best) {
+    atn_status status = ATN_OK;
+    for (int k = 0; k < count && status == ATN_OK;) {
+        int ahead = l->ranks ? l->ranks->count : 1;
+        for (int m = k; m < count && m < k + ahead; ++m)
+            add(all, fine ? best->noise * list[m] : best->noise, fine ? best->background : list[m], best->efficiency);
+        status = make(l, all);
+        bool better = false;
+        for (int32_t m = 0; m < all->count && !better && status == ATN_OK; ++m, ++k) {
+            better = all->of[m].all > best->all;
+            keep(all, &all->of[m], best);
+        }
+        all->count = 0;
+    }
+    return status;
 }
 
 /* From several efficiencies: half the sites of half the volume are as many, and where EM starts it may stay. */
@@ -379,15 +402,8 @@ static atn_status attempts(const atn_lattice *l, trials *all, double first, like
             if (fabs(EFFICIENCY[k] - own) > 0.1) add(all, here, 0.03, EFFICIENCY[k]);
         status = attempt(l, all, best);
     }
-    for (int k = 0; k < 4 && !(given > 0) && status == ATN_OK; ++k) {
-        add(all, best->noise * FINE[k], best->background, best->efficiency);
-        status = attempt(l, all, best);
-    }
-    for (int k = 0; k < 2 && status == ATN_OK; ++k) {
-        add(all, best->noise, BACKGROUND[k], best->efficiency);
-        status = attempt(l, all, best);
-    }
-    return status;
+    if (status == ATN_OK && !(given > 0)) status = in_turn(l, all, FINE, 4, true, best);
+    return status == ATN_OK ? in_turn(l, all, BACKGROUND, 2, false, best) : status;
 }
 
 /* The heaviest stretch of neighbouring sizes, of all models, farther than that from `not`: its weight and mean. */

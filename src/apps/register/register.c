@@ -441,6 +441,7 @@ static atn_status register_two(atn_device *device, const atn_cloud *source, cons
                                atn_register_result *out) {
     size_t most = cloud_count(source) > cloud_count(target) ? cloud_count(source) : cloud_count(target);
     reg_workplace here;
+    if (ranks) most = SIZE_MAX; /* whether the host has them sooner depends on cores, which ranks may have fewer of */
     atn_status status = reg_workplace_enter(device, settings, most, &here);
     here.engine.tells = true;
     here.engine.ranks = ranks;
