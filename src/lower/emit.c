@@ -281,16 +281,6 @@ static void main_stage(lowering *l, const char *suffix, const atn_target *target
         append_parallel(l, &body, row, ir_multiply_integer(p, rows, split ? l->cuts.splits : 1), along);
     } else if (target->host) {
         append_parallel(l, &body, group, total, inner);
-    } else if (meeting == LOWER_MEET_AWAIT) { /* who awaits each other is there at once: a group for each part */
-        ir_append(p, &body,
-                  (ir_statement){.kind = IR_DECLARE,
-                                 .id = group,
-                                 .index = -1,
-                                 .value = ir_special(p, IR_GROUP, IR_ADDRESS),
-                                 .limit = -1,
-                                 .body = -1,
-                                 .other = -1});
-        ir_if(p, &body, ir_less(p, ir_variable_ref(p, group), total), inner, IR_EMPTY);
     } else {
         ir_for(p, &body, group, ir_special(p, IR_GROUP, IR_ADDRESS), total, 0, 1, inner);
         if (!p->failed) p->statements[body.last].index = ir_special(p, IR_GROUPS, IR_ADDRESS);

@@ -253,8 +253,6 @@ static void join_by_shuffle(lowering *l, const atn_block *b, ir_ref value[][2]) 
         for (int32_t part = 0; part < acc_parts(&b->acc[k]); ++part)
             value[k][part] = ir_declare(p, l->block, "warps", tile_read(l, tile[k][part], acc_type(l, &b->acc[k]), at));
     join_warp(l, b, value, warps, true);
-    lower_scene scene = lower_scene_of(l);
-    if (lower_find_meeting(&scene) == LOWER_MEET_AWAIT) return; /* who uses the slots once more waits first: emit.c */
     ir_barrier(p, l->block);
 }
 
