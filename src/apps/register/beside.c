@@ -15,6 +15,10 @@
  * waits for the host, which has more cores than these where it has many. */
 enum { SCENE_THREADS = 2, MANY_SCENE_THREADS = 6, FITNESS_THREADS = 1, MANY_FITNESS_THREADS = 2 };
 
+/* Of the cores that are left: the scene, and after it rivals, are what the steps and the verdict wait for. Not one
+ * thread more than cores: who finds its core busy keeps all others waiting. */
+static int32_t most_of(int32_t spare) { return spare - spare / 3; }
+
 static void make_scene(void *user) {
     reg_problem *p = user;
     p->scene_status = reg_scene_make(&p->source, &p->target, p->settings->transform != ATN_TRANSFORM_RIGID, &p->scene);
@@ -45,10 +49,10 @@ static void make_scene_here(reg_problem *p) {
  * and 25. */
 int32_t reg_spare(const reg_engine *e, const atn_register_settings *s, const atn_cloud *source,
                   const atn_cloud *target) {
-    enum { FEW = 50000, SHARE = 4, MOST = 6 };
+    enum { FEW = 50000, MOST = 6 };
     bool method = (s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP) && !s->compat && !s->dense;
     bool few = method && source && cloud_count(source) <= FEW && cloud_count(target) <= FEW;
-    int32_t cores = atn_parallel_workers(), some = cores / SHARE;
+    int32_t cores = atn_parallel_workers(), some = e->remote ? cores / 4 : 3 * cores / 8;
     if (cores < ATN_PARALLEL_MANY || (!e->remote && !few)) return 0;
     return some < MOST ? some : MOST;
 }
@@ -56,7 +60,7 @@ int32_t reg_spare(const reg_engine *e, const atn_register_settings *s, const atn
 atn_status reg_scene_begin(reg_problem *p) {
     bool asked = p->settings->init == ATN_START_AUTO || p->settings->transform == ATN_TRANSFORM_RIGID;
     if (p->parts != 1 || !asked || (!p->on_device && !p->spare)) return ATN_OK;
-    int32_t threads = p->on_device ? atn_parallel_some(SCENE_THREADS, MANY_SCENE_THREADS) : p->spare / 2;
+    int32_t threads = p->on_device ? atn_parallel_some(SCENE_THREADS, MANY_SCENE_THREADS) : most_of(p->spare);
     atn_aside_begin(p->engine.ctx, &p->scene_aside, make_scene, p, threads);
     return p->spare ? reg_fitness_begin(p) : ATN_OK;
 }
@@ -87,7 +91,7 @@ atn_status reg_fitness_begin(reg_problem *p) {
     atn_status status = choose(p);
     if (status == ATN_OK)
         atn_aside_begin(p->engine.ctx, &p->fitness_aside, describe, p,
-                        p->spare ? p->spare / 2 : atn_parallel_some(FITNESS_THREADS, MANY_FITNESS_THREADS));
+                        p->spare ? FITNESS_THREADS : atn_parallel_some(FITNESS_THREADS, MANY_FITNESS_THREADS));
     reg_end(&p->engine, REG_JUDGE, span);
     return status;
 }
@@ -123,7 +127,7 @@ static void look_for_rivals(void *user) {
 }
 
 void reg_rivals_begin(reg_problem *p) {
-    int32_t threads = p->spare ? p->spare / 2 : MANY_FITNESS_THREADS;
+    int32_t threads = p->spare ? most_of(p->spare) : MANY_FITNESS_THREADS;
     bool left = atn_parallel_left() >= threads;
     if (p->rivals) p->rivals->begun = false;
     if (!left || !p->scene || p->settings->transform != ATN_TRANSFORM_RIGID) return;

@@ -178,7 +178,7 @@ typedef struct evidence {
 static atn_status gather(reg_polish_state *s, const geom_pose *pose, evidence *out) {
     enum { THREADS = 2, MANY_THREADS = 6 };
     atn_aside beside = {0};
-    int32_t spare = s->p->spare, threads = spare ? spare : atn_parallel_some(THREADS, MANY_THREADS);
+    int32_t spare = s->p->spare, threads = spare ? 1 : atn_parallel_some(THREADS, MANY_THREADS);
     bool aside = s->p->engine.remote || spare;
     *out = (evidence){.told = false};
     atn_status status = reg_scattering_open(s, pose, &out->terms);

@@ -100,6 +100,8 @@ static hilbert_raster raster_of(const cloud_points *points, double like) {
     return raster_within(points, &all, like);
 }
 
+double reg_curve_cell(const cloud_points *given, double like) { return raster_of(given, like).cell; }
+
 double reg_curve_raster(const cloud_points *some, const double low[3], const double high[3], double like,
                         double corner[3]) {
     bounds all;

@@ -34,7 +34,8 @@ double reg_curve_raster(const cloud_points *some, const double low[3], const dou
  * for any number of threads. */
 atn_status reg_curve_make(const cloud_points *given, double like, bool distinct, cloud_points *out, reg_curve *curve,
                           uint32_t **from);
-void reg_curve_free(reg_curve *curve); /* zeroed ones are fine */
+double reg_curve_cell(const cloud_points *given, double like); /* of the curve that it makes */
+void reg_curve_free(reg_curve *curve);                         /* zeroed ones are fine */
 
 /* The edge of the cells that are nearest to `edge` in size; not below the smallest ones. */
 double reg_curve_edge(const reg_curve *curve, double edge);

@@ -78,17 +78,38 @@ static atn_status make_sides(reg_problem *p, const cloud_points *source, const c
 }
 
 /* All points of a cloud, before the other levels are wanted: they tell the spacing. */
-static atn_status look(reg_problem *p, const cloud_points *points, const double origin[3], reg_side *side,
-                       double *spacing) {
-    reg_engine *e = &p->engine;
-    reg_span span = reg_begin(e);
-    atn_status status =
-        reg_side_make(e->device, points, origin, p->unit, e->type, reg_engine_block(e, points->count), side);
-    reg_end(e, REG_LEVELS, span);
-    span = reg_begin(e);
-    *spacing = status == ATN_OK ? reg_side_spacing(side) : 0;
-    reg_end(e, REG_SPACING, span);
-    return status;
+typedef struct looking {
+    reg_problem *p;
+    const cloud_points *points;
+    const double *origin;
+    reg_side *side;
+    double *spacing;
+    atn_status status;
+} looking;
+
+static void look_at(void *user) {
+    looking *t = user;
+    const reg_engine *e = &t->p->engine;
+    t->status = reg_side_make(e->device, t->points, t->origin, t->p->unit, e->type,
+                              reg_engine_block(e, t->points->count), t->side);
+    *t->spacing = t->status == ATN_OK ? reg_side_spacing(t->side) : 0;
+}
+
+/* At the same time where cores are left to it. */
+static atn_status look_at_both(reg_problem *p) {
+    reg_level *level = &p->level[0];
+    atn_aside beside = {0};
+    looking target = {p, &p->target, p->target_origin, &level->target, &p->spacing, ATN_OK},
+            source = {p, &p->source, p->source_origin, &level->source, &p->source_spacing, ATN_OK};
+    reg_span span = reg_begin(&p->engine);
+    if (p->spare) atn_aside_begin(p->engine.ctx, &beside, look_at, &source, p->spare);
+    look_at(&target);
+    if (p->spare)
+        atn_aside_end(&beside);
+    else if (target.status == ATN_OK)
+        look_at(&source);
+    reg_end(&p->engine, REG_SPACING, span);
+    return target.status == ATN_OK ? source.status : target.status;
 }
 
 /* The sigma of the end is half a spacing; pairs of up to three are looked at. A surface has 4 points in such a cell,
@@ -214,8 +235,7 @@ atn_status reg_levels_begin(reg_problem *p) {
         if (begun == ATN_OK && crowded) begun = leave_device(p);
         if (begun != ATN_OK || !crowded) return begun;
     }
-    atn_status status = look(p, &p->target, p->target_origin, &level->target, &p->spacing);
-    if (status == ATN_OK) status = look(p, &p->source, p->source_origin, &level->source, &p->source_spacing);
+    atn_status status = look_at_both(p);
     reg_span span = reg_begin(&p->engine);
     if (status == ATN_OK)
         status = thin(p, "source", p->source_spacing, &p->source, &p->source_curve, p->source_from, &level->source);
@@ -315,10 +335,9 @@ static void coarsen(void *user) {
 
 /* All of them are the host's until somebody asks the device for one. */
 static atn_status make_coarser_beside(reg_problem *p, atn_status (*meanwhile)(reg_problem *p, reg_level *all)) {
-    enum { THREADS = 2 };
     atn_aside beside = {0};
     coarsening t = {.p = p};
-    atn_aside_begin(p->engine.ctx, &beside, coarsen, &t, THREADS);
+    atn_aside_begin(p->engine.ctx, &beside, coarsen, &t, 1); /* as long as the surfaces take many */
     atn_status status = meanwhile(p, &p->level[0]);
     atn_aside_end(&beside);
     return status == ATN_OK ? t.status : status;

@@ -132,17 +132,37 @@ static atn_status leave_far(const char *which, cloud_points *points, reg_usual *
 
 /* ---- in order ---- */
 
+/* The source in order, its cells being those of the target. */
+typedef struct sorting {
+    reg_problem *p;
+    const cloud_points *source;
+    double cell;
+    bool distinct;
+    atn_status status;
+} sorting;
+
+static void sort_source(void *user) {
+    sorting *t = user;
+    reg_problem *p = t->p;
+    t->status = reg_curve_make(t->source, t->cell, t->distinct, &p->source, &p->source_curve, &p->source_from);
+}
+
 /* Equal points become one with their weights: lists of near pairs would be as long as the square of their number. The
  * published code knows no weights. */
 static atn_status sort_points(reg_problem *p, const cloud_points *source, const cloud_points *target, bool distinct) {
     double spacing;
+    atn_aside beside = {0};
+    sorting t = {.p = p, .source = source, .distinct = distinct};
     atn_status status = reg_curve_guess(target, &spacing);
-    if (status == ATN_OK)
-        status =
-            reg_curve_make(target, REG_FIRST_EDGE * spacing, distinct, &p->target, &p->target_curve, &p->target_from);
-    if (status == ATN_OK)
-        status = reg_curve_make(source, p->target_curve.cell, distinct, &p->source, &p->source_curve, &p->source_from);
-    return status;
+    if (status != ATN_OK) return status;
+    t.cell = reg_curve_cell(target, REG_FIRST_EDGE * spacing);
+    if (p->spare) atn_aside_begin(p->engine.ctx, &beside, sort_source, &t, p->spare);
+    status = reg_curve_make(target, REG_FIRST_EDGE * spacing, distinct, &p->target, &p->target_curve, &p->target_from);
+    if (p->spare)
+        atn_aside_end(&beside);
+    else if (status == ATN_OK)
+        sort_source(&t);
+    return status == ATN_OK ? t.status : status;
 }
 
 bool reg_goes_to_device(atn_device *device, const atn_register_settings *s, size_t source, size_t target) {
