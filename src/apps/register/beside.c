@@ -92,7 +92,7 @@ atn_status reg_fitness_begin(reg_problem *p) {
     if (status == ATN_OK)
         atn_aside_begin(p->engine.ctx, &p->fitness_aside, describe, p,
                         p->spare ? FITNESS_THREADS : atn_parallel_some(FITNESS_THREADS, MANY_FITNESS_THREADS));
-    reg_end(&p->engine, REG_JUDGE, span);
+    reg_end(&p->engine, p->engine.remote ? REG_FETCH : REG_JUDGE, span); /* a level's points, mostly */
     return status;
 }
 

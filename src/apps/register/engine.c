@@ -76,7 +76,7 @@ static const struct {
     [REG_SPACING] = {.name = "spacing"},
     [REG_LEVELS] = {.name = "decimate and cut into blocks"},
     [REG_UPLOAD] = {.name = "points to the device"},
-    [REG_FETCH] = {.name = "partners to the host"},
+    [REG_FETCH] = {.name = "points and partners to the host"},
     [REG_LISTS] = {.name = "near lists"},
     [REG_FIT] = {.name = "fit"},
     [REG_COVARIANCE] = {.name = "covariance"},

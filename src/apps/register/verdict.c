@@ -257,7 +257,7 @@ void reg_judge_begin(reg_problem *p) {
         return;
     reg_rivals_end(p); /* by the thread that began it */
     atn_aside_begin(p->engine.ctx, &p->judge_aside, judge_beside, p,
-                    p->spare ? p->spare : atn_parallel_some(THREADS, MANY_THREADS));
+                    p->spare ? p->spare - 1 : atn_parallel_some(THREADS, MANY_THREADS));
 }
 
 /* Begun beside the device's last work, or now. */
