@@ -6,9 +6,12 @@
 #include "base/parallel.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { STRETCH = 64, FEW_ATOMS = 4 }; /* atoms that one core goes through in their order; where that is any */
 enum { AT_ONCE = 1, LONELY = 2 };     /* sure; no atom around is */
+enum { MET = 16 };                    /* turns around an atom that are told apart without symmetry */
+static const float CLOSE = 0.9998F;   /* cosine of half the angle between two of these that are one */
 
 typedef struct judging {
     atn_lattice *l;
@@ -83,6 +86,26 @@ static void remember(const atn_lattice *l, const atn_lattice_atom *atom, lattice
     lattice_remember(l, atom->phase - 1, turn, recent);
 }
 
+/* Atoms of a grain have few of all turns that are the same to its symmetry: those that were met need no look at that.
+ */
+typedef struct met {
+    int32_t count, phase[MET];
+    float turn[MET][4];
+} met;
+
+static bool is_met(const atn_lattice_atom *atom, met *of) {
+    const float *q = atom->quaternion;
+    for (int32_t k = 0; k < of->count; ++k) {
+        const float *p = of->turn[k];
+        if (atom->phase == of->phase[k] && fabsf(p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3]) > CLOSE)
+            return true;
+    }
+    if (of->count == MET) return false;
+    of->phase[of->count] = atom->phase;
+    memcpy(of->turn[of->count++], q, sizeof *of->turn);
+    return false;
+}
+
 /* Turns of sure atoms around one, those of the nearer ones first, and the later of them before the earlier. False:
  * there are none. */
 static bool remember_around(const judging *j, size_t atom, lattice_recent *recent) {
@@ -90,6 +113,8 @@ static bool remember_around(const judging *j, size_t atom, lattice_recent *recen
     int32_t site[ATN_LATTICE_MOST_NEIGHBOURS];
     float far[ATN_LATTICE_MOST_NEIGHBOURS], nearer = (float)(j->l->info.cutoff * j->l->info.cutoff);
     bool any = false;
+    met seen;
+    seen.count = 0;
     int32_t n = lattice_cells_sites(a->cells, atom, LATTICE_AROUND * j->l->info.cutoff, site, far);
     *recent = (lattice_recent){.near = true};
     for (int outer = 0; outer < 2; ++outer)
@@ -97,9 +122,10 @@ static bool remember_around(const judging *j, size_t atom, lattice_recent *recen
             if (!a->phase[site[k]] || (far[k] >= nearer) != outer) continue;
             const atn_lattice_atom *from = &j->out[a->first[site[k]]];
             double turn[4];
+            any = true;
+            if (is_met(from, &seen)) continue;
             into_crystal(from, turn);
             lattice_remember_last(j->l, from->phase - 1, turn, recent);
-            any = true;
         }
     return any;
 }
