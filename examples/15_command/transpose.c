@@ -21,11 +21,15 @@ static void transpose(const float *a, float *b, int n, int block) {
 
 int main(int argc, char **argv) {
     int block = argc > 1 ? atoi(argv[1]) : 0, n = argc > 2 ? atoi(argv[2]) : 1024;
-    if (block < 1 || n < 1) return 2;
+    if (block < 1 || n < 2) return 2;
     size_t count = (size_t)n * (size_t)n;
-    float *a = malloc(count * sizeof *a), *b = malloc(count * sizeof *b);
-    if (!a || !b) return 1;
-    for (size_t k = 0; k < count; ++k) a[k] = (float)(k % 1000), b[k] = 0;
+    float *a = calloc(count, sizeof *a), *b = calloc(count, sizeof *b);
+    if (!a || !b) {
+        free(a);
+        free(b);
+        return 1;
+    }
+    for (size_t k = 0; k < count; ++k) a[k] = (float)(k % 1000);
     transpose(a, b, n, block); /* threads are there, pages are touched */
     double start = now();
     transpose(a, b, n, block);

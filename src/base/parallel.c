@@ -107,8 +107,8 @@ static void run_all(piece *pieces, int32_t workers) {
         return;
     }
     int32_t kept = atn_threads_kept(atn_threads_runtime());
-    int32_t team =
-        kept > workers ? kept : workers; /* NOLINT(clang-analyzer-deadcode.DeadStores): the pragma reads it */
+    /* NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): the pragma reads it */
+    int32_t team = kept > workers ? kept : workers;
 #pragma omp parallel for schedule(static, 1) num_threads(team)
     for (int32_t k = 0; k < workers; ++k) run(&pieces[k]);
 }

@@ -41,7 +41,7 @@ static void end_now(int number) {
     (void)number;
     atn_leftover_remove_all();
     ssize_t put = isatty(STDERR_FILENO) ? write(STDERR_FILENO, "\r\033[K", 4) : 0; /* the progress */
-    put = write(STDERR_FILENO, farewell, strlen(farewell));
+    put += write(STDERR_FILENO, farewell, strlen(farewell));
     (void)put;
     _exit(1);
 }

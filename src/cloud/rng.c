@@ -78,7 +78,7 @@ static atn_status read_range(source *s, const rng_ion *ion, size_t ions, atn_mas
 }
 
 atn_status ranges_rng_read(source *s, atn_mass_ranges *r) {
-    size_t ions, ranges;
+    size_t ions = 0, ranges = 0;
     char *line;
     atn_status status = read_counts(s, &ions, &ranges);
     if (status != ATN_OK) return status;

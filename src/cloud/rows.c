@@ -146,7 +146,7 @@ atn_status rows_place(atn_atom_rows *r, atn_status status, bool *again) {
         status =
             atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %zu rows were announced, %zu were added", r->path, p->own, r->added);
     status = atn_ranks_allgather(p->ranks, all ? status : ATN_ERR_MEMORY, &p->length, sizeof p->length, all);
-    for (int32_t k = 0; k < p->ranks->rank && status == ATN_OK; ++k) p->at += all[k];
+    for (int32_t k = 0; k < p->ranks->rank && status == ATN_OK && all; ++k) p->at += all[k];
     p->placed = true;
     *again = p->counted;
     if (*again) r->added = 0;

@@ -12,7 +12,7 @@ atn_status slabs_join_bins(atn_slabs *s, atn_status status, size_t *count) {
     if (!sum) status = ATN_ERR_MEMORY;
     for (size_t k = 0; k < SLABS_BINS && status == ATN_OK; ++k) sum[k] = (double)count[k];
     status = atn_ranks_sum(s->ranks, status, sum, SLABS_BINS);
-    for (size_t k = 0; k < SLABS_BINS && status == ATN_OK; ++k) count[k] = (size_t)sum[k];
+    for (size_t k = 0; k < SLABS_BINS && status == ATN_OK && sum; ++k) count[k] = (size_t)sum[k];
     atn_free(s->ctx, sum);
     return status;
 }
@@ -74,7 +74,7 @@ atn_status slabs_join_edges(atn_slabs *s) {
         edge[2 * g + 1] = -s->group[g].high;
     }
     status = atn_ranks_least(s->ranks, status, edge, 2 * s->groups);
-    for (size_t g = 0; g < s->groups && status == ATN_OK; ++g) {
+    for (size_t g = 0; g < s->groups && status == ATN_OK && edge; ++g) {
         s->group[g].low = edge[2 * g];
         s->group[g].high = -edge[2 * g + 1];
     }

@@ -99,7 +99,7 @@ void geom_least3(const double m[6], double value[3], double direction[3]) {
     static const double CLEAR = 1e-10, ALIKE = 1e-16, LEAST = 1e-100, MOST = 1e60;
     double mean = (m[0] + m[1] + m[2]) / 3, x = m[0] - mean, y = m[1] - mean, z = m[2] - mean;
     double p2 = (x * x + y * y + z * z + 2 * (m[3] * m[3] + m[4] * m[4] + m[5] * m[5])) / 6, most = 0, length2 = 0;
-    double u[3][3], n[3];
+    double u[3][3], n[3] = {0};
     if (p2 > LEAST && p2 < MOST && p2 > ALIKE * mean * mean) {
         double p = sqrt(p2),
                det = x * (y * z - m[5] * m[5]) - m[3] * (m[3] * z - m[4] * m[5]) + m[4] * (m[3] * m[5] - y * m[4]);
@@ -136,7 +136,7 @@ void geom_least_direction(const double m[6], double values[3], double direction[
 }
 
 bool geom_invert_symmetric(int32_t n, const double *matrix, double *out) {
-    double value[GEOM_EIGEN_MOST], vector[GEOM_EIGEN_MOST * GEOM_EIGEN_MOST];
+    double value[GEOM_EIGEN_MOST] = {0}, vector[GEOM_EIGEN_MOST * GEOM_EIGEN_MOST];
     geom_eigen(n, matrix, value, vector);
     if (!(value[0] > 1e-13 * value[n - 1]) || !isfinite(1 / value[0])) return false;
     for (int32_t i = 0; i < n; ++i)

@@ -58,7 +58,6 @@ static void set_big(char *header, size_t at, number_type type, double value) {
 
 atn_status image_zygo_add(const atn_ctx *ctx, const char *path, const image_heights *h, atn_text *out) {
     char header[ZYGO_HEADER] = {0};
-    double step = 0.5 * h->wavelength_m / FINEST_STEPS; /* light goes there and back */
     if (!(h->wavelength_m > 0)) return atn_fail(ctx, ATN_ERR_INPUT, "%s: Zygo .dat needs the wavelength", path);
     if (h->width > UINT16_MAX || h->height > UINT16_MAX)
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: Zygo .dat has at most 65535 columns and rows, not %zu x %zu", path,
@@ -74,7 +73,7 @@ atn_status image_zygo_add(const atn_ctx *ctx, const char *path, const image_heig
     set_big(header, ZYGO_OBLIQUITY, NUMBER_F32, 1);
     set_big(header, ZYGO_LATERAL, NUMBER_F32, h->spacing_m[0]);
     set_big(header, ZYGO_RESOLUTION, NUMBER_U16, ZYGO_FINEST);
-    step = 0.5 * (double)(float)h->wavelength_m / FINEST_STEPS; /* as a reader will have it */
+    double step = 0.5 * (double)(float)h->wavelength_m / FINEST_STEPS; /* there and back, as a reader will have it */
     atn_text_add_bytes(out, header, sizeof header);
     for (size_t k = 0; k < h->width * h->height; ++k) {
         double raw = round(value_at(h, k) / step);

@@ -212,7 +212,7 @@ static atn_status take_next(atn_volume_reader *r, void *frame) {
         status = read_next(r, r->next, &scan, &name);
         if (status == ATN_OK) status = check_like_first(r, r->next, &scan, name);
     }
-    if (status == ATN_OK) memcpy(frame, scan.data, f->frame_bytes);
+    if (status == ATN_OK && scan.data) memcpy(frame, scan.data, f->frame_bytes);
     raster_free(&scan);
     return status;
 }

@@ -139,8 +139,12 @@ static bool is_extreme(const lowering *l, const atn_block *b) {
 }
 
 static ir_ref extreme(lowering *l, const atn_acc *acc, ir_ref value, ir_shuffle how, int32_t lanes) {
-    ir_node node = {
-        .kind = IR_SHUFFLE, .type = acc_type(l, acc), .width = 1, .arg = {value, -1, -1}, .id = lanes, .list = how};
+    ir_node node = {.kind = IR_SHUFFLE,
+                    .type = acc_type(l, acc),
+                    .width = 1,
+                    .arg = {value, -1, -1},
+                    .id = lanes,
+                    .list = (int32_t)how};
     return ir_declare(l->p, l->block, "best", ir_make(l->p, node));
 }
 

@@ -70,7 +70,7 @@ static atn_status check_versions(atn_ranks *r) {
     memset(own, 0, sizeof own);
     snprintf(own, sizeof own, "%s", atn_version());
     atn_status status = atn_ranks_allgather(r, all ? ATN_OK : ATN_ERR_MEMORY, own, sizeof own, all);
-    for (int32_t k = 0; k < r->count && status == ATN_OK; ++k) {
+    for (int32_t k = 0; k < r->count && status == ATN_OK && all; ++k) {
         char *other = all + (size_t)k * sizeof own;
         other[sizeof own - 1] = '\0';
         if (strcmp(all, other) != 0)

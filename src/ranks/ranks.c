@@ -103,7 +103,7 @@ static atn_status join_all(atn_ranks *r, atn_status own, double *numbers, size_t
     bool at_once = few <= SHORT;
     double *room = atn_alloc(r->ctx, at_once ? few : (count + n) * sizeof *room);
     atn_status status = atn_ranks_agree(r, room || own != ATN_OK ? own : ATN_ERR_MEMORY);
-    if (status == ATN_OK && (at_once ? join_short : join_shares)(r, numbers, count, room, join, words))
+    if (status == ATN_OK && room && (at_once ? join_short : join_shares)(r, numbers, count, room, join, words))
         status = broken(r, words);
     atn_free(r->ctx, room);
     return status;

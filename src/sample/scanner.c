@@ -116,7 +116,7 @@ static void move_back(const double t[16], double p[3]) {
 atn_status scanner_scan(const scanner_session *s, scanner *sc, const double *transform, atn_cloud **out) {
     size_t n = s->size, bytes;
     if (!atn_size_mul(n, 3 * sizeof(double), &bytes)) return atn_fail_memory(s->ctx, SIZE_MAX, "a scan");
-    double *points = atn_alloc(s->ctx, bytes), ray[3], t;
+    double *points = atn_alloc(s->ctx, bytes), ray[3] = {0}, t = 0;
     if (!points) return ATN_ERR_MEMORY;
     sc->jitter = 1 / sqrt((double)n); /* about the distance of rays: a lattice would fit itself in many places */
     atn_status status = ATN_OK;

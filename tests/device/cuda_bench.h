@@ -57,7 +57,7 @@ static inline bench open_bench(atn_ctx *ctx) {
     kit_ok(ctx, atn_devices_find(ctx, &b.devices));
     const atn_device_info *info = cuda_info(b.devices);
     if (!info) fail_msg("no device: %s", cuda_note(b.devices));
-    kit_ok(ctx, atn_device_open(b.devices, info->index, &b.device));
+    if (info) kit_ok(ctx, atn_device_open(b.devices, info->index, &b.device));
     return b;
 }
 

@@ -45,7 +45,7 @@ static void run_seed(atn_ctx *ctx, uint64_t seed, tally *t) {
         fprintf(stderr, "%s\n", atn_text_str(&g.xml));
         fail_msg("seed %llu: %s", (unsigned long long)seed, atn_ctx_message(ctx));
     }
-    count(t, &g, result);
+    if (result) count(t, &g, result);
     atn_eval_free(result);
     random_graph_free(&g);
 }

@@ -45,6 +45,7 @@ char *description_changed(const change *changes, size_t count) {
     for (size_t k = 0; k < count && changes[k].replace; ++k) {
         const char *at = changes[k].find ? strstr(text, changes[k].find) : text;
         if (!at) fail_msg("the description has no '%s'", changes[k].find);
+        if (!at) break;
         size_t before = (size_t)(at - text), cut = changes[k].find ? strlen(changes[k].find) : strlen(text);
         size_t room = strlen(text) - cut + strlen(changes[k].replace) + 1;
         char *next = malloc(room);

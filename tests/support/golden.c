@@ -81,8 +81,9 @@ atn_sequence *golden_kernel(const atn_ctx *ctx, const char *name) {
     const char *text = atn_shipped_find(name);
     for (const atn_embedded *s = ATN_BENCH_KERNELS; !text && s->name; ++s)
         if (strcmp(s->name, name) == 0) text = s->text;
-    atn_sequence *sequence;
+    atn_sequence *sequence = NULL;
     assert_non_null(text);
+    if (!text) return NULL;
     kit_ok(ctx, atn_sequence_parse(ctx, name, text, strlen(text), &(atn_parse_options){.defines = &SP, .n_defines = 1},
                                    NULL, &sequence));
     return sequence;

@@ -191,7 +191,7 @@ static void draw_algorithm(draw *d) {
         .parent = -1, .rank = (int32_t)(draw_chance(d, 10) ? 0 : 1 + draw_below(d, 3)), .body = {.ctx = d->g->ctx}};
     snprintf(p->name, sizeof p->name, "P");
     d->points = 1;
-    for (int32_t k = 0; k < p->rank; ++k) {
+    for (int32_t k = 0; k < p->rank && k < 3; ++k) {
         p->extent[k] = draw_extent(d, p->rank > 2 ? most_of_three[k] : k ? 40 : 257);
         d->points *= p->extent[k];
         const char *range = draw_range(d, 0, p->extent[k]);

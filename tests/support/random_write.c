@@ -52,7 +52,7 @@ static span spread(draw *d, const char *name, int32_t variable, const char *port
 void draw_write(draw *d, int32_t block, const source *value) {
     const char *name = draw_text(d, "s%d", d->names++);
     size_t before = d->links.length;
-    span axes[ATN_MAX_RANK];
+    span axes[ATN_MAX_RANK] = {{0}};
     int32_t count = 0;
     for (int32_t s = block; s >= 0; s = d->scopes[s].parent)
         for (int32_t k = 0; k < d->scopes[s].rank && count < ATN_MAX_RANK; ++k, ++count)

@@ -141,7 +141,7 @@ KIT_TEST(tiles_are_straddled) {
 KIT_TEST(elements_have_their_use) {
     atn_ctx *ctx = kit_ctx();
     atn_case c = open_case(ctx, "spmv", (const char *const[]){"start=101", "x=50", NULL});
-    int32_t start[101], column[3200];
+    int32_t start[101] = {-1}, column[3200] = {-1};
     atn_fill_options options = {.seed = 7, .lengths = 32, .spread = 1};
     atn_filling fillings[8];
     atn_bindings frame = atn_case_frame(&c);

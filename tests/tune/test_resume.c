@@ -71,7 +71,7 @@ static void nothing_lost_nothing_repeated(const rows *before, const rows *now) {
     for (int k = 0; k < before->n; ++k) {
         const row *then = &before->all[k], *found = find(now, then->variant);
         if (!found) fail_msg("'%s' is lost", then->variant);
-        if (strcmp(then->outcome, "started") == 0) continue;
+        if (!found || strcmp(then->outcome, "started") == 0) continue;
         if (strcmp(then->outcome, found->outcome) != 0 || then->starts != found->starts)
             fail_msg("'%s' was %s after %lld starts, and is now %s after %lld", then->variant, then->outcome,
                      (long long)then->starts, found->outcome, (long long)found->starts);

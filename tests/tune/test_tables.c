@@ -61,6 +61,7 @@ static void holds_its_seeds(atn_ctx *ctx, size_t d, const atn_embedded *s, const
     snprintf(define, sizeof define, "USED_FLOAT=%s", type);
     const atn_set *set = atn_set_next(ATN_SETS, s->name, &DEVICES[d], NULL);
     if (!set) fail_msg("no shape for %s on %s", s->name, DEVICES[d].backend);
+    if (!set) return;
     atn_workload w = {
         .name = s->name, .xml = s->text, .defines = (const char *const[]){define, NULL}, .sizes = set->sizes};
     w.range_length = set->range_length;

@@ -496,7 +496,7 @@ static void prune(atn_lattice *l) {
 /* most: the likelihood of one size each. Is the sample likelier with two phases of a structure? Then they stay. */
 static atn_status find_twins(atn_lattice *l, const learning *x, const lattice_sample *sample, double most,
                              bool *found) {
-    double edge[ATN_LATTICE_MOST_MODELS], likelihood = -INFINITY;
+    double edge[ATN_LATTICE_MOST_MODELS] = {0}, likelihood = -INFINITY;
     spread_sizes(l, x, edge);
     take(l, &x->distances, &x->both, edge);
     atn_status status = lattice_learn_sample(l, sample, 5, &likelihood);

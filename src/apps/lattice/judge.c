@@ -7,6 +7,7 @@
  * synthetic frames. */
 #include "apps/lattice/lattice.h"
 
+#include <assert.h>
 #include <math.h>
 
 static const double FIRST = 0.3;            /* the power until a part is looked for */
@@ -54,6 +55,7 @@ static int32_t likelihoods(const atn_lattice *l, size_t i, double term[], double
     const lattice_found *found = &l->found[i * (size_t)l->info.models];
     double n = l->near.start[i + 1] - l->near.start[i];
     int32_t best = 1;
+    assert(l->info.models > 0);
     *off = -INFINITY;
     for (int32_t m = 0; m < l->info.models; ++m) {
         double count = number_term(l, m, n) - n * l->slot[m].count.log;

@@ -7,6 +7,7 @@
  * one next to the centre too. */
 #include "apps/lattice/near_sums.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -67,6 +68,7 @@ static double square_off(const lattice_slot *s, const pose *p, const double x[3]
 /* The voxel of a place, and how far it is off the site that it belongs to. */
 static const float *voxel(const lattice_slot *s, const float *pull, const double y[3], double d[3]) {
     size_t at[3];
+    assert(pull);
     for (int c = 0; c < 3; ++c) {
         at[c] = (size_t)fabs(y[c] / s->box.edge + s->box.offset[c]);
         if (at[c] >= (size_t)s->box.size[c]) at[c] = (size_t)s->box.size[c] - 1;

@@ -152,6 +152,7 @@ ATN_IN_LANES static void compare(const float *restrict near, const float *restri
                                  choice *restrict out) {
     ATN_LANES()
     for (int32_t k = 0; k < n; ++k) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all n are there */
         float a = near[k] / beyond[k], b = beyond[k] / near[k];
         bool nearer = near[k] >= beyond[k];
         out->larger[k] = nearer ? near[k] : beyond[k];

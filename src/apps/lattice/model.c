@@ -150,8 +150,7 @@ enum { MOST_POINTS = 4096 };
 static int nearer(const void *a, const void *b) {
     const double *p = a, *q = b;
     double d = p[0] * p[0] + p[1] * p[1] + p[2] * p[2] - q[0] * q[0] - q[1] * q[1] - q[2] * q[2];
-    /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison, cert-exp42-c, cert-flp37-c): any order will do that is one
-     */
+    /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c): one order, any */
     return fabs(d) > 1e-9 ? (d > 0) - (d < 0) : memcmp(p, q, 3 * sizeof *p);
 }
 

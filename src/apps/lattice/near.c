@@ -378,6 +378,7 @@ static void collect(collected *to, const float *const axis[3], int32_t from, int
         }
         if (count > MOST - inner - outer) count = MOST - inner - outer;
         for (int32_t k = 0; k < count; ++k) {
+            /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.ArraySubscript): `count` of them are there */
             int32_t nearer = square[inside[k]] < inner2;
             to->is_inner[inner] = to->is_outer[outer] = from + inside[k];
             inner += nearer;
@@ -535,8 +536,9 @@ int32_t lattice_cells_sites(const lattice_cells *c, size_t atom, double reach, i
                     count += (square[k] < reach2) & (from + k != site);
                 }
                 for (int32_t k = 0; k < count && n < MOST; ++k) {
-                    if (far) far[n] = square[inside[k]];
-                    out[n++] = from + inside[k];
+                    int32_t one = inside[k]; /* NOLINT(clang-analyzer-core.uninitialized.Assign): set above */
+                    if (far) far[n] = square[one];
+                    out[n++] = from + one;
                 }
             }
         }

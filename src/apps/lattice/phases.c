@@ -93,7 +93,7 @@ static trial trial_make(const mixture *x, double *block) {
 /* Logarithms of the densities of distances of a part, into its column of the table; and of numbers: what none of them
  * says, and each. */
 static void fill_table(const mixture *x, const trial *t, int32_t c) {
-    double step = x->pairs->reach / BINS, table[BINS];
+    double step = x->pairs->reach / BINS, table[BINS] = {0};
     double edge = x->edge[c / x->models][c % x->models], sum = 0;
     for (int b = 0; b < BINS && edge > 0; ++b)
         sum += table[b] = step * lattice_radial(&x->shells[c % x->models], edge, t->noise, (b + 0.5) * step);

@@ -49,7 +49,7 @@ atn_status lattice_engine_run(atn_lattice *l) {
     atn_status status = mine && all ? run_own(l, from, to) : ATN_ERR_MEMORY;
     if (status == ATN_OK) memcpy(mine, l->found + from * (size_t)l->info.models, (to - from) * each);
     status = atn_ranks_allgather(l->ranks, status, mine, most * each, all);
-    for (int32_t rank = 0; rank < r->count && status == ATN_OK; ++rank) {
+    for (int32_t rank = 0; rank < r->count && status == ATN_OK && all; ++rank) {
         size_t first = atn_ranks_cut(r, n, rank), end = atn_ranks_cut(r, n, rank + 1);
         memcpy(l->found + first * (size_t)l->info.models, all + (size_t)rank * most * each, (end - first) * each);
     }

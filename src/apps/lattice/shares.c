@@ -350,7 +350,7 @@ atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *s, int rou
             l->slot[m].seen.square = t->square / fmax(t->weight, 1e-9);
         }
         again = round + 1 < rounds && take_constants(l, x);
-        status = same_shares(l, likelihood, &again);
+        if (status == ATN_OK) status = same_shares(l, likelihood, &again);
     }
     lattice_spend_back(&l->spent, l->known, before);
     atn_free(l->ctx, x);

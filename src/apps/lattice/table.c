@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "ranks/ranks.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 

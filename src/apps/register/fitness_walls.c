@@ -63,7 +63,7 @@ static size_t fit_wall(const walls *t, const wall_plane *from, wall_plane *out) 
 static void try_some(void *user, int64_t from, int64_t to) {
     walls *t = user;
     for (int64_t k = from; k < to; ++k) {
-        wall_plane first;
+        wall_plane first = {0};
         t->attempt[k].planes = 0;
         if (fit_wall(t, &t->plane[t->tried[k]], &first) < FEWEST) continue;
         t->attempt[k].planes = fit_wall(t, &first, &t->attempt[k].found);

@@ -67,7 +67,7 @@ static void name(const atn_register_result *r, const double (*e)[6], double turn
 }
 
 void judge_sliding(const reg_problem *p, const fitness_seen *seen, atn_register_result *r, char *like, size_t bytes) {
-    double value[6], vector[36], e[6][6], turns = 0;
+    double value[6], vector[36], e[6][6] = {{0}}, turns = 0;
     *like = '\0';
     if (p->fitness->solid || !seen->fits) return;
     geom_eigen(6, seen->information, value, vector);

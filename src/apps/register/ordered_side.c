@@ -169,7 +169,7 @@ static void take_blocks(const reg_side *from, size_t every, reg_side *s) {
         for (int axis = 0; axis < 3; ++axis) memcpy(s->position[axis] + at, from->position[axis] + of, bytes);
         memcpy(s->weight + at, from->weight + of, block * sizeof *s->weight);
         memcpy(s->origin + at, from->origin + of, block * sizeof *s->origin);
-        if (s->species) s->species[b] = from->species[b * every];
+        if (s->species && from->species) s->species[b] = from->species[b * every];
     }
 }
 

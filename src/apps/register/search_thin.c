@@ -304,6 +304,7 @@ static void thin_stretch(const thinning *t, size_t stretch) {
     sample(&t->sampling, first, last, point);
     for (size_t k = 0; k < last - first && t->status[stretch] == ATN_OK; ++k) {
         double p[3];
+        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.ArraySubscript): all are there */
         for (int a = 0; a < 3; ++a) p[a] = t->points->position[a][point[k]];
         t->status[stretch] = add_point(of, t->edge, 1 / t->edge, p, &now);
     }

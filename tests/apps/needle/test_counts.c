@@ -41,7 +41,7 @@ static int32_t plain(const atn_needle *n, const geom_pose *pose) {
     bool model = n->options.count == ATN_NEEDLE_COUNT_MODEL;
     size_t points = (size_t)n->scan_points;
     size_t rows = model ? n->model.count : points, columns = model ? points : n->model.count;
-    float *q = mapped(n, pose), *m = malloc(3 * n->model.count * sizeof *m);
+    float *q = mapped(n, pose), *m = calloc(3 * n->model.count, sizeof *m);
     float threshold2 = (float)(n->options.threshold * n->options.threshold);
     int32_t count = 0;
     for (size_t k = 0; k < 3 * n->model.count; ++k) m[k] = (float)(n->model.position[k % 3][k / 3] - n->centre[k % 3]);

@@ -324,7 +324,7 @@ static void hold_surface(const float *row, const int32_t *pixel, const bool *bri
     find_runs(&p, bright, rows, width);
     find_parts(&p, width);
     for (int c = 0; c < width; ++c) {
-        int32_t column[MOST_HIGH];
+        int32_t column[MOST_HIGH] = {0};
         double wanted = (double)NAN;
         for (int r = 0; r < rows; ++r) column[r] = pixel[r * width + c];
         for (int k = 0; k < p.runs[c] && isnan(wanted); ++k)

@@ -150,7 +150,7 @@ static int found(int rounds, double from, double noise, double scale, bool simil
         cloud_points target = made(whole, points, other, from, noise, 2000 + (uint64_t)round);
         motion(&random, scale, m);
         move(&source, m);
-        reg_start start;
+        reg_start start = {0};
         kit_ok(ctx, search_in(&source, &target, similarity, &start));
         miss by = missed(start.transform, m);
         bool good = by.degrees < 5 && by.way < 0.2 && fabs(by.scale - 1) < (similarity ? 0.05 : 1e-9);
@@ -197,7 +197,7 @@ KIT_TEST(test_degenerate) {
         for (size_t n = 0; n < sizeof cases / sizeof *cases; ++n) {
             cloud_points source = made(cases[k].of, cases[k].count, NULL, 0, 0, 5);
             cloud_points target = made(cases[n].of, cases[n].count, NULL, 0, 0, 6);
-            reg_start start;
+            reg_start start = {0};
             kit_ok(ctx, search_in(&source, &target, false, &start));
             holds(&start);
             if (!cases[k].tried || !cases[n].tried) assert_int_equal(start.tried, 0);
@@ -209,7 +209,7 @@ KIT_TEST(test_degenerate) {
 /* Centroids are aligned where nothing can be tried. */
 KIT_TEST(test_line_is_centred) {
     cloud_points source = made(line, 100, NULL, 0, 0, 5), target = made(one_place, 7, NULL, 0, 0, 6);
-    reg_start start;
+    reg_start start = {0};
     kit_ok(ctx, search_in(&source, &target, false, &start));
     for (int a = 0; a < 3; ++a) {
         double mean = 0;
@@ -230,7 +230,7 @@ KIT_TEST(test_flat) {
         double m[16];
         motion(&random, 1, m);
         move(&source, m);
-        reg_start start;
+        reg_start start = {0};
         kit_ok(ctx, search_in(&source, &target, false, &start));
         assert_true(missed(start.transform, m).degrees < 5);
         cloud_points_free(&source);
@@ -242,7 +242,7 @@ KIT_TEST(test_flat) {
 
 KIT_TEST(test_repeats) {
     cloud_points source = made(whole, 5000, NULL, 0, 0.01, 5), target = made(whole, 5000, NULL, 0, 0.01, 6);
-    reg_start first, again;
+    reg_start first = {0}, again = {0};
     kit_ok(ctx, search_in(&source, &target, false, &first));
     kit_ok(ctx, search_in(&source, &target, false, &again));
     assert_memory_equal(first.transform, again.transform, sizeof first.transform);
@@ -253,7 +253,7 @@ KIT_TEST(test_repeats) {
 
 KIT_TEST(test_no_points) {
     cloud_points some = made(whole, 10, NULL, 0, 0, 5), none = {.ctx = ctx};
-    reg_start start;
+    reg_start start = {0};
     kit_fails(ctx, ATN_ERR_INPUT, "source has no points", search_in(&none, &some, false, &start));
     kit_fails(ctx, ATN_ERR_INPUT, "target has no points", search_in(&some, &none, false, &start));
     cloud_points_free(&some);
@@ -269,7 +269,7 @@ KIT_TEST(test_memory) {
     assert_int_equal(atn_ctx_create(&options, &faulty), ATN_OK);
     cloud_points source = made(whole, 300, NULL, 0, 0.01, 5), target = made(whole, 300, NULL, 0, 0.01, 6);
     source.ctx = target.ctx = faulty;
-    reg_start start;
+    reg_start start = {0};
     kit_ok(faulty, search_in(&source, &target, false, &start));
     long before = atomic_load(&faults.count);
     kit_ok(faulty, search_in(&source, &target, false, &start));
@@ -293,7 +293,7 @@ KIT_TEST(test_memory) {
 KIT_TEST(test_cancel) {
     cloud_points source = made(whole, 500, NULL, 0, 0.01, 5), target = made(whole, 500, NULL, 0, 0.01, 6);
     atn_ctx *other = kit_ctx();
-    reg_start start;
+    reg_start start = {0};
     source.ctx = target.ctx = other;
     atn_ctx_cancel(other);
     assert_int_equal(search_in(&source, &target, false, &start), ATN_ERR_CANCELLED);

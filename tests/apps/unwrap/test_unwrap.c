@@ -186,7 +186,7 @@ KIT_TEST(follows_turns) {
         atn_unwrap_solve_settings settings = {.mask = kind % 3 != 1 ? s.mask : NULL,
                                               .quality = kind % 3 ? quality : NULL,
                                               .remove = kind < 3 ? ATN_UNWRAP_REMOVE_PISTON : ATN_UNWRAP_REMOVE_TILT};
-        double *first = malloc(s.pixels * sizeof *first);
+        double *first = malloc((s.pixels + 1) * sizeof *first);
         atn_unwrap_result r[2] = {0};
         for (int gradients = 0; gradients < 2; ++gradients) {
             atn_unwrap *unwrap;
