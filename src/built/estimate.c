@@ -86,7 +86,7 @@ static void estimate_panels(const atn_outlook *o, const atn_device_info *info, i
     bool by_lane = v->wide > 1;
     int64_t tile = by_lane ? 256 : 128;
     int32_t each0 = v->p[0].vec * v->p[0].regs, each1 = v->p[1].regs;
-    int64_t seq0 = WIDE / ((int64_t)each0 * o->bytes), seq1 = STEPS * 12 / each1, steps1 = pieces(n1, each1);
+    int64_t seq0 = WIDE / ((int64_t)each0 * o->bytes), seq1 = STEPS * 12 / each1;
     v->q[0].tile = (int32_t)tile;
     v->stage = 1;
     v->stage_swap = 2;
@@ -98,7 +98,7 @@ static void estimate_panels(const atn_outlook *o, const atn_device_info *info, i
         best_sequences(o, info, (int64_t[2]){n0, n1}, v);
         return;
     }
-    steps1 = pieces(n1, each1);
+    int64_t steps1 = pieces(n1, each1);
     if (seq0 > pieces(n0, each0)) seq0 = pieces(n0, each0);
     if (seq0 < 1) seq0 = 1;
     if (seq1 < 1) seq1 = 1;

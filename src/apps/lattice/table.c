@@ -115,6 +115,7 @@ static void carry(const atn_ranks *ranks, const lattice_box *box, int32_t rank, 
     size_t layer = (size_t)box->size[0] * (size_t)box->size[1], count = (size_t)box->size[2];
     size_t first = layer * atn_ranks_cut(ranks, count, rank), end = layer * atn_ranks_cut(ranks, count, rank + 1);
     size_t most = layer * (count / (size_t)ranks->count + 1);
+    assert(parcel);
     for (size_t k = 0; k < n; ++k) {
         char *here = (char *)list[k].data + first * list[k].bytes;
         memcpy(out ? parcel : here, out ? here : parcel, (end - first) * list[k].bytes);

@@ -168,7 +168,7 @@ atn_status reg_share_join(reg_engine *e, reg_side *rows, const reg_side *columns
     }
     own = atn_ranks_allgather(e->ranks, own, mine, p.bytes, all);
     if (own == ATN_OK && all) own = check_heads(&p, all, e->ctx);
-    if (own == ATN_OK) own = unpack(&p, arrays, count, all);
+    if (own == ATN_OK && all) own = unpack(&p, arrays, count, all);
     atn_free(e->ctx, mine);
     atn_free(e->ctx, all);
     return own;
