@@ -72,7 +72,7 @@ static bool entry_is_true(void *user, const atn_wisdom_entry *entry) {
     kit_ok(ctx, atn_variant_parse(ctx, &variant, entry->winner.variant));
     const atn_graph *graph = find_graph(key->graph);
     if (!graph) fail_msg("%s: %s: no shipped kernel has this graph (any more)", c->file, key->kernel);
-    if (!graph) return;
+    if (!graph) return false;
     assert_string_equal(graph->name, key->kernel);
     if (!atn_variant_fits(graph, &variant, &target, &why_not))
         fail_msg("%s: %s on %s: '%s' does not fit: %s", c->file, key->kernel, key->backend, entry->winner.variant,
