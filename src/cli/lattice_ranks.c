@@ -44,7 +44,8 @@ atn_status lattice_share_learned(const lattice_job *j, atn_status status) {
     if (!status) status = lattice_learned_get(j->lattice, own);
     if (!status) *learned = *own;
     status = atn_ranks_broadcast(j->ranks, status, 0, learned, sizeof *learned);
-    if (!status && !atn_same_bits(learned, own, sizeof *own)) status = lattice_learned_set(j->lattice, learned);
+    if (!status && learned && !atn_same_bits(learned, own, sizeof *own))
+        status = lattice_learned_set(j->lattice, learned);
     atn_free(j->call->ctx, learned);
     return status;
 }

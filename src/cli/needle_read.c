@@ -61,7 +61,7 @@ static char *name_of(const run *r, const atn_stream_frame *frame) {
 
 static bool is_folder(const char *path) {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    return path && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 /* A folder that is still being filled looks like a smaller volume. */
