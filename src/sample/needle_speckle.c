@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +20,7 @@ static float draw(atn_random *random) {
 static int weights(double deviation, float out[2 * MOST + 1]) {
     int half = (int)fmin(ceil(2.5 * deviation), MOST);
     double sum = 0;
-    assert(half >= 0);
+    memset(out, 0, (2 * MOST + 1) * sizeof *out);
     for (int k = -half; k <= half; ++k) {
         double w = deviation > 0 ? exp(-0.5 * k * k / (deviation * deviation)) : 1;
         out[k + half] = (float)w;
