@@ -1,4 +1,4 @@
-/* The arena: chunks of growing size, blocks cut off the newest. */
+/* The arena: chunks of growing size; blocks are taken from the newest one. */
 #include "base/arena.h"
 
 #include "base/memory.h"

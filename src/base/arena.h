@@ -1,4 +1,4 @@
-/* An arena: many small blocks that live and die together, one per compilation. */
+/* An arena: many small blocks that are freed together, one arena per compilation. */
 #ifndef ATN_BASE_ARENA_H
 #define ATN_BASE_ARENA_H
 

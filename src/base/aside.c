@@ -1,4 +1,4 @@
-/* Work beside the calling thread. */
+/* Work that runs concurrently with the calling thread. */
 #include "base/aside.h"
 
 #include "base/parallel.h"

@@ -1,4 +1,4 @@
-/* Work of the host's beside the calling thread, which has a device to wait for meanwhile. */
+/* Host work that runs concurrently with the calling thread while that waits for a device. */
 #ifndef ATN_BASE_ASIDE_H
 #define ATN_BASE_ASIDE_H
 

@@ -1,5 +1,5 @@
-/* The context: made and freed, what it carries, the cancel flag, progress. Its failures are in fail.c, its memory in
- * held.c. */
+/* The context: creating and freeing it, the objects attached to it, the cancel flag, progress. Its failures are in
+ * fail.c, its memory in held.c. */
 #include "base/context_own.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* What the inside of the library needs of a context: failing with a sentence, logging, cancelling. */
+/* What the library itself needs from a context: failing with a message, logging, cancellation. */
 #ifndef ATN_BASE_CONTEXT_H
 #define ATN_BASE_CONTEXT_H
 

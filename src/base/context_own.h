@@ -1,4 +1,4 @@
-/* A context from the inside, for the files that make it up: context.c, fail.c, held.c. */
+/* The context's definition, for the files that implement it: context.c, fail.c, held.c. */
 #ifndef ATN_BASE_CONTEXT_OWN_H
 #define ATN_BASE_CONTEXT_OWN_H
 

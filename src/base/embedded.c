@@ -1,4 +1,4 @@
-/* Texts that the build embedded, by name. */
+/* Looking up embedded texts by name. */
 #include "base/embedded.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Files that the build put into the library as tables of texts (cmake/AttuneEmbed.cmake). */
+/* Files that the build embeds into the library as tables of texts (cmake/AttuneEmbed.cmake). */
 #ifndef ATN_BASE_EMBEDDED_H
 #define ATN_BASE_EMBEDDED_H
 

@@ -1,5 +1,5 @@
-/* The environment variables that attune reads: all of them, with what they are for. Help and manual page show the
- * table, and nothing else calls getenv. */
+/* The environment variables that attune reads: all of them, with their purpose. Help and manual page show the table,
+ * and nothing else calls getenv. */
 #ifndef ATN_BASE_ENVIRONMENT_H
 #define ATN_BASE_ENVIRONMENT_H
 

@@ -1,4 +1,4 @@
-/* A running least or largest value: low = atn_lesser(low, x). A NaN in x is passed over, as by fmin and fmax.
+/* A running minimum or maximum: low = atn_lesser(low, x). A NaN in x is ignored, as by fmin and fmax.
  *
  * Why not fmin and fmax: gcc 12 for aarch64 dies (vect_transform_reduction, "internal compiler error") at -O3 on a loop
  * that reduces doubles with them when the terms are converted from a narrower type, float or int32_t, in the same loop.

@@ -1,5 +1,5 @@
-/* Failures and the log: one sentence per failing thread. Reporting a failure must not itself fail, so a thread's
- * sentence lies in memory of its own that is always there. */
+/* Failures and the log: one message per failing thread. Reporting a failure must not itself fail, so the message of a
+ * thread is kept in memory that is always available. */
 #include "base/context_own.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Whole files. Reading refuses what is no regular file; writing goes aside and is renamed into place. */
+/* Whole files. Only regular files are read; files are written under a temporary name and renamed into place. */
 #include "base/file.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* Threads that a context keeps for work beside others: made when first asked for, asleep from one work to the next, so
- * that neither they nor the memory they have touched are made anew each time. */
+/* Threads that a context keeps for concurrent work: created on first use and asleep in between, so that neither they
+ * nor the memory they have touched are created again each time. */
 #ifndef ATN_BASE_GANG_H
 #define ATN_BASE_GANG_H
 

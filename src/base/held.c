@@ -1,4 +1,4 @@
-/* Memory that a context holds: where blocks come from, and how many bytes there are, were at most, were refused. */
+/* Memory held by a context: where blocks come from, and the counters of current, peak and refused bytes. */
 #include "base/context_own.h"
 
 #include <stdlib.h>

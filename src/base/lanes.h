@@ -1,5 +1,5 @@
-/* Loops in lanes: functions that are compiled for several widths of registers, of which the processor chooses when the
- * library is loaded, and loops whose sums may be taken in any order. */
+/* Vectorised loops: functions compiled for several register widths, among which the processor chooses when the library
+ * is loaded, and loops whose sums may be computed in any order. */
 #ifndef ATN_BASE_LANES_H
 #define ATN_BASE_LANES_H
 

@@ -1,5 +1,5 @@
-/* What would be left behind if the process ended now: temporary files and folders, programs that it started. A table of
- * fixed size that a signal handler may go through. */
+/* What would be left behind if the process ended now: temporary files and folders, and child processes. A table of
+ * fixed size that a signal handler can traverse. */
 #ifndef ATN_BASE_LEFTOVER_H
 #define ATN_BASE_LEFTOVER_H
 

@@ -1,4 +1,4 @@
-/* Counted allocation: each block carries its size in front, so that the context knows what is held. */
+/* Counted allocation: each block is preceded by its size, so that the context knows how much is held. */
 #include "base/memory.h"
 
 #include "base/size.h"

@@ -1,4 +1,4 @@
-/* Allocation through the context's one hook, counted. All of the library allocates here. */
+/* Counted allocation through the context's allocator. All of the library allocates here. */
 #ifndef ATN_BASE_MEMORY_H
 #define ATN_BASE_MEMORY_H
 

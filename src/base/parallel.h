@@ -1,4 +1,4 @@
-/* A loop over all cores, for work of the host's that is no kernel. */
+/* A loop over all cores, for host work that is not a kernel. */
 #ifndef ATN_BASE_PARALLEL_H
 #define ATN_BASE_PARALLEL_H
 

@@ -1,5 +1,5 @@
-/* Work in pieces for workers of different speed, such as devices and ranks: whoever is free takes the next piece, as
- * long as what it was seen to do says. What a worker gives back goes to the others. */
+/* Work in pieces for workers of different speed, such as devices and ranks: whichever is free takes the next piece,
+ * whose size follows from its measured speed. What a worker gives back goes to the others. */
 #ifndef ATN_BASE_PIECES_H
 #define ATN_BASE_PIECES_H
 

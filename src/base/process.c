@@ -1,4 +1,4 @@
-/* Running another program: posix_spawn into a group of its own, output through a pipe, a deadline. */
+/* Running another program: posix_spawn into its own process group, output through a pipe, a deadline. */
 #include "base/process.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* Running another program without a shell: its output captured, its time limited. */
+/* Running another program without a shell, with captured output and a time limit. */
 #ifndef ATN_BASE_PROCESS_H
 #define ATN_BASE_PROCESS_H
 

@@ -1,5 +1,5 @@
-/* Random numbers: the state of xoshiro256** is four words, filled by splitmix64 so that near seeds give sequences
- * that have nothing in common. */
+/* Random numbers: the state of xoshiro256** is four words, filled by splitmix64 so that similar seeds give unrelated
+ * sequences. */
 #include "base/random.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Random numbers that repeat from a seed: xoshiro256** (Blackman and Vigna), seeded through splitmix64. Not for
- * secrets. A plain value: copies go on alike. */
+/* Reproducible random numbers from a seed: xoshiro256** (Blackman and Vigna), seeded through splitmix64. Not for
+ * secrets. A plain value: copies continue with the same sequence. */
 #ifndef ATN_BASE_RANDOM_H
 #define ATN_BASE_RANDOM_H
 

@@ -1,4 +1,4 @@
-/* Structs that begin with their own size: taking, checking and filling those of other versions. */
+/* Structs that begin with their own size: accepting, checking and filling those of other versions. */
 #include "base/sized.h"
 
 #include <attune/version.h>

@@ -1,4 +1,4 @@
-/* Did you mean: the nearest of some words to what was typed, by the optimal string alignment distance. */
+/* "Did you mean": the word closest to what was typed, by the optimal string alignment distance. */
 #include "base/suggest.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Did you mean: the nearest of some words to what was typed. */
+/* "Did you mean": the word closest to what was typed. */
 #ifndef ATN_BASE_SUGGEST_H
 #define ATN_BASE_SUGGEST_H
 

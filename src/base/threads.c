@@ -1,5 +1,5 @@
-/* Threads are tried by making as many as a region would, all at once, and waiting until the last trace of them is gone.
- */
+/* Thread creation is tested by creating as many threads as a region would, all at once, and waiting until they are
+ * completely gone. */
 #include "base/threads.h"
 
 #include "base/environment.h"

@@ -1,4 +1,4 @@
-/* Can threads be made? OpenMP's libraries end the process where they cannot, so that is tried before they are asked. */
+/* Can threads be created? OpenMP runtimes end the process if they cannot, so this is tested before they are used. */
 #ifndef ATN_BASE_THREADS_H
 #define ATN_BASE_THREADS_H
 

@@ -1,4 +1,4 @@
-/* UTF-8, as strictly as JSON's readers take it. */
+/* UTF-8, validated as strictly as by JSON parsers. */
 #include "base/utf8.h"
 
 size_t atn_utf8_bytes(const char *text) {

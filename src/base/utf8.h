@@ -1,4 +1,4 @@
-/* UTF-8: what drivers and compilers say of themselves is any bytes; JSON wants UTF-8. */
+/* UTF-8: the strings of drivers and compilers may contain any bytes, but JSON requires UTF-8. */
 #ifndef ATN_BASE_UTF8_H
 #define ATN_BASE_UTF8_H
 

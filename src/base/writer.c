@@ -1,4 +1,4 @@
-/* A file written aside and renamed: open, pieces, finish. */
+/* A file written under a temporary name and renamed: open, write, finish. */
 #include "base/writer.h"
 
 #include "base/leftover.h"

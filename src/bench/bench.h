@@ -1,4 +1,4 @@
-/* Measurements against what others reach, side by side in one run. */
+/* Comparisons with other implementations, measured alternately in one run. */
 #ifndef ATN_BENCH_BENCH_H
 #define ATN_BENCH_BENCH_H
 

@@ -1,4 +1,5 @@
-/* The cold start: how long a shipped kernel takes as the first thing a new process does, by what its caches hold. */
+/* Cold start: how long a shipped kernel takes as the first action of a new process, depending on the contents of the
+ * caches. */
 #ifndef ATN_BENCH_COLD_H
 #define ATN_BENCH_COLD_H
 

@@ -1,4 +1,4 @@
-/* Registers the pairs of each kind with each method, from near the truth, and holds how far the answers are off against
+/* Registers the pairs of each kind with each method, from near the truth, and compares the errors of the results with
  * their covariances. */
 #include "bench/covariance.h"
 

@@ -1,5 +1,5 @@
-/* Do covariances of registrations come true? Made pairs of many kinds, each with its true pose: e^T C^-1 e of how far
- * the answers are off, which has a median of 5.35 where C is right. */
+/* Are the covariances of registrations accurate? Synthetic pairs of many kinds, each with its true pose: e^T C^-1 e of
+ * how far the answers are off, which has a median of 5.35 where C is right. */
 #ifndef ATN_BENCH_COVARIANCE_H
 #define ATN_BENCH_COVARIANCE_H
 

@@ -1,4 +1,4 @@
-/* The shipped kernels at the shapes they are tuned for, against others. */
+/* The shipped kernels at the shapes they are tuned for, compared with other implementations. */
 #include "bench/parts.h"
 
 #include "device/facts.h"

@@ -1,4 +1,4 @@
-/* From the pixels of a volume to the needle's pose, and which part of the chain takes how long. */
+/* From the pixels of a volume to the pose of the needle, and the time of each part of the pipeline. */
 #include "bench/needle.h"
 
 #include "apps/needle/needle.h"

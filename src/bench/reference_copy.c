@@ -1,4 +1,4 @@
-/* A copy: what bandwidth is measured against. */
+/* A copy: the reference for bandwidth. */
 #include "bench/parts.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* What a CUDA device is measured against: cuBLAS and cuSPARSE, loaded at run time, on the same context and stream. FP32
- * stays FP32: cuBLAS's default math does not round to TF32. */
+/* References on a CUDA device: cuBLAS and cuSPARSE, loaded at run time, on the same context and stream. FP32 stays
+ * FP32: cuBLAS's default math does not round to TF32. */
 #include "bench/parts.h"
 
 #include "base/environment.h"

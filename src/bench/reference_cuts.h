@@ -1,4 +1,4 @@
-/* The least sum of |k| over the cuts of a congruent answer, found otherwise than src/apps/unwrap does. */
+/* The minimum of sum |k| over the cuts of a congruent solution, found by a different method than in src/apps/unwrap. */
 #ifndef ATN_BENCH_REFERENCE_CUTS_H
 #define ATN_BENCH_REFERENCE_CUTS_H
 

@@ -1,5 +1,5 @@
-/* What the host is measured against: OpenBLAS, loaded at run time, and the loop over the rows of a sparse matrix that
- * one writes without thinking twice, built as generated code is. */
+/* References on the host: OpenBLAS, loaded at run time, and the straightforward loop over the rows of a sparse matrix,
+ * built like generated code. */
 #include "bench/parts.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* The shifting algorithm written plainly. */
+/* A plain implementation of the shifting algorithm. */
 #include "bench/reference_shift.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The shifting algorithm written plainly: loops over combinations, scan points and model points, the first partner ends
- * the search; OpenMP over the combinations. What the kernels are measured against. */
+/* A plain implementation of the shifting algorithm: loops over combinations, scan points and model points, the first
+ * partner ends the search; OpenMP over the combinations. The reference for the kernels. */
 #ifndef ATN_BENCH_REFERENCE_SHIFT_H
 #define ATN_BENCH_REFERENCE_SHIFT_H
 

@@ -1,4 +1,4 @@
-/* Whom sorts of pairs are measured against: qsort of the C library on the host, CUB on a CUDA device. */
+/* References for sorting pairs: qsort of the C library on the host, CUB on a CUDA device. */
 #ifndef ATN_BENCH_REFERENCE_SORT_H
 #define ATN_BENCH_REFERENCE_SORT_H
 

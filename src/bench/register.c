@@ -1,4 +1,4 @@
-/* What is measured of registration, in order. */
+/* The measurements of registration, in order. */
 #include "bench/register_parts.h"
 
 static const struct {

@@ -1,4 +1,4 @@
-/* Clouds to register, made from a seed. */
+/* Synthetic clouds to register, generated from a seed. */
 #include "base/memory.h"
 #include "bench/register_parts.h"
 #include "sample/scans.h"

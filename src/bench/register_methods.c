@@ -1,4 +1,4 @@
-/* All methods on two clouds that somebody gave, from identity with default settings: time, rmse, overlap. */
+/* All methods on two clouds given by the user, from identity with default settings: time, rmse, overlap. */
 #include "bench/register_parts.h"
 
 #include "base/clock.h"

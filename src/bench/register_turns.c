@@ -1,4 +1,4 @@
-/* What the parts of the benchmark of registration share: progress, rows, and turns by the clock. */
+/* Shared by the parts of the registration benchmark: progress, rows, and timed alternating runs. */
 #include "bench/register_parts.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
-/* Many scans of one thing in unknown poses, with one of another thing among them: how far the worst pose is from the
- * truth, and who was left out. */
+/* Many scans of one object in unknown poses, with one scan of another object among them: the largest pose error, and
+ * which scans were left out. */
 #include "bench/register_parts.h"
 
 #include "attune/align.h"

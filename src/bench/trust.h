@@ -1,4 +1,4 @@
-/* Can the verdicts of registration be trusted? Made pairs, right and wrong against the verdict. */
+/* Can the verdicts of registration be trusted? Synthetic pairs: right and wrong results by verdict. */
 #ifndef ATN_BENCH_TRUST_H
 #define ATN_BENCH_TRUST_H
 

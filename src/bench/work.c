@@ -1,4 +1,4 @@
-/* A kernel at one shape, its arrays, and its variants as contestants of a benchmark. */
+/* A kernel at one shape, its arrays, and its variants as the candidates of a benchmark. */
 #include "bench/parts.h"
 
 #include <string.h>

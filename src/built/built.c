@@ -1,5 +1,5 @@
-/* Building a variant for a device and running it: arguments in the order of the program, scratch kept from run to run.
- */
+/* Building a variant for a device and running it: arguments in the order of the program, scratch memory kept between
+ * runs. */
 #include "built/built.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* A reasonable variant without any measurement: from what the accesses look like, what the device is, and, where known,
- * how large the points and ranges are. Plain rules; tuning finds better ones. */
+/* A reasonable variant without any measurement: derived from the access patterns, the device and, where known, the
+ * sizes of points and ranges. Simple rules; tuning finds better variants. */
 #include "built/built.h"
 #include "built/outlook.h"
 #include "built/scan.h"

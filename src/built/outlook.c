@@ -1,4 +1,4 @@
-/* Reading off the accesses where neighbours lie and what is shared. */
+/* Derives from the accesses where neighbouring points lie in memory and what is shared. */
 #include "built/outlook.h"
 
 #include "graph/affine.h"

@@ -1,4 +1,4 @@
-/* What the accesses of a graph look like: what estimates and search spaces ask of it. */
+/* Properties of the accesses of a graph, used by estimates and search spaces. */
 #ifndef ATN_BUILT_OUTLOOK_H
 #define ATN_BUILT_OUTLOOK_H
 

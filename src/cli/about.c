@@ -1,4 +1,5 @@
-/* The options that all verbs take, and what the program says of itself. Help, man page and completion show them. */
+/* The options that all verbs accept, and the program's description of itself. Help, man page and completion show them.
+ * */
 #include "cli/cli.h"
 
 #include <string.h>

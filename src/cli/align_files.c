@@ -1,4 +1,4 @@
-/* Files of attune register with many scans: which are read, the truth beside them, what is written. */
+/* Files of attune register with many scans: which are read, the truth, what is written. */
 #include "cli/align.h"
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* What attune register says of many scans: tables for people, one object for programs. */
+/* The output of attune register for many scans: tables for people, one JSON object for programs. */
 #include "cli/align.h"
 
 #include <math.h>

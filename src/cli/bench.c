@@ -1,4 +1,4 @@
-/* attune bench: how fast we are, as ratios to what others reach in the same run. Subjects are rows of a table. */
+/* attune bench: performance as ratios to other implementations in the same run. Subjects are rows of a table. */
 #include "cli/bench.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* attune bench covariance: do covariances of registrations come true? */
+/* attune bench covariance: are the covariances of registrations accurate? */
 #include "bench/covariance.h"
 #include "cli/bench.h"
 

@@ -1,4 +1,4 @@
-/* Rows of attune bench, whatever the subject: printed as they come, kept for JSON and the report. */
+/* Rows of attune bench, for any subject: printed as they are measured, kept for JSON and the report. */
 #include "cli/bench.h"
 
 #include "base/clock.h"

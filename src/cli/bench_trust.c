@@ -1,4 +1,4 @@
-/* attune bench trust: verdicts of registration against what is right. */
+/* attune bench trust: verdicts of registration compared with the truth. */
 #include "bench/trust.h"
 #include "cli/bench.h"
 

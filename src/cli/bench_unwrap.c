@@ -1,4 +1,4 @@
-/* attune bench unwrap: whole frames, at four sizes; how short cuts are, of made scenes or of files. */
+/* attune bench unwrap: whole frames, at four sizes; the length of cuts, for synthetic scenes or for files. */
 #include "base/memory.h"
 #include "bench/unwrap.h"
 #include "cli/bench.h"

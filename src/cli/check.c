@@ -1,4 +1,4 @@
-/* attune check: what is wrong with a description, all of it. */
+/* attune check: reports all errors in a description. */
 #include "cli/program.h"
 
 #include <string.h>

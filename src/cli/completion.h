@@ -1,4 +1,4 @@
-/* Between the files of attune completion: what may stand where, from the tables of verbs and options. */
+/* Shared by the files of attune completion: which words are valid where, from the tables of verbs and options. */
 #ifndef ATN_CLI_COMPLETION_H
 #define ATN_CLI_COMPLETION_H
 

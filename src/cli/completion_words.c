@@ -1,4 +1,4 @@
-/* What may stand where on a command line, from the tables of verbs and options. */
+/* Which words are valid where on a command line, from the tables of verbs and options. */
 #include "cli/completion.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* attune convert: clouds from files to a file, merged, cropped, cleaned, thinned, with normals, moved. */
+/* attune convert: point clouds from files to a file: merged, cropped, cleaned, downsampled, with normals, moved. */
 #include "cli/convert.h"
 #include "base/clock.h"
 #include "base/memory.h"

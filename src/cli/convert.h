@@ -1,4 +1,4 @@
-/* Between convert.c (points) and convert_volume.c. */
+/* Shared by convert.c (points) and convert_volume.c. */
 #ifndef ATN_CLI_CONVERT_H
 #define ATN_CLI_CONVERT_H
 

@@ -1,5 +1,5 @@
-/* attune devices: what is here, and how fast it was measured to be. A device that cannot be measured says why
- * in its row and does not spoil the others. */
+/* attune devices: the available devices and their measured performance. A device that cannot be measured reports the
+ * reason in its row and does not affect the others. */
 #include "cli/kernel.h"
 
 #include "base/memory.h"

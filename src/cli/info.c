@@ -1,4 +1,4 @@
-/* attune info: what a file is. Arrays here; point clouds in info_cloud.c, images and volumes in info_image.c. */
+/* attune info: describes a file. Arrays here; point clouds in info_cloud.c, images and volumes in info_image.c. */
 #include "cli/info.h"
 
 #include "cloud/formats.h"

@@ -1,4 +1,4 @@
-/* attune info for point clouds: format, points, bounds, what else is there, what was invalid or left out. */
+/* attune info for point clouds: format, points, bounds, attributes, what was invalid or omitted. */
 #include "cli/info.h"
 
 #include "cloud/source.h"

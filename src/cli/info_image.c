@@ -1,4 +1,4 @@
-/* attune info for images and volumes: size, range, invalid pixels, heights and spacing where the file says them. */
+/* attune info for images and volumes: size, range, invalid pixels, and heights and spacing if the file has them. */
 #include "cli/info.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* attune info for range files of atom probes: which masses are which ion, and what is wrong with that. */
+/* attune info for range files of atom probes: which masses belong to which ion, and errors in the assignment. */
 #include "cli/info.h"
 
 #include <attune/ranges.h>

@@ -1,4 +1,4 @@
-/* Descriptions on the command line, and what is given to them. */
+/* Kernel descriptions on the command line, and their arguments. */
 #include "cli/kernel.h"
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* A short queue between two threads: who puts waits while it is full, who takes waits while it is empty. */
+/* A short queue between two threads: the producer waits while it is full, the consumer while it is empty. */
 #ifndef ATN_CLI_LANE_H
 #define ATN_CLI_LANE_H
 

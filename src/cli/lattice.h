@@ -1,4 +1,4 @@
-/* The verb lattice in its parts: options, the run over a frame, what is printed, the report. */
+/* The parts of the verb lattice: options, the run over a frame, output, the report. */
 #ifndef ATN_CLI_LATTICE_H
 #define ATN_CLI_LATTICE_H
 

@@ -1,5 +1,5 @@
-/* The verb lattice on several devices: one has learned, the others receive it, and the one that is free takes the next
- * slab. */
+/* The verb lattice on several devices: one learns, the others receive what it learned, and whichever is free takes the
+ * next slab. */
 #include "apps/lattice/learned.h"
 #include "base/memory.h"
 #include "base/pieces.h"

@@ -1,4 +1,4 @@
-/* How much memory a run over a frame takes, before it begins: what docs/lattice.md says of it, with the largest slab
+/* The memory of a run over a frame, estimated before it begins: what docs/lattice.md says of it, with the largest slab
  * that there is. It does not grow with the frame beyond what is held of it before temporary files begin, and the atoms
  * around a slab; --memory makes slabs smaller. */
 #include "apps/lattice/lattice.h"

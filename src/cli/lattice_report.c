@@ -1,5 +1,5 @@
 /* attune lattice --report: shares of the classes, the atoms in 3D and as slices with scales, grains, pole figures with
- * a key to their colours, composition, and how sure all of that is. */
+ * a colour key, composition, and confidences. */
 #include "cli/lattice.h"
 
 #include "base/memory.h"

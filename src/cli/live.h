@@ -1,5 +1,5 @@
-/* What verbs with --stream share: the options, a line of JSON at once, what a thread could not do, and the tally of
- * frames, rate and latency that stands at the end. */
+/* Shared by verbs with --stream: the options, printing a line of JSON immediately, errors of threads, and the final
+ * summary of frames, rate and latency. */
 #ifndef ATN_CLI_LIVE_H
 #define ATN_CLI_LIVE_H
 

@@ -1,4 +1,4 @@
-/* The process: its context, its signals, its stack, its standard files. All else is atn_cli_run's. */
+/* The process: its context, signals, stack and standard files. Everything else is done by atn_cli_run. */
 #include "cli/cli.h"
 
 #include "base/leftover.h"

@@ -1,4 +1,4 @@
-/* Transforms in files, their turn, and their distance. */
+/* Transforms in files, their rotation angle, and the distance between two of them. */
 #include "cli/matrix.h"
 
 #include "base/file.h"

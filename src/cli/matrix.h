@@ -1,5 +1,5 @@
-/* Transforms as people have them: 4 x 4 numbers in a text file, or under "transform" in JSON; what turn is in one, and
- * how far two of them are apart. Row-major, target = T source. */
+/* Transforms in user files: 4 x 4 numbers in a text file, or under "transform" in JSON; the rotation angle of one, and
+ * the distance between two. Row-major, target = T source. */
 #ifndef ATN_CLI_MATRIX_H
 #define ATN_CLI_MATRIX_H
 

@@ -1,4 +1,4 @@
-/* The live view of attune needle --stream: the volume made small, and the model's points where the pose puts them. */
+/* The live view of attune needle --stream: the downsampled volume, and the points of the model in the pose found. */
 #include "cli/needle_live.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* MODEL of attune needle, read and prepared for its device. */
+/* The MODEL argument of attune needle, read and prepared for its device. */
 #include "cli/needle.h"
 
 atn_status atn_cli_needle_prepare(needle_job *job) {

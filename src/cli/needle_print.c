@@ -1,4 +1,4 @@
-/* What attune needle found, as JSON and as text. */
+/* The result of attune needle, as JSON and as text. */
 #include "cli/needle.h"
 
 #include "cli/matrix.h"

@@ -1,4 +1,4 @@
-/* attune needle --report: the pose in words, the needle in its volume, slices through its tip, numbers. */
+/* attune needle --report: the pose in words, the needle in its volume, slices through its tip, figures. */
 #include "cli/needle.h"
 
 #include "base/memory.h"

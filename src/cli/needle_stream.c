@@ -1,5 +1,5 @@
-/* attune needle --stream, the thread that looks: a pose for each frame, while the next one is read. Two volumes go
- * round between both, with --latest three. */
+/* attune needle --stream, the matching thread: a pose for each frame while the next one is read. Two volumes circulate
+ * between the threads, three with --latest. */
 #include "cli/needle_stream.h"
 
 #include "base/clock.h"

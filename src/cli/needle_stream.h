@@ -1,4 +1,4 @@
-/* Between the two threads of attune needle --stream: who reads (needle_read.c) and who looks (needle_stream.c). */
+/* Shared by the two threads of attune needle --stream: the reader (needle_read.c) and the matcher (needle_stream.c). */
 #ifndef ATN_CLI_NEEDLE_STREAM_H
 #define ATN_CLI_NEEDLE_STREAM_H
 

@@ -1,4 +1,4 @@
-/* Where a report comes from: the command line as it was typed, quoted for a shell, and the machine. */
+/* The origin of a report: the command line as typed, quoted for a shell, and the machine. */
 #include "cli/cli.h"
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* Programs on the command line: sizes and parameters by name of the head, and their plan. */
+/* Programs on the command line: sizes and parameters by the names in their header, and their plan. */
 #include "cli/program.h"
 
 #include <string.h>

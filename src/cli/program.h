@@ -1,4 +1,4 @@
-/* Programs on the command line: what --param and --size give them, their plan, and what `show --plan` prints of it. */
+/* Programs on the command line: --param and --size, their plan, and the output of `show --plan`. */
 #ifndef ATN_CLI_PROGRAM_H
 #define ATN_CLI_PROGRAM_H
 

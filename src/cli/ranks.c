@@ -1,5 +1,5 @@
-/* What ranks must have in common before they share work: variants of kernels, which wisdom chooses. Others would round
- * otherwise, and results would depend on who did what. */
+/* What ranks must have in common before they share work: the variants of kernels, which wisdom chooses. Different
+ * variants would round differently, and results would depend on the distribution of work. */
 #include "cli/cli.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* Parts of attune register: options, what is printed, the report, many pairs from a list. */
+/* The parts of attune register: options, output, the report, many pairs from a list. */
 #ifndef ATN_CLI_REGISTER_H
 #define ATN_CLI_REGISTER_H
 

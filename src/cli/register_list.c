@@ -1,5 +1,5 @@
-/* Lists of pairs. Fields are apart by commas, blanks around them do not count, quotes keep commas, # begins a comment.
- */
+/* Lists of pairs. Fields are separated by commas, blanks around them are ignored, quotes protect commas, # begins a
+ * comment. */
 #include "cli/register_list.h"
 
 #include "base/file.h"

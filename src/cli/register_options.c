@@ -1,5 +1,5 @@
-/* The options of attune register, and settings out of them. A zero in the settings means the default, so no option
- * lets one through. */
+/* The options of attune register, and the settings made from them. A zero in the settings means the default, so options
+ * reject zero. */
 #include "cli/register.h"
 
 #include "base/memory.h"

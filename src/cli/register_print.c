@@ -1,4 +1,4 @@
-/* What attune register says: a block for people, one object for programs. */
+/* The output of attune register: a block for people, one JSON object for programs. */
 #include "cli/register.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* attune run: a described kernel, or a program, on NPY files. All is checked before anything is launched; outputs are
+/* attune run: runs a kernel or a program on NPY files. Everything is checked before anything is launched; outputs are
  * written last. */
 #include "cli/program.h"
 

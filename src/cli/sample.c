@@ -1,4 +1,4 @@
-/* attune sample: synthetic data with the truth beside it. Subjects are rows of a table. */
+/* attune sample: synthetic data with ground truth. Subjects are rows of a table. */
 #include "cli/sample.h"
 
 #include "base/file.h"

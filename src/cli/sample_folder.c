@@ -1,4 +1,4 @@
-/* The folder of attune sample: made with those above it, and the paths within. */
+/* The output folder of attune sample: created together with its parents, and the paths within. */
 #include "cli/sample.h"
 
 #include "base/memory.h"

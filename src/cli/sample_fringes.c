@@ -1,4 +1,4 @@
-/* attune sample fringes: interferograms of surfaces that are known, for unwrapping. */
+/* attune sample fringes: interferograms of known surfaces, for unwrapping. */
 #include "cli/sample.h"
 
 #include "base/file.h"

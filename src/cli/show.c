@@ -1,5 +1,4 @@
-/* attune show: the source that is made from a description, what it went through on the way, and the plan of a program.
- */
+/* attune show: the generated source of a description, its intermediate passes, and the plan of a program. */
 #include "cli/program.h"
 
 #include "render/dialect.h"

@@ -1,4 +1,4 @@
-/* attune space: how many points a search space has, which, and why not. */
+/* attune space: the number of points of a search space, the points, and why a point is excluded. */
 #include "cli/space_file.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* Frames as they come. A folder is looked through when it changed; what was seen is remembered by name. */
+/* Frames as they arrive. A folder is scanned when it has changed; entries already seen are remembered by name. */
 #include "cli/stream.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
-/* Frames as they come: so many bytes each from standard input, or the entries of a folder that is being filled. */
+/* Frames as they arrive: a fixed number of bytes each from standard input, or the entries of a folder that is being
+ * filled. */
 #ifndef ATN_CLI_STREAM_H
 #define ATN_CLI_STREAM_H
 

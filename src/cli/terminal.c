@@ -1,4 +1,4 @@
-/* What goes to standard error while a verb works: the library's log lines and one line of progress. */
+/* Output on standard error while a verb works: the library's log lines and one line of progress. */
 #include "cli/cli.h"
 
 #include "base/clock.h"

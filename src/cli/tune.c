@@ -1,5 +1,5 @@
-/* attune tune: finds the fastest right variant of a kernel, of all that are shipped, or of the steps of a program, and
- * remembers it. */
+/* attune tune: finds and stores the fastest correct variant of a kernel, of all shipped kernels, or of the steps of a
+ * program. */
 #include "cli/tune_list.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* attune tune --command: the parameters of a command of the user's own, by runs of it. */
+/* attune tune --command: tunes the parameters of a user's command by running it. */
 #include "cli/tune_list.h"
 
 #include "cli/space_file.h"

@@ -1,4 +1,4 @@
-/* What attune tune works on, and how it prints results. */
+/* What attune tune works on, and how its results are printed. */
 #ifndef ATN_CLI_TUNE_LIST_H
 #define ATN_CLI_TUNE_LIST_H
 

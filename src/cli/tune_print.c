@@ -1,4 +1,4 @@
-/* What came of a tuning: a table for people, JSON for programs. */
+/* The results of tuning: a table for people, JSON for programs. */
 #include "cli/tune_list.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* attune tune --report: every row of the tuning with all variants that were right, as a page. */
+/* attune tune --report: every row of the tuning with all correct variants, as a page. */
 #include "cli/tune_list.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* The form of the answer: an aperture cut out, Zernike terms fitted and taken off, figures. */
+/* The form of the surface: an aperture cut out, Zernike terms fitted and subtracted, figures. */
 #include "cli/unwrap.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* From files to phase: images of any kind, and heights that a wavelength makes a phase of. */
+/* From files to phase: images of any kind, and heights that are converted to a phase with a wavelength. */
 #include "cli/unwrap.h"
 
 #include "base/memory.h"

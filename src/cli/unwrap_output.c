@@ -1,5 +1,4 @@
-/* From answers to files and words: TIFF, NPY, previews; heights = phase x wavelength / 4 pi where light is reflected.
- */
+/* From results to files and text: TIFF, NPY, previews; heights = phase x wavelength / 4 pi in reflection. */
 #include "cli/unwrap.h"
 
 #include "base/memory.h"

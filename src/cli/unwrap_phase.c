@@ -1,4 +1,4 @@
-/* A phase that was read: its range, whether it is a surface already, its end. */
+/* A phase as read from a file: its range, whether it is already unwrapped, freeing it. */
 #include "cli/unwrap.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* Stacks of frames, one for each phase step: a folder of them, or frames of a stream, as many at a time. */
+/* Stacks of frames, one frame per phase step: from a folder, or from a stream, a fixed number at a time. */
 #include "cli/unwrap.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* attune unwrap --stream: reading, solving and writing at once, each on a thread of its own, with short queues between
- * them; a queue that is full makes who fills it wait, so that nothing is dropped unsaid. */
+/* attune unwrap --stream: reading, solving and writing concurrently, each on its own thread, with short queues between
+ * them; a full queue makes its producer wait, so no frame is dropped silently. */
 #include "cli/unwrap.h"
 
 #include "base/clock.h"

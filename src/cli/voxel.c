@@ -1,4 +1,4 @@
-/* --voxel SIZE|auto, of all verbs that take it. */
+/* The option --voxel SIZE|auto, for all verbs that accept it. */
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/register.h"

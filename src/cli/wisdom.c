@@ -1,4 +1,4 @@
-/* attune wisdom: what was measured, listed, shown, carried elsewhere, forgotten, checked. */
+/* attune wisdom: lists, shows, exports, imports, forgets and checks stored measurements. */
 #include "cli/wisdom.h"
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* What the actions of attune wisdom share: the database, and what is so here and now. */
+/* Shared by the actions of attune wisdom: the database, and the properties of this machine and version. */
 #ifndef ATN_CLI_WISDOM_H
 #define ATN_CLI_WISDOM_H
 

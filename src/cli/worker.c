@@ -1,4 +1,4 @@
-/* attune worker: what tuners start to try candidates in, and benchmarks to measure rows in. Not for people. */
+/* attune worker: the process in which tuners try candidates and benchmarks measure rows. Not for interactive use. */
 #include "cli/cli.h"
 
 #include "base/number.h"

@@ -1,4 +1,4 @@
-/* Many scans into one frame: look at each once, join what fits, solve for all poses together. */
+/* Multiway registration: describe each scan once, join pairs that match, optimise all poses together. */
 #include "apps/align/align.h"
 
 #include "base/clock.h"

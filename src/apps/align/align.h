@@ -1,4 +1,4 @@
-/* Between the files of src/apps/align: what is known while scans are brought together. */
+/* Internal to src/apps/align: the state of a multiway registration. */
 #ifndef ATN_APPS_ALIGN_ALIGN_H
 #define ATN_APPS_ALIGN_ALIGN_H
 

@@ -1,4 +1,4 @@
-/* Scans made small and described (search_surface.c), all with cubes of one size. Words are shapes that occur in the
+/* Scans downsampled and described (search_surface.c), all with the same voxel size. Words are shapes that occur in the
  * scans; scans that overlap use the same ones. Poses come from points that look alike (search_pairs.c). */
 #include "apps/align/candidates.h"
 

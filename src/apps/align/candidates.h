@@ -1,5 +1,5 @@
-/* Which scans may overlap, and where one would lie on another: every scan is made small and described once, so that
- * looking at a pair is cheap. */
+/* Which scans may overlap, and in which pose: every scan is downsampled and described once, so that examining a pair is
+ * cheap. */
 #ifndef ATN_APPS_ALIGN_CANDIDATES_H
 #define ATN_APPS_ALIGN_CANDIDATES_H
 

@@ -1,7 +1,7 @@
-/* Poses that agree best with the links between them: Gauss-Newton on sum w r^T W r, with r the perturbation from the
- * left that takes a link's measured pose to the one that its nodes have. A step d of two nodes changes r by
- * J (d_source - d_target), J the adjoint of the inverse target pose, so that the normal equations are a Laplacian of
- * 6 x 6 blocks J^T W J: conjugate gradients with the diagonal blocks' inverses need no matrix.
+/* Poses that agree best with the edges between them: Gauss-Newton on sum w r^T W r, with r the perturbation from the
+ * left that takes a link's measured pose to the one that its nodes have. A step d of two nodes changes r by J (d_source
+ * - d_target), J the adjoint of the inverse target pose, so that the normal equations are a Laplacian of 6 x 6 blocks
+ * J^T W J: conjugate gradients with the diagonal blocks' inverses need no matrix.
  *
  * Wrong links: Geman-McClure weights, (c^2 m / (chi2 + c^2 m))^2, with m falling to 1 (graduated non-convexity: Yang
  * and others, 2020), and c scaled by how much usual links scatter. */

@@ -1,4 +1,4 @@
-/* A graph of poses: nodes are scans, links are poses of one in the frame of another with their information. */
+/* A pose graph: nodes are scans, edges are relative poses with their information matrices. */
 #ifndef ATN_APPS_ALIGN_GRAPH_H
 #define ATN_APPS_ALIGN_GRAPH_H
 

@@ -1,7 +1,7 @@
-/* Edges that make scans hang together. Each scan is first searched against those that look most like it; the best poses
- * that join two groups are registered, as a tree of the highest scores would have them, and trusted ones join. Groups
- * that are left are searched against all others, and tried a few times; at last with the longer search that a pair
- * without a start gets. What is left then may hang on pairs in doubt that are likely. */
+/* Edges that connect the scans. Each scan is first searched against those that look most like it; the best poses that
+ * join two groups are registered, as a tree of the highest scores would have them, and trusted ones join. Groups that
+ * are left are searched against all others, and tried a few times; at last with the longer search that a pair without a
+ * start gets. What is left then may hang on pairs in doubt that are likely. */
 #include "apps/align/align.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* A frame of an atom probe with the truth: sites of crystals, some of them missing, with noise, each atom of a species,
- * in any order. Rows come one after the other; memory does not grow with their number. */
+/* A synthetic atom probe frame with ground truth: sites of crystals, some of them missing, with noise, each atom of a
+ * species, in any order. Rows come one after the other; memory does not grow with their number. */
 #ifndef ATN_APPS_LATTICE_ATOMS_H
 #define ATN_APPS_LATTICE_ATOMS_H
 

@@ -1,4 +1,4 @@
-/* The neighbours of a batch of atoms: one by one, or of all of them on all cores. */
+/* The neighbours of a batch of atoms: for one atom, or for all of them on all cores. */
 #include "apps/lattice/parts.h"
 
 #include "base/parallel.h"

@@ -1,7 +1,7 @@
-/* Confidences that come true, from frames made with what was found of the real one (phases, noise, efficiency,
- * background) and matched with the same tables. The powers of likelihoods are those with which the known structures of
- * a small frame are most likely. In a larger one the odds of being right are then told from the odds o that
- * likelihoods give: as o^a e^b over all atoms (Platt), which groups of about the same odds correct where they have
+/* Calibrated confidences, from synthetic frames generated with the estimated properties of the real one (phases, noise,
+ * efficiency, background) and matched with the same tables. The powers of likelihoods are those with which the known
+ * structures of a small frame are most likely. In a larger one the odds of being right are then told from the odds o
+ * that likelihoods give: as o^a e^b over all atoms (Platt), which groups of about the same odds correct where they have
  * enough atoms: errors are at boundaries, where likelihoods know least. Atoms told as other have odds of their own:
  * where there is hardly any background, they are the ones that are wrong. What the making of frames does not have
  * (strain, aberrations) is not in either. */

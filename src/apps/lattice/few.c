@@ -1,4 +1,4 @@
-/* Kernels over the first rows of a batch alone: a row without an atom costs a quarter of one that has an atom, and the
+/* Kernels over only the first rows of a batch: a row without an atom costs a quarter of one that has an atom, and the
  * last batch of a pass, or a rank's part of a sample, has few. */
 #include "apps/lattice/lattice.h"
 

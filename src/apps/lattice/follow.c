@@ -1,7 +1,7 @@
-/* Atoms of a grain share their turn: an atom tries the turn that a sure atom near it has, with a few EM steps of one
- * model, and all rotations of all models are searched only where that does not explain it. What the other models would
- * reach is taken from made atoms of which all rotations were searched: of the nats by which the right model beats the
- * null model, it beats model b by a share, of which the least but for some count (lattice_rivals). */
+/* Atoms of a grain share their orientation: an atom tries the rotation of a certain atom near it, with a few EM steps
+ * of one model, and all rotations of all models are searched only if that does not explain it. What the other models
+ * would reach is taken from made atoms of which all rotations were searched: of the nats by which the right model beats
+ * the null model, it beats model b by a share, of which the least but for some count (lattice_rivals). */
 #include "apps/lattice/parts.h"
 
 #include "base/compare.h"

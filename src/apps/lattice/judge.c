@@ -1,4 +1,4 @@
-/* The judgement over an atom: P(class) ~ share * likelihood averaged over rotations, against the frame's own distances
+/* Classification of an atom: P(class) ~ share * likelihood averaged over rotations, against the frame's own distances
  * in any direction (radial.c) and against an atom on no site of the lattice around it, which are `other`. The number of
  * neighbours n has its own term: efficiency differs from place to place (poles, surfaces), so n is negative binomial
  * around what a class expects: Poisson with a rate of gamma distribution. Likelihoods of many neighbours claim more

@@ -1,5 +1,5 @@
-/* The kernels of the models: made once, by all cores, as reading a description takes longer than running it. What they
- * work on is given anew whenever the engine opens. */
+/* The kernels of the models: created once, on all cores, since parsing a description takes longer than running it.
+ * Their arrays are bound again whenever the engine is opened. */
 #include "apps/lattice/lattice.h"
 
 #include "base/parallel.h"

@@ -1,4 +1,5 @@
-/* Confidences that come true: from the one that likelihoods give, by lines between knots that calibration has found. */
+/* Calibrated confidences: from those that the likelihoods give, by linear interpolation between the knots that
+ * calibration has found. */
 #include "apps/lattice/parts.h"
 
 #include <math.h>

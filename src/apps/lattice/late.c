@@ -1,5 +1,5 @@
-/* Atoms that are not sure wait until all around them are matched: what the kernels found for them is kept. Atoms come
- * layer by layer of cells, so few layers of them wait at a time. */
+/* Uncertain atoms wait until all atoms around them are matched; meanwhile the results of the kernels for them are kept.
+ * Atoms are processed in layers of cells, so only a few layers wait at a time. */
 #include "apps/lattice/parts.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* Matching atoms: checks what it is given, batches of neighbourhoods through the kernels, a judgement for each. */
+/* Matching atoms: checks the input, passes batches of neighbourhoods through the kernels, and classifies each atom. */
 #include "apps/lattice/order.h"
 #include "apps/lattice/parts.h"
 

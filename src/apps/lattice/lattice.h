@@ -1,5 +1,5 @@
-/* Parts of the matching of atoms, from the inside: models and their symmetry, rotations to try, tables of densities,
- * neighbours, the kernels, and the judgement over what they find. */
+/* Internals of the matching of atoms: models and their symmetry, rotations to try, tables of densities, neighbours,
+ * kernels, and classification. */
 #ifndef ATN_APPS_LATTICE_LATTICE_H
 #define ATN_APPS_LATTICE_LATTICE_H
 

@@ -1,4 +1,4 @@
-/* What was learned of a frame, taken out of one matcher and put into another. */
+/* What was learned from a frame, copied from one matcher to another. */
 #include "apps/lattice/learned.h"
 
 #include "apps/lattice/parts.h"

@@ -1,5 +1,5 @@
-/* What was learned of a frame, as plain values: for matching slabs of it elsewhere (another process, another device)
- * need not learn it again. */
+/* What was learned from a frame, as plain values: slabs that are matched elsewhere (by another process or device) need
+ * not learn it again. */
 #ifndef ATN_APPS_LATTICE_LEARNED_H
 #define ATN_APPS_LATTICE_LEARNED_H
 

@@ -1,10 +1,10 @@
-/* A closer look at one atom, on the host: Newton steps for the turn w and the centre's shift t together, with noise
- * that may differ along the frame's z. Neighbour k is at y = Q x - t in the model's frame and belongs to the site m
- * there with chance c; W = Q S^-1 Q^T. What is made small is sum c (y - m)^T W (y - m) + t^T W t; with H its curvature
- * the likelihood averaged over turns and shifts is L G / (8 pi^2) |S|^(-1/2) (2 pi)^(3/2) |H|^(-1/2) exp(-t^T W t / 2),
- * G the symmetries. An atom that is on no site of the lattice around it is anywhere in the volume V of a site: there t
- * has no curvature of its own, and V (2 pi)^(-3/2) takes the place of |S|^(1/2); all sites of the crystal count, the
- * one next to the centre too. */
+/* A closer look at one atom, on the host: Newton steps for the rotation w and the shift t of the centre together, with
+ * noise that may differ along the z axis of the frame. Neighbour k is at y = Q x - t in the model's frame and belongs
+ * to the site m there with chance c; W = Q S^-1 Q^T. What is made small is sum c (y - m)^T W (y - m) + t^T W t; with H
+ * its curvature the likelihood averaged over turns and shifts is L G / (8 pi^2) |S|^(-1/2) (2 pi)^(3/2) |H|^(-1/2)
+ * exp(-t^T W t / 2), G the symmetries. An atom that is on no site of the lattice around it is anywhere in the volume V
+ * of a site: there t has no curvature of its own, and V (2 pi)^(-3/2) takes the place of |S|^(1/2); all sites of the
+ * crystal count, the one next to the centre too. */
 #include "apps/lattice/near_sums.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
-/* The atoms of a slab, batch by batch, in passes: some atoms spread over the slab are searched (seeds), then atoms try
- * the turns of sure ones near them, and those that this does not explain are searched as seeds were and, where they
- * are not sure, wait for those around them. While the device works on a batch, the host judges the one before and finds
- * the neighbours of the one behind. */
+/* The atoms of a slab, batch by batch, in passes: some atoms distributed over the slab are searched (seeds), then atoms
+ * try the rotations of certain ones near them, and those that this does not explain are searched as seeds were and,
+ * where they are not sure, wait for those around them. While the device works on a batch, the host judges the one
+ * before and finds the neighbours of the one behind. */
 #include "apps/lattice/order.h"
 #include "apps/lattice/parts.h"
 

@@ -1,5 +1,5 @@
-/* Models: bcc, fcc, hcp, sc and diamond, B2 and L1_2 as far as the cut-off and the noise need them, or points that
- * somebody gives; and which turns and mirrors leave them as they are. */
+/* Models: bcc, fcc, hcp, sc, diamond, B2 and L1_2 up to the radius that the cut-off and the noise require, or
+ * user-defined points; and the rotations and reflections under which they are symmetric. */
 #include "apps/lattice/lattice.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* Sums over the neighbours of one atom in a pose of a lattice, in lanes: places first, then sites, then chances, then
- * sums, so that each loop is a plain one over arrays. */
+/* Sums over the neighbours of one atom in a pose of a lattice, vectorised: positions first, then sites, then
+ * probabilities, then sums, so that each loop is a plain one over arrays. */
 #include "apps/lattice/near_sums.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* The chance of n neighbours of a known structure: site j of m_j is inside the cut-off with the chance q_j that noise
- * gives it and is detected with p, so that n is a sum of coins of p q_j, and of a Poisson number of background atoms.
- * It varies less than a Poisson number: with two thirds of the atoms detected, by a third of the variance. */
+/* The probability of n neighbours of a known structure: site j of m_j is inside the cut-off with the chance q_j that
+ * noise gives it and is detected with p, so that n is a sum of coins of p q_j, and of a Poisson number of background
+ * atoms. It varies less than a Poisson number: with two thirds of the atoms detected, by a third of the variance. */
 #include "apps/lattice/lattice.h"
 
 #include <math.h>

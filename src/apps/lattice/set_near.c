@@ -1,4 +1,4 @@
-/* The neighbours of a set of points that comes by itself. */
+/* The neighbours of a single set of points. */
 #include "apps/lattice/parts.h"
 
 /* Is the point there already? Rows repeat in such files, the centre's too. */

@@ -1,4 +1,4 @@
-/* Settings of a frame that hold: phases, shares, noise and density, as they were given or were found. */
+/* The settings of a frame in effect: phases, shares, noise and density, as given or estimated. */
 #include "apps/lattice/parts.h"
 
 #include <math.h>

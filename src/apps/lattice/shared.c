@@ -1,4 +1,4 @@
-/* What ranks share of learning. */
+/* Learning that is distributed over ranks. */
 #include "apps/lattice/shared.h"
 
 #include "base/memory.h"

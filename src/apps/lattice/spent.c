@@ -1,4 +1,4 @@
-/* A clock that is read whenever the part changes. */
+/* A clock that is read at each change of phase. */
 #include "apps/lattice/spent.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* Where the time of a run goes: each moment of the thread that drives it belongs to one part. */
+/* Where the time of a run goes: each moment of the controlling thread is attributed to one part. */
 #ifndef ATN_APPS_LATTICE_SPENT_H
 #define ATN_APPS_LATTICE_SPENT_H
 

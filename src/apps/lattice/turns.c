@@ -1,5 +1,5 @@
-/* Rotations to try, spread evenly: points of a spiral over the unit quaternions, those kept that are nearest to the
- * identity among all that the model's symmetry makes equal to them. */
+/* Rotations to try, evenly distributed: points of a spiral over the unit quaternions; among those that are equivalent
+ * under the model's symmetry, only the one nearest to the identity is kept. */
 #include "apps/lattice/lattice.h"
 
 #include "base/memory.h"

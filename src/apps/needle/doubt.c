@@ -1,4 +1,4 @@
-/* What speaks against a pose though it matches: another needle is there, or the tip is not in the scans. */
+/* Evidence against a pose that matches: there is another needle, or the tip is not in the scans. */
 #include "apps/needle/needle.h"
 
 #include "base/memory.h"

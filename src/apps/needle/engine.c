@@ -1,5 +1,5 @@
-/* Kernels and buffers of the matching, kept from round to round and from frame to frame. The scan's arrays are somewhat
- * longer than it is, so that the next frame finds all planned. */
+/* Kernels and buffers of the matching, kept from round to round and from frame to frame. The arrays of the scan are
+ * somewhat longer than needed, so that the next frame fits without planning again. */
 #include "apps/needle/needle.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* The whole chain, from B-scans to a pose. Segmentation leaves surfaces, arcs give the axis, and coarse counts over a
- * whole turn and along the axis give the roll and the tip that the shifting algorithm starts from. */
+/* The whole pipeline, from B-scans to a pose. Segmentation leaves surfaces, arcs give the axis, and coarse counts over
+ * a whole turn and along the axis give the roll and the tip that the shifting algorithm starts from. */
 #include "apps/needle/needle.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* A needle: made for a model, matched with scans. Checks what it is given, then rounds, refinement, result. */
+/* A needle tracker: created for a model, matched with scans. Checks its input; then rounds, refinement, result. */
 #include "apps/needle/needle.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* The parts of a needle: the model made ready, the volume over it, the kernels and their buffers. */
+/* Internals of needle tracking: the prepared model, the lookup volume over it, the kernels and their buffers. */
 #ifndef ATN_APPS_NEEDLE_NEEDLE_H
 #define ATN_APPS_NEEDLE_NEEDLE_H
 

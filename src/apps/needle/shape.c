@@ -1,4 +1,4 @@
-/* What the model's points say of it as a needle: how thick it is, and at which end its tip is. */
+/* Properties of the model as a needle: its diameter, and the end at which its tip is. */
 #include "apps/needle/needle.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Pairs of a batch on several devices: pieces of them (base/pieces.h), a thread for each device, which share the cores
- * of the host. */
+/* The pairs of a batch on several devices: distributed in pieces (base/pieces.h), with one thread per device; the
+ * threads share the cores of the host. */
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/pieces.h"

@@ -1,5 +1,5 @@
-/* Threads beside the caller's where the device is another than the host, whose cores have nothing else to do then. On
- * the host itself all cores do it when it is asked for. */
+/* Host threads that run concurrently with the caller if the device is not the host, whose cores would be idle. On the
+ * host itself, all cores do the work when it is requested. */
 #include "apps/register/beside.h"
 
 #include "apps/register/judge.h"

@@ -1,4 +1,5 @@
-/* What the search for a start and the verdict need of the clouds, made while a device is at work on them. */
+/* What the search for an initial pose and the verdict need to know about the clouds, computed while a device works on
+ * them. */
 #ifndef ATN_APPS_REGISTER_BESIDE_H
 #define ATN_APPS_REGISTER_BESIDE_H
 

@@ -1,4 +1,4 @@
-/* What a caller asks for, before anything is done: settings that say nothing are refused with a sentence. */
+/* Validation of the caller's settings before anything else: invalid settings are refused with a message. */
 #include "apps/register/problem.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
-/* How sure the pose is: the sandwich H^-1 B H^-1 of an estimate that the sums of the polish make 0, widened by what the
- * estimate cannot see of itself.
- * H, the curvature (covariance_curvature.c), has pairs that follow along a surface, and in noise even across it. B, how
- * much the gradient would differ for other points of the same surfaces (covariance_scatter.c). What both clouds get
- * wrong together shows when they change places: each target point and its nearest source point ask for another pose,
- * and where that is farther away than B explains, the covariance grows by most of what explains it: that pose errs,
- * too. Where points of both clouds are the same ones, noise aside, methods that fit points are held against pairs that
- * count alike in all directions. A twist (w, v) moves a point p to p + w x p + v. */
+/* The uncertainty of the pose: the sandwich H^-1 B H^-1 of an estimate that the sums of the polish make 0, widened by
+ * what the estimate cannot see of itself. H, the curvature (covariance_curvature.c), has pairs that follow along a
+ * surface, and in noise even across it. B, how much the gradient would differ for other points of the same surfaces
+ * (covariance_scatter.c). What both clouds get wrong together shows when they change places: each target point and its
+ * nearest source point ask for another pose, and where that is farther away than B explains, the covariance grows by
+ * most of what explains it: that pose errs, too. Where points of both clouds are the same ones, noise aside, methods
+ * that fit points are held against pairs that count alike in all directions. A twist (w, v) moves a point p to p + w x
+ * p + v. */
 #include "apps/register/covariance.h"
 
 #include "base/memory.h"

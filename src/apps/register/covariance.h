@@ -1,4 +1,4 @@
-/* What pairs of the polish add to its gradient, how much that scatters, and how it changes with the pose. */
+/* What the pairs of the polish contribute to its gradient, how much this scatters, and how it changes with the pose. */
 #ifndef ATN_APPS_REGISTER_COVARIANCE_H
 #define ATN_APPS_REGISTER_COVARIANCE_H
 

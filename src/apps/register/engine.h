@@ -1,5 +1,5 @@
-/* The kernels of registration and what is timed of them: points moved, sums over pairs, nearest points, sums for fits.
- * Every method is made from these calls. */
+/* The kernels of registration, and their timing: moving points, sums over pairs, nearest points, sums for fits. Every
+ * method is built from these calls. */
 #ifndef ATN_APPS_REGISTER_ENGINE_H
 #define ATN_APPS_REGISTER_ENGINE_H
 

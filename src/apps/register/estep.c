@@ -1,5 +1,5 @@
-/* Sums over pairs of points, all of them or those of lists of near blocks: E-steps, nearest points, shapes about
- * points. Which ranks make which rows is share.h's. */
+/* Sums over pairs of points, all of them or those of lists of near blocks: E-steps, nearest points, local shapes. Which
+ * ranks make which rows is share.h's. */
 #include "apps/register/engine.h"
 #include "apps/register/helpers.h"
 #include "apps/register/share.h"

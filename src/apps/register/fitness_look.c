@@ -1,6 +1,6 @@
-/* Samples of either cloud against the planes of the other, in a pose. A sample lies on the surface if it is within 2.5
- * thicknesses of its plane (of both clouds) and the normals agree. Samples near the surface are within four times that,
- * or two spacings: of these a pose found by chance puts a fourth onto it or less, the right one nearly all. */
+/* Samples of each cloud compared with the planes of the other, in a pose. A sample lies on the surface if it is within
+ * 2.5 thicknesses of its plane (of both clouds) and the normals agree. Samples near the surface are within four times
+ * that, or two spacings: of these a pose found by chance puts a fourth onto it or less, the right one nearly all. */
 #include "apps/register/fitness.h"
 #include "apps/register/fitness_normals.h"
 

@@ -1,4 +1,4 @@
-/* Counting normals along directions of their own. */
+/* Counting the normals along a cloud's principal directions. */
 #include "apps/register/fitness_normals.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Where the frames of both clouds have their origins, and their unit. */
+/* The origins of the frames of both clouds, and their unit of length. */
 #include "apps/register/problem.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* How near the clouds came to each other, and clouds that determine no pose. */
+/* How close the clouds are to each other in the result, and detection of clouds that determine no pose. */
 #include "apps/register/judge.h"
 #include "geom/nth.h"
 

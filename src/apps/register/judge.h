@@ -1,4 +1,4 @@
-/* What the files of the verdict share. */
+/* Shared by the files of the verdict. */
 #ifndef ATN_APPS_REGISTER_JUDGE_H
 #define ATN_APPS_REGISTER_JUDGE_H
 

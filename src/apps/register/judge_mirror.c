@@ -1,4 +1,4 @@
-/* Chance as a yardstick: the mirrored source has the extent, density, noise and walls of the source, and is another
+/* Comparison with chance: the mirrored source has the extent, density, noise and walls of the source, and is another
  * object. What the best poses of the search for it reach is what unrelated clouds of this kind reach. */
 #include "apps/register/beside.h"
 #include "apps/register/judge.h"

@@ -1,4 +1,4 @@
-/* Resolutions: while the distance scale is large, few points say as much as all of them. */
+/* Levels of resolution: while the distance scale is large, few points carry as much information as all of them. */
 #include "apps/register/problem.h"
 
 #include "base/memory.h"

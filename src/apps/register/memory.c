@@ -1,5 +1,5 @@
-/* What a registration allocates, estimated before it begins; and in how many parts a source is worked on where that is
- * more than there is. */
+/* The memory of a registration, estimated before it begins; and into how many parts a source is divided if that exceeds
+ * what is available. */
 #include "apps/register/problem.h"
 #include "apps/register/where.h"
 

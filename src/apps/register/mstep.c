@@ -1,4 +1,4 @@
-/* Sums over rows of what a fit needs (programs/mstep.atn, programs/spread.atn), read back at once. */
+/* The sums over rows that a fit needs (programs/mstep.atn, programs/spread.atn), read back at once. */
 #include "apps/register/engine.h"
 #include "apps/register/share.h"
 

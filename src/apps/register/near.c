@@ -1,4 +1,5 @@
-/* Lists of near blocks: when they are rebuilt, and how the host makes them: the walk of near_walk.c by all cores. */
+/* Lists of near blocks: when they are rebuilt, and how the host computes them: the traversal of near_walk.c on all
+ * cores. */
 #include "apps/register/engine.h"
 #include "apps/register/near_walk.h"
 

@@ -1,4 +1,4 @@
-/* What lists of near blocks own, freed: apart from what makes them, so that the engine may end them. */
+/* Frees lists of near blocks: separate from the code that builds them, so that the engine can free them. */
 #include "apps/register/near.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* The walk that finds near blocks, for lists of them. */
+/* The tree traversal that finds near blocks. */
 #ifndef ATN_APPS_REGISTER_NEAR_WALK_H
 #define ATN_APPS_REGISTER_NEAR_WALK_H
 

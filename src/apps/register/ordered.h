@@ -1,5 +1,5 @@
-/* Points in the order of Hilbert's curve (curve.h) on a device that is not the host's: they go there once, are sorted
- * and merged there, and only samples of them come back. */
+/* Points sorted along a Hilbert curve (curve.h) on a device other than the host: they are copied once, sorted and
+ * merged there, and only samples of them are copied back. */
 #ifndef ATN_APPS_REGISTER_ORDERED_H
 #define ATN_APPS_REGISTER_ORDERED_H
 

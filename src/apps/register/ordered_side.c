@@ -1,4 +1,5 @@
-/* Points of a side and boxes around its blocks by kernels (programs/side_*.atn); the host gets the boxes. */
+/* The points of a side and the boxes around its blocks, computed by kernels (programs/side_*.atn); the host receives
+ * the boxes. */
 #include "apps/register/ordered_side.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* Sides made from points in order on the device. */
+/* Sides built from points that are sorted on the device. */
 #ifndef ATN_APPS_REGISTER_ORDERED_SIDE_H
 #define ATN_APPS_REGISTER_ORDERED_SIDE_H
 

@@ -1,5 +1,5 @@
-/* Pairs of the polish: nearest points, distances weighed by the shapes of both clouds, and the sums of a Gauss-Newton
- * step. */
+/* Pairs of the polish: nearest points, distances weighted by the local shapes of both clouds, and the sums of a
+ * Gauss-Newton step. */
 #ifndef ATN_APPS_REGISTER_POLISH_H
 #define ATN_APPS_REGISTER_POLISH_H
 

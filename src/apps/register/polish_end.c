@@ -1,4 +1,4 @@
-/* The end of a polish: last steps over points of cells, and what is left uncertain after them. */
+/* The end of a polish: the last steps over the points of cells, and the remaining uncertainty. */
 #include "apps/register/polish.h"
 
 #include "geom/eigen.h"

@@ -1,5 +1,5 @@
-/* What all parts of a registration ask of their problem: poses as callers have them and as they are computed with, what
- * the settings want, and what is said after a step. */
+/* Queries that all parts of a registration share: poses in the caller's and in internal coordinates, what the settings
+ * ask for, and progress after a step. */
 #include "apps/register/problem.h"
 
 #include <string.h>

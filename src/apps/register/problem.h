@@ -1,5 +1,4 @@
-/* What every method gets: the two clouds in frames of their own, at several resolutions, and the place for what was
- * found. */
+/* The input of every method: the two clouds in their own frames, at several resolutions, and the result to fill. */
 #ifndef ATN_APPS_REGISTER_PROBLEM_H
 #define ATN_APPS_REGISTER_PROBLEM_H
 

@@ -1,4 +1,4 @@
-/* The public call: checks, frames without units, the method, and what is said about the result. */
+/* The public call: checks, normalised frames, the method, and the assessment of the result. */
 #include "apps/register/beside.h"
 #include "apps/register/helpers.h"
 #include "apps/register/rescue.h"

@@ -1,4 +1,4 @@
-/* The host in place of a lost device. */
+/* Continuing on the host after a device is lost. */
 #include "apps/register/rescue.h"
 
 #include "base/context.h"

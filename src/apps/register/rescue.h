@@ -1,4 +1,4 @@
-/* A device that is lost in mid-run, and the host that takes over. */
+/* A device lost during a run, and the host that takes over. */
 #ifndef ATN_APPS_REGISTER_RESCUE_H
 #define ATN_APPS_REGISTER_RESCUE_H
 

@@ -1,6 +1,6 @@
-/* The search for a start: thin both clouds alike, collect starts from pairs and from even turns, score them all, refine
- * the best that differ and score these again. With a scale to be found it is done for several, the sizes of both clouds
- * being the first guess. */
+/* The search for an initial pose: downsample both clouds alike, collect candidates from pairs and from evenly
+ * distributed rotations, score them all, refine the best distinct ones and score these again. With a scale to be found
+ * it is done for several, the sizes of both clouds being the first guess. */
 #include "apps/register/search_parts.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* The turn that fits weighted pairs best, by Horn, and the scale from both spreads. */
+/* The rotation that fits weighted pairs best (Horn), and the scale from the spreads of both sets. */
 #include "apps/register/search_parts.h"
 
 #include "geom/fit.h"

@@ -1,5 +1,5 @@
-/* A cloud made small: one point for each cube that has any, at the mean of some of its points. Cubes are found in a
- * table, stretch by stretch of the cloud by all cores, and put together in the order of the stretches. */
+/* A downsampled cloud: one point per occupied voxel, at the mean of some of its points. Cubes are found in a table,
+ * stretch by stretch of the cloud by all cores, and put together in the order of the stretches. */
 #include "apps/register/search_parts.h"
 
 #include "base/lanes.h"

@@ -1,4 +1,4 @@
-/* Rows that ranks share: views of a rank's own, and what comes from the others. */
+/* Rows distributed over ranks: views of a rank's own rows, and results received from the others. */
 #include "apps/register/share.h"
 
 #include "apps/register/near_walk.h"

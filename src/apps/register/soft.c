@@ -1,4 +1,4 @@
-/* Sums, factors, weights. */
+/* Sums, factors and weights of soft pairs. */
 #include "apps/register/soft.h"
 
 #include "base/clock.h"

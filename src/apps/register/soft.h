@@ -1,5 +1,5 @@
-/* What methods share whose pairs are soft in both directions: sums for the rows of one cloud become weights of its
- * points when it is the other's turn. */
+/* Shared by methods whose pairs are soft in both directions: the sums over the rows of one cloud become the weights of
+ * its points when the other cloud is processed. */
 #ifndef ATN_APPS_REGISTER_SOFT_H
 #define ATN_APPS_REGISTER_SOFT_H
 

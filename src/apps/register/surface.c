@@ -1,4 +1,5 @@
-/* Shapes from sums over near points, a kernel's work; the level they are taken at from a sample of the target. */
+/* Local shapes from sums over near points, computed by a kernel; the level at which they are computed is chosen from a
+ * sample of the target. */
 #include "apps/register/surface.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* What both clouds look like around each point, and at which resolution that can be seen through the noise. */
+/* The local shape of both clouds around each point, and the resolution at which it is visible through the noise. */
 #ifndef ATN_APPS_REGISTER_SURFACE_H
 #define ATN_APPS_REGISTER_SURFACE_H
 

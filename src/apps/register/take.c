@@ -1,5 +1,5 @@
-/* Both clouds as methods want them: checked, in frames without units, in order; on the device where that is another
- * than the host and the method asks for few points of them. */
+/* Preparing both clouds for the methods: checked, normalised and sorted; on the device if it is not the host and the
+ * method needs only few of the points on the host. */
 #include "apps/register/problem.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* Which device a pair is registered on: the one that was asked for, or its host for clouds so small that launches on a
+/* Which device a pair is registered on: the requested one, or its host for clouds so small that kernel launches on a
  * GPU would take longer. */
 #ifndef ATN_APPS_REGISTER_WHERE_H
 #define ATN_APPS_REGISTER_WHERE_H

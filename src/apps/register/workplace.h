@@ -1,5 +1,5 @@
-/* An engine where pairs are registered one after the other: on the device that was asked for, its host, or the one that
- * takes over where that was lost. */
+/* An engine on which pairs are registered one after the other: on the requested device, its host, or the one that takes
+ * over when that is lost. */
 #ifndef ATN_APPS_REGISTER_WORKPLACE_H
 #define ATN_APPS_REGISTER_WORKPLACE_H
 

@@ -1,4 +1,4 @@
-/* Making kernels and arrays. */
+/* Creating bound kernels and arrays. */
 #include "apps/unwrap/bound.h"
 
 #include "num/array.h"

@@ -1,4 +1,4 @@
-/* Kernels bound to their arrays for good, and arrays: each made when it is first needed. */
+/* Kernels that stay bound to their arrays, and arrays: each created when it is first needed. */
 #ifndef ATN_APPS_UNWRAP_BOUND_H
 #define ATN_APPS_UNWRAP_BOUND_H
 

@@ -1,5 +1,5 @@
-/* From the least squares answer to what the caller gets, where all pixels hang together: the angle by which it is off
- * the phase, whole turns where congruence is asked for, piston and tilt, and how it all fits. Row sums come from the
+/* From the least squares solution to the caller's result, if all pixels are connected: the angle by which it is off the
+ * phase, whole turns where congruence is asked for, piston and tilt, and how it all fits. Row sums come from the
  * device. */
 #include "apps/unwrap/unwrap.h"
 

@@ -1,4 +1,4 @@
-/* A look at a phase: six numbers come to the host. */
+/* Checks a phase and follows it along paths; six numbers are returned to the host. */
 #include "apps/unwrap/follow.h"
 
 enum { COUNTS = 4, MISFITS = 2 };

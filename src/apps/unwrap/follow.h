@@ -1,4 +1,4 @@
-/* A look at a phase, and its answer where none has to be solved for: programs/unwrap_follow.atn. */
+/* Checks a phase, and computes the result directly if nothing has to be solved: programs/unwrap_follow.atn. */
 #ifndef ATN_APPS_UNWRAP_FOLLOW_H
 #define ATN_APPS_UNWRAP_FOLLOW_H
 

@@ -1,4 +1,4 @@
-/* How far grids go, and the finest one's coefficients and frame. */
+/* The number of grids, and the coefficients and margins of the finest one. */
 #include "apps/unwrap/hierarchy.h"
 
 #include "apps/unwrap/bound.h"

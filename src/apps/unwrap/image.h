@@ -1,4 +1,4 @@
-/* A frame on the device, as the parts that look at it or finish it see it; and programs over its arrays. */
+/* A frame on the device, as seen by the parts that check or finish it; and programs over its arrays. */
 #ifndef ATN_APPS_UNWRAP_IMAGE_H
 #define ATN_APPS_UNWRAP_IMAGE_H
 

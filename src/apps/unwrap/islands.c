@@ -1,4 +1,4 @@
-/* From an answer with a constant of its own for each island to what the caller gets, on the device. */
+/* From a solution in which each island has its own constant to the caller's result, on the device. */
 #include "apps/unwrap/islands.h"
 
 #include <math.h>

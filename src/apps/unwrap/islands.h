@@ -1,4 +1,4 @@
-/* What the caller gets where a frame has islands, each with a constant of its own: programs/unwrap_islands.atn. */
+/* The caller's result for a frame with islands, each of which has its own constant: programs/unwrap_islands.atn. */
 #ifndef ATN_APPS_UNWRAP_ISLANDS_H
 #define ATN_APPS_UNWRAP_ISLANDS_H
 

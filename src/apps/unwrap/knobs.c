@@ -1,5 +1,5 @@
-/* Knobs of the solver as text, "smoother=jacobi,cycle=V,before=2,...", as spaces/unwrap.lanai has them and wisdom keeps
- * them; and what is known of them for a device and a size. */
+/* Knobs of the solver as text, "smoother=jacobi,cycle=V,before=2,...", as used by spaces/unwrap.lanai and stored in the
+ * wisdom database; and looking them up for a device and a size. */
 #include "apps/unwrap/knobs.h"
 #include "apps/unwrap/smooth.h"
 

@@ -1,4 +1,4 @@
-/* Knobs of the solver as text, and what is known of them for a device and a size. */
+/* Knobs of the solver as text, and looking up their stored values for a device and a size. */
 #ifndef ATN_APPS_UNWRAP_KNOBS_H
 #define ATN_APPS_UNWRAP_KNOBS_H
 

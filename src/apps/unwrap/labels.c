@@ -1,4 +1,4 @@
-/* The connected parts of a phase: seven numbers come to the host, the rest stays on the device. */
+/* The connected components of a phase: seven numbers are returned to the host, the rest stays on the device. */
 #include "apps/unwrap/labels.h"
 
 enum { COUNTS = 6, PIECES = 16 /* of a row of lists: enough to fill a GPU; a CPU takes rows as they are */ };

@@ -1,4 +1,4 @@
-/* The connected parts of a phase, the phase with the turns that lie between neighbours, and how these fit:
+/* The connected components of a phase, the phase with the turns between neighbours added, and how consistent these are:
  * programs/unwrap_labels.atn. */
 #ifndef ATN_APPS_UNWRAP_LABELS_H
 #define ATN_APPS_UNWRAP_LABELS_H

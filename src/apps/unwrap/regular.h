@@ -1,4 +1,4 @@
-/* How regular a phase is around each pixel: a quality that the phase itself gives. */
+/* How regular a phase is around each pixel: a quality map derived from the phase itself. */
 #ifndef ATN_APPS_UNWRAP_REGULAR_H
 #define ATN_APPS_UNWRAP_REGULAR_H
 

@@ -1,4 +1,4 @@
-/* Steps of Chebyshev's polynomial. */
+/* The step lengths of the Chebyshev polynomial. */
 #include "apps/unwrap/smooth.h"
 
 #include <math.h>

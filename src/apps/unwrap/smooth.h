@@ -1,5 +1,5 @@
-/* The smoother's steps: Jacobi's sweeps with the steps of a Chebyshev polynomial over [low, 2], the upper part of the
- * spectrum of A / diag. The programs compute them by the same formula (programs/unwrap_smooth.atn). */
+/* The smoother: Jacobi sweeps with the steps of a Chebyshev polynomial over [low, 2], the upper part of the spectrum of
+ * A / diag. The programs compute them by the same formula (programs/unwrap_smooth.atn). */
 #ifndef ATN_APPS_UNWRAP_SMOOTH_H
 #define ATN_APPS_UNWRAP_SMOOTH_H
 

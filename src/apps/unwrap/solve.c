@@ -1,4 +1,4 @@
-/* The programs of the solver: opened when they are needed, given their numbers, run, and judged by what they leave. */
+/* The programs of the solver: opened when needed, given their parameters, run, and checked by their residuals. */
 #include "apps/unwrap/solve.h"
 
 #include "apps/unwrap/bound.h"

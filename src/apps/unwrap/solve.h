@@ -1,5 +1,5 @@
-/* Towards the answer of least squares: programs over the grids, with weights and without. What a frame costs besides is
- * a look at a few numbers. */
+/* The least squares solution: programs over the grids, with and without weights. Beyond these, a frame only costs
+ * reading back a few numbers. */
 #ifndef ATN_APPS_UNWRAP_SOLVE_H
 #define ATN_APPS_UNWRAP_SOLVE_H
 

@@ -1,5 +1,5 @@
-/* Knobs of the solver by measurement: frames of a known surface, from the usual knobs to the best of those that differ
- * in one, and so on while it gets better. An answer that is off is no answer, however fast. */
+/* Tuning the knobs of the solver: frames of a known surface, moving from the default knobs to the best of those that
+ * differ in one, as long as that is faster. Inaccurate solutions are rejected, however fast. */
 #include "apps/unwrap/unwrap.h"
 
 #include "base/clock.h"

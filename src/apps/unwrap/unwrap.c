@@ -1,4 +1,4 @@
-/* Unwrapping: checks what it is given, looks at the phase, then weights, solution and what the caller gets. */
+/* Unwrapping: checks the input, examines the phase, then weights, solution and the caller's result. */
 #include "apps/unwrap/unwrap.h"
 
 #include "base/clock.h"
