@@ -1,4 +1,4 @@
-/* The arrays of a point cloud: made, filled point by point, asked. */
+/* The arrays of a point cloud: creating, filling and querying them. */
 #include "cloud/cloud.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* Point clouds from the inside: the arrays, how readers fill them, how writers ask. */
+/* Internals of point clouds: the arrays, how readers fill them, how writers query them. */
 #ifndef ATN_CLOUD_CLOUD_H
 #define ATN_CLOUD_CLOUD_H
 

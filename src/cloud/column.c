@@ -1,5 +1,5 @@
-/* Records by index, put in any order and got in order: index i is in bucket i / share, and a bucket is put in order in
- * memory when it is its turn. */
+/* Records by index, written in any order and read in order: index i is in bucket i / share, and a bucket is sorted in
+ * memory when it is read. */
 #include "base/memory.h"
 #include "base/size.h"
 #include "cloud/rows.h"

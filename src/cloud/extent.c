@@ -1,5 +1,5 @@
-/* Whether points lie so far apart that no raster can hold them: asked before anything is done whose time depends on how
- * points lie. */
+/* Detects points so far apart that no grid can hold them: checked before any work whose time depends on how points are
+ * distributed. */
 #include "cloud/points.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Properties that travel: a table of them, and a packed record for each point. */
+/* Attributes that are passed through: a table of them, and a packed record per point. */
 #include "cloud/extras.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* Properties of points that no method uses but that travel from file to file: colours, intensities, labels. Each point
- * has one record, packed and little-endian, whatever the machine. */
+/* Point attributes that no method uses but that are passed through from file to file: colours, intensities, labels.
+ * Each point has one record, packed and little-endian, whatever the machine. */
 #ifndef ATN_CLOUD_EXTRAS_H
 #define ATN_CLOUD_EXTRAS_H
 

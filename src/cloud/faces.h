@@ -1,4 +1,4 @@
-/* The faces of a mesh as files have them, corner by corner: they travel with their points. */
+/* The faces of a mesh as stored in files, corner by corner: they are passed through with their points. */
 #ifndef ATN_CLOUD_FACES_H
 #define ATN_CLOUD_FACES_H
 

@@ -1,4 +1,4 @@
-/* A line of text cut into fields. */
+/* Splitting a line of text into fields. */
 #include "cloud/fields.h"
 
 #include "base/number.h"

@@ -1,4 +1,4 @@
-/* A line of text cut into fields, and numbers in them, with a point whatever the locale. */
+/* Splitting a line of text into fields, and parsing numbers in them, independent of the locale. */
 #ifndef ATN_CLOUD_FIELDS_H
 #define ATN_CLOUD_FIELDS_H
 

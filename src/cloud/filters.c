@@ -1,4 +1,4 @@
-/* Clouds from clouds, point by point: what lies in a box, what is not far from all others, several as one. */
+/* Filters from clouds to clouds: cropping to a box, removing outliers, merging. */
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "cloud/cloud.h"

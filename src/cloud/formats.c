@@ -1,4 +1,4 @@
-/* The formats of point clouds: which one a file has, reading it, writing it. */
+/* The formats of point clouds: detecting the format of a file, reading, writing. */
 #include "cloud/formats.h"
 
 #include "base/file.h"

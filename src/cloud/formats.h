@@ -1,4 +1,4 @@
-/* What a format of points is, and the list of them: one file and one row for each. */
+/* The definition of a point format, and the list of formats: one file and one row each. */
 #ifndef ATN_CLOUD_FORMATS_H
 #define ATN_CLOUD_FORMATS_H
 

@@ -1,4 +1,4 @@
-/* Frames from the inside: what slabs need of them. */
+/* Internals of frames: what slabs need from them. */
 #ifndef ATN_CLOUD_FRAME_H
 #define ATN_CLOUD_FRAME_H
 

@@ -1,4 +1,5 @@
-/* LAS, of laser scanning: between las.c and las_write.c. Versions 1.0 to 1.4, point formats 0 to 10, little-endian. */
+/* LAS, a laser scanning format: shared by las.c and las_write.c. Versions 1.0 to 1.4, point formats 0 to 10,
+ * little-endian. */
 #ifndef ATN_CLOUD_LAS_H
 #define ATN_CLOUD_LAS_H
 

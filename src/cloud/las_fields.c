@@ -1,4 +1,4 @@
-/* Where each format of points in a LAS file keeps its fields, and how long its points are. */
+/* The position of each field in the point formats of LAS files, and the lengths of their records. */
 #include "cloud/las.h"
 
 const unsigned char LAS_BYTES[LAS_FORMATS] = {20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67};

@@ -1,5 +1,4 @@
-/* One point for each cube of a raster: the weighted mean of its points, sum w p / sum w, with the sum of the weights.
- */
+/* One point per voxel: the weighted mean of its points, sum w p / sum w, with the sum of the weights. */
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"

@@ -1,4 +1,4 @@
-/* The triangles of a mesh: faces become fans; those of less than three corners have none. */
+/* The triangles of a mesh: faces become fans; faces with fewer than three corners are skipped. */
 #include "cloud/mesh.h"
 
 #include "base/memory.h"

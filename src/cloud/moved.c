@@ -1,4 +1,4 @@
-/* A cloud moved by x -> A x + b. Normals stay perpendicular to what they were: n -> A^-T n, at the length they had. */
+/* A cloud transformed by x -> A x + b. Normals stay perpendicular to the surface: n -> A^-T n, keeping their length. */
 #include "cloud/cloud.h"
 
 #include <math.h>

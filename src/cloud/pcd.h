@@ -1,4 +1,4 @@
-/* The header of a PCD file: between pcd.c and pcd_header.c. */
+/* The header of a PCD file: shared by pcd.c and pcd_header.c. */
 #ifndef ATN_CLOUD_PCD_H
 #define ATN_CLOUD_PCD_H
 

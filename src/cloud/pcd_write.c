@@ -1,4 +1,4 @@
-/* Writes PCD: binary, with all that points have. */
+/* Writes PCD: binary, with all attributes of the points. */
 #include "cloud/formats.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The header of a PLY file: between ply.c and ply_header.c. */
+/* The header of a PLY file: shared by ply.c and ply_header.c. */
 #ifndef ATN_CLOUD_PLY_H
 #define ATN_CLOUD_PLY_H
 

@@ -1,4 +1,4 @@
-/* Writes PLY: binary, little-endian; vertices with all they have, and the faces. */
+/* Writes PLY: binary, little-endian; vertices with all attributes, and faces. */
 #include "cloud/faces.h"
 #include "cloud/formats.h"
 

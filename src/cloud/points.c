@@ -1,4 +1,4 @@
-/* Points as plain arrays: made, taken from a cloud, freed. */
+/* Points as plain arrays: creating them, copying them from a cloud, freeing them. */
 #include "cloud/points.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* Points as plain arrays, and what is done with them on the way to a method: an order along a space-filling curve, one
- * point for each cube of a raster, and boxes to find neighbours in. */
+/* Points as plain arrays, and their preparation for a method: sorting along a space-filling curve, one point per voxel,
+ * and boxes for neighbour search. */
 #ifndef ATN_CLOUD_POINTS_H
 #define ATN_CLOUD_POINTS_H
 

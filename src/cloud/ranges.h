@@ -1,4 +1,4 @@
-/* Range files from the inside: what their readers fill. */
+/* Internals of range files: what their readers fill. */
 #ifndef ATN_CLOUD_RANGES_H
 #define ATN_CLOUD_RANGES_H
 

@@ -1,4 +1,4 @@
-/* What one line of a range file says: numbers, an ion made of elements, and a range that is added once. */
+/* Parsing one line of a range file: numbers, an ion made of elements, and a range that is added once. */
 #include "cloud/ranges.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* Rows that several ranks write into one file, each its own part in its place, and what they are made of. */
+/* Rows that several ranks write into one file, each at its own offset, and their columns. */
 #ifndef ATN_CLOUD_ROWS_H
 #define ATN_CLOUD_ROWS_H
 

@@ -1,4 +1,4 @@
-/* A file while it is read, through one buffer that slides over it. */
+/* A file being read, through one sliding buffer. */
 #include "cloud/source.h"
 
 #include "base/memory.h"

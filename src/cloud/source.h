@@ -1,5 +1,5 @@
-/* A file while it is read: a piece at a time through one buffer, as lines of text or as bytes, always knowing where it
- * is and how much is left. What a file claims is held against that before anything is allocated. */
+/* A file being read: piece by piece through one buffer, as lines of text or as bytes, always knowing its position and
+ * how much is left. Sizes that a file claims are checked against that before anything is allocated. */
 #ifndef ATN_CLOUD_SOURCE_H
 #define ATN_CLOUD_SOURCE_H
 

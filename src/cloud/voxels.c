@@ -1,4 +1,4 @@
-/* A cloud with one point for each cube of a raster: means of what its points have, the sum of their weights. */
+/* A cloud with one point per voxel: means of the attributes of its points, the sum of their weights. */
 #include "cloud/cloud.h"
 #include "cloud/points.h"
 

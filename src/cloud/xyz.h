@@ -1,4 +1,4 @@
-/* Points in lines of text: between xyz.c, xyz_frames.c and xyz_write.c. */
+/* Points in lines of text: shared by xyz.c, xyz_frames.c and xyz_write.c. */
 #ifndef ATN_CLOUD_XYZ_H
 #define ATN_CLOUD_XYZ_H
 

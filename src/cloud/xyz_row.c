@@ -1,4 +1,4 @@
-/* A row of text as a point: what its columns are, and what of them travels. */
+/* Parsing a row of text into a point: the meaning of its columns, and the attributes that are passed through. */
 #include "cloud/xyz.h"
 
 #include "cloud/elements.h"

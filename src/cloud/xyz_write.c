@@ -1,4 +1,5 @@
-/* Writes text: with species or frames as chemists have it, else the names of the columns in a comment and a table. */
+/* Writes text: the chemists' format if there are species or frames, otherwise a table with the column names in a
+ * comment. */
 #include "base/number.h"
 #include "cloud/elements.h"
 #include "cloud/formats.h"

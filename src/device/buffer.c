@@ -1,4 +1,4 @@
-/* Buffers in front of the backends, and pinned memory of the host's: made, found, counted, freed. */
+/* Buffers, in front of the backends, and pinned host memory: creating, looking up, counting, freeing. */
 #include "base/memory.h"
 #include "base/size.h"
 #include "device/backend.h"

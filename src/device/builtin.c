@@ -1,4 +1,4 @@
-/* Finding a variant that was compiled into the library. */
+/* Looking up a variant that was compiled into the library. */
 #include "device/builtin.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* The cache's directory: XDG's, made private, refused where others could put code into it. */
+/* The directory of the cache: XDG's, created private, refused if others could place code into it. */
 #include "device/cache_dir.h"
 
 #include "base/environment.h"

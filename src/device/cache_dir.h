@@ -1,4 +1,4 @@
-/* Where the cache lies: the directory to use, whether it is safe to, and what stands in when it is not. */
+/* The location of the cache: the directory to use, whether it is safe, and the fallback if it is not. */
 #ifndef ATN_DEVICE_CACHE_DIR_H
 #define ATN_DEVICE_CACHE_DIR_H
 

@@ -1,4 +1,4 @@
-/* What every call of the CUDA driver needs: the device's context made current, results turned into sentences. */
+/* Needed by every call of the CUDA driver: making the device's context current, turning results into messages. */
 #include "device/cuda.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Which CUDA devices are here and what they say of themselves; or one note why there is none. Missing parts are
- * never a failure: a driver, a compiler and a device that both can serve are needed, and the note says which is not. */
+/* The available CUDA devices and their properties; or one note that says why there is none. Missing parts are never a
+ * failure: a driver, a compiler and a device that both can serve are needed, and the note says which is not. */
 #include "device/cuda.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Kept buffers are few and looked through one by one. */
+/* The few cached buffers are searched linearly. */
 #include "device/cuda_pool.h"
 
 static const size_t SMALL = (size_t)64 << 10; /* bytes: a registration takes hundreds of such in turn */

@@ -1,5 +1,5 @@
-/* The dispatch in front of the backends: devices, transfers, modules and launches. Checks what callers give, keeps a
- * lost device from being used, and turns sizes of zero into nothing to do. No backend is named here. */
+/* The dispatch in front of the backends: devices, transfers, modules and launches. Checks arguments, keeps a lost
+ * device from being used, and skips operations of size zero. No backend is named here. */
 #include "device/backend.h"
 
 #include "base/size.h"

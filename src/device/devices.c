@@ -1,4 +1,4 @@
-/* The list of devices: found once, asked by index or by part of a name. */
+/* The list of devices: detected once, queried by index or by part of a name. */
 #include "base/environment.h"
 #include "base/memory.h"
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* Events in front of the backends: marked in a queue, waited for by the host, timed. */
+/* Events, in front of the backends: recorded in a queue, waited for by the host, timed. */
 #include "device/backend.h"
 
 atn_status atn_event_create(atn_device *device, atn_event **out) {

@@ -1,4 +1,4 @@
-/* The host backend's own objects, shared by its files: host.c and host_build.c. */
+/* The objects of the host backend, shared by host.c and host_build.c. */
 #ifndef ATN_DEVICE_HOST_H
 #define ATN_DEVICE_HOST_H
 

@@ -1,4 +1,4 @@
-/* The CPU at hand, read from the system's files. */
+/* The CPU of this machine, read from the system's files. */
 #include "device/host_cpu.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* The CPU at hand: its name, caches and vector width. */
+/* The CPU of this machine: its name, caches and vector width. */
 #ifndef ATN_DEVICE_HOST_CPU_H
 #define ATN_DEVICE_HOST_CPU_H
 

@@ -1,4 +1,4 @@
-/* A device that was lost: how it comes to be, that nothing is asked of it afterwards, and who takes over. */
+/* Lost devices: how a device is marked as lost, that it is not used afterwards, and which device takes over. */
 #include "device/backend.h"
 
 #include <stdio.h>

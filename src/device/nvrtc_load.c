@@ -1,4 +1,4 @@
-/* Finding NVRTC: the newest one that the driver can take, its headers, and what it can build for. */
+/* Finding NVRTC: the newest version that the driver supports, its headers, and its target architectures. */
 #include "base/environment.h"
 #include "device/cuda_api.h"
 #include "device/nvrtc.h"

@@ -1,4 +1,4 @@
-/* What an OpenCL code means for the device: a sentence, and whether the context is beyond use. */
+/* The meaning of an OpenCL error code for the device: a message, and whether the context is still usable. */
 #include "device/opencl.h"
 
 #include <stdio.h>

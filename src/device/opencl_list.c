@@ -1,5 +1,5 @@
-/* Which OpenCL devices there are and what they say of themselves. Nothing a driver answers is trusted: counts are
- * capped, texts may lack their zero, and a question that fails leaves the field empty. */
+/* The available OpenCL devices and their properties. Nothing a driver answers is trusted: counts are capped, texts may
+ * lack their zero, and a question that fails leaves the field empty. */
 #include "base/environment.h"
 #include "base/memory.h"
 #include "base/parallel.h"

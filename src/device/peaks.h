@@ -1,5 +1,5 @@
-/* The measured peaks as they are kept in the cache, and when they are measured again. A peak is the best rate seen so
- * far: measuring again may raise it, never lower it. */
+/* The measured peaks as cached, and when they are measured again. A peak is the best rate seen so far: measuring again
+ * may raise it, never lower it. */
 #ifndef ATN_DEVICE_PEAKS_H
 #define ATN_DEVICE_PEAKS_H
 

@@ -1,5 +1,5 @@
-/* Blocks come in sizes an eighth apart, so that arrays of nearly the same size follow each other in one. Little is
- * kept: what is pinned is taken from all processes. */
+/* Blocks come in size classes an eighth apart, so that arrays of nearly the same size can reuse one. Little is kept:
+ * pinned memory is unavailable to all other processes. */
 #include "device/pinned.h"
 
 #include "device/backend.h"

@@ -1,4 +1,4 @@
-/* Queues in front of the backends: made, finished, freed, and waiting for events of each other. */
+/* Queues, in front of the backends: creating, finishing, freeing, and waiting for each other's events. */
 #include "device/backend.h"
 
 atn_queue *atn_device_queue(atn_device *device) { return device->queue; }

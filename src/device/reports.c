@@ -1,4 +1,4 @@
-/* The ring of reports: pinned memory for their words, and an event behind each copy. */
+/* The ring of reports: pinned memory for their words, and an event after each copy. */
 #include "device/reports.h"
 
 #include "base/memory.h"

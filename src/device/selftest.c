@@ -1,4 +1,4 @@
-/* The self-test: saxpy over numbers of our own, all of them compared. */
+/* The self-test: saxpy over known numbers, all results compared. */
 #include "device/selftest.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* A first question to a device: does code built for it compute? */
+/* A self-test of a device: does code built for it compute correctly? */
 #ifndef ATN_DEVICE_SELFTEST_H
 #define ATN_DEVICE_SELFTEST_H
 

@@ -1,4 +1,4 @@
-/* From names to a frame, and what a frame says before anything runs: indices, sizes that outputs take. */
+/* From names to a frame, and what follows from a frame before anything runs: indices, sizes of outputs. */
 #include "eval/interval.h"
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* What a run writes: elements found by object and place, each once. */
+/* The elements that a run writes: looked up by object and position, each once. */
 #include "eval/interp.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* What must hold before a launch, each refusal naming the kernel, the object and the numbers. */
+/* Conditions that must hold before a launch; each refusal names the kernel, the object and the numbers. */
 #include "eval/interval.h"
 
 #include "base/size.h"

@@ -1,5 +1,5 @@
-/* Which parameters decide where a kernel goes: its ranges and selectors, and with them sizes and checks. The others are
- * only computed with, and may change from run to run without anything being checked again. */
+/* Which parameters determine the accesses of a kernel: its ranges and selectors, and with them sizes and checks. The
+ * others are only computed with, and may change from run to run without anything being checked again. */
 #include "eval/eval.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* Values: made when asked for, kept while no dimension that they depend on has moved. */
+/* Values: computed on demand, kept until a dimension that they depend on changes. */
 #include "eval/interp.h"
 
 #include "eval/products.h"

@@ -1,4 +1,4 @@
-/* The interpreter's state: values remembered while the dimensions they depend on stand still. */
+/* The interpreter's state: values cached while the dimensions they depend on are unchanged. */
 #ifndef ATN_EVAL_INTERP_H
 #define ATN_EVAL_INTERP_H
 

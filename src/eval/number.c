@@ -1,4 +1,4 @@
-/* Operations on numbers with their errors, by the kind of their arguments. */
+/* Operations on numbers with their errors, by the type of their arguments. */
 #include "eval/number.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Running a graph: every point of P in order, the writes of each, then what comes after the whole space. */
+/* Running a graph: every point of P in order, the writes of each, then what follows the whole space. */
 #include "eval/products.h"
 
 #include "base/memory.h"

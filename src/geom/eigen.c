@@ -1,5 +1,5 @@
-/* Jacobi's method: rotations A <- J^T A J, one for each element beside the diagonal, until nothing is left there.
- * Slower than closed forms and exact to rounding also where eigenvalues are equal or nearly zero. */
+/* Jacobi's method: rotations A <- J^T A J, one per off-diagonal element, until these vanish. Slower than closed forms
+ * and exact to rounding also where eigenvalues are equal or nearly zero. */
 #include "geom/eigen.h"
 
 #include <float.h>

@@ -1,4 +1,4 @@
-/* Attributes of a description's elements: which there are, both spellings, their values and what is wrong with them. */
+/* Attributes of the elements of a description: their names, alternative spellings, values and errors. */
 #include "graph/sketch.h"
 #include "graph/type.h"
 

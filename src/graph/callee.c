@@ -1,4 +1,4 @@
-/* What programs call, as they keep it: kernels with their heads, and room for routines. */
+/* What programs call, as stored: kernels with their headers, and space for routines. */
 #include "graph/routine_build.h"
 
 #include "base/memory.h"

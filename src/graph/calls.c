@@ -1,4 +1,4 @@
-/* What a name calls: kernels and programs of the file, then those that are shipped. A program is known by its head; its
+/* What a name refers to: kernels and programs of the file, then the shipped ones. A program is known by its header; its
  * steps are read later (programs.c), so that it may call itself. */
 #include "graph/routine_build.h"
 

@@ -1,4 +1,4 @@
-/* The hash of what a graph computes. Names and places are left out, values are hashed by what they are made of. */
+/* The hash of what a graph computes. Names and positions are excluded; values are hashed by their definition. */
 #include "graph/sketch.h"
 #include "graph/type.h"
 

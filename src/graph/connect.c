@@ -1,4 +1,4 @@
-/* Connections: ends named in text become links between ports; one source each, within sight, none left open. */
+/* Connections: ends named in text become links between ports; each has one source in scope, and none is left open. */
 #include "graph/sketch.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* From a text's tree to values: names are resolved, types found, branches become SELECT, loops are unrolled. */
+/* From a syntax tree to values: names are resolved, types inferred, branches become SELECT, loops are unrolled. */
 #ifndef ATN_GRAPH_FLATTEN_H
 #define ATN_GRAPH_FLATTEN_H
 

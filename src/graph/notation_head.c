@@ -1,4 +1,4 @@
-/* Heads of kernels and functions: names, types, which arrays come in and which go out. */
+/* Headers of kernels and functions: names, types, which arrays are inputs and which are outputs. */
 #include "graph/notation.h"
 #include "graph/type.h"
 

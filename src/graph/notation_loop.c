@@ -1,4 +1,4 @@
-/* Loops of the notation: their ranges, what they accumulate, and the ICF made of it. */
+/* Loops of the notation: their ranges, what they accumulate, and the resulting ICF. */
 #include "graph/notation_lower.h"
 
 #include <assert.h>

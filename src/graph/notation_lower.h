@@ -1,4 +1,4 @@
-/* Between the files that lower a kernel of the notation into a sketch: names and what they stand for, items, links. */
+/* Shared by the files that lower a kernel of the notation into a sketch: names and their meaning, items, links. */
 #ifndef ATN_GRAPH_NOTATION_LOWER_H
 #define ATN_GRAPH_NOTATION_LOWER_H
 

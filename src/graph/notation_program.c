@@ -1,4 +1,4 @@
-/* One line of a program: what is called, what is declared, how often. */
+/* One line of a program: calls, declarations, loops. */
 #include "graph/notation.h"
 
 /* A keyword, unless it is used as a name: `repeat = 3`. */

@@ -1,4 +1,4 @@
-/* Which reduction is the outermost one: what variants cut, keys measure and samples run over. */
+/* Which reduction is the outermost one: the one that variants cut, keys measure and samples run over. */
 #include "graph/graph.h"
 
 #include <stddef.h>

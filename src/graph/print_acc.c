@@ -1,4 +1,4 @@
-/* ICFs that have a shorter form in the notation: acc op term, and a key with what follows it. */
+/* ICFs that have a shorter form in the notation: acc op term, and a key with the values that follow it. */
 #include "graph/print_names.h"
 
 #include <assert.h>

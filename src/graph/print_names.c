@@ -1,4 +1,4 @@
-/* Names for what had none, and what can be printed in place. */
+/* Names for unnamed items, and which items can be printed inline. */
 #include "graph/print_names.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* What the printer of the notation knows of a sketch: names, uses, which functions are printed in place. */
+/* What the printer of the notation knows about a sketch: names, uses, which functions are printed inline. */
 #ifndef ATN_GRAPH_PRINT_NAMES_H
 #define ATN_GRAPH_PRINT_NAMES_H
 

@@ -1,4 +1,4 @@
-/* A description with all that it calls, from its text: a file of programs, or a Sequence as one routine. */
+/* A description with everything it calls, parsed from its text: a file of programs, or a Sequence as one routine. */
 #include "graph/routine_build.h"
 
 #include "base/memory.h"

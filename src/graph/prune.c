@@ -1,4 +1,4 @@
-/* From sketch to graph: what reaches a write is kept and renumbered, the rest is dropped. */
+/* From sketch to graph: values that reach a write are kept and renumbered, the rest is dropped. */
 #include "graph/sketch.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What was found wrong in a description: collected, sorted by place, printed one per line. */
+/* Errors in a description: collected, sorted by position, printed one per line. */
 #include "graph/reader.h"
 
 #include "base/size.h"

@@ -1,4 +1,4 @@
-/* Which circled plus an ICF's updates are made of. */
+/* Recognising the associative operation in the updates of an ICF. */
 #ifndef ATN_GRAPH_RECOGNISE_H
 #define ATN_GRAPH_RECOGNISE_H
 

@@ -1,5 +1,5 @@
-/* A description read and printed again, XML or the notation, and held against what it was: the same canonical hashes.
- */
+/* A description parsed and printed again, as XML or in the notation, and compared with the original: the canonical
+ * hashes must be equal. */
 #include "graph/rewrite.h"
 
 #include "base/memory.h"

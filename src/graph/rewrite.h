@@ -1,4 +1,4 @@
-/* A description in another form: how the reader is asked to print what it has read. */
+/* A description in another form: how the reader is asked to print what it has parsed. */
 #ifndef ATN_GRAPH_REWRITE_H
 #define ATN_GRAPH_REWRITE_H
 

@@ -1,4 +1,4 @@
-/* The steps of a program from its lines: names and their types, calls and what stands for their data. */
+/* The steps of a program from its lines: names and their types, calls and their operands. */
 #include "graph/routine_build.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* Between the files that check a program: the texts it stands in, and what its names call. */
+/* Shared by the files that check a program: its source texts, and what its names refer to. */
 #ifndef ATN_GRAPH_ROUTINE_BUILD_H
 #define ATN_GRAPH_ROUTINE_BUILD_H
 

@@ -1,4 +1,5 @@
-/* Arithmetic on single values within a program, as kernels of one point: written in the notation, and read as any. */
+/* Arithmetic on single values within a program, as kernels with one point: written in the notation and parsed like any
+ * other. */
 #include "graph/compose.h"
 #include "graph/rewrite.h"
 #include "graph/routine_build.h"

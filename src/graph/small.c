@@ -1,4 +1,4 @@
-/* Trying accesses out at small sizes. */
+/* Testing accesses at small sizes. */
 #include "graph/small.h"
 
 #include "graph/type.h"

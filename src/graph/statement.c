@@ -1,4 +1,4 @@
-/* Statements: declarations, assignments, if/else, for; and what can be asked of a tree. */
+/* Statements: declarations, assignments, if/else, for; and queries on a syntax tree. */
 #include "graph/syntax.h"
 
 #include <string.h>

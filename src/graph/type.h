@@ -1,4 +1,4 @@
-/* What the inside knows of element types beyond their names: kinds, conversions, rounding. */
+/* Internal properties of element types: kinds, conversions, rounding. */
 #ifndef ATN_GRAPH_TYPE_H
 #define ATN_GRAPH_TYPE_H
 

@@ -1,4 +1,4 @@
-/* Expressions with as few parentheses as their tree needs, statements one a line. */
+/* Expressions with as few parentheses as necessary, statements one per line. */
 #include "graph/unparse.h"
 #include "base/number.h"
 #include "graph/type.h"

@@ -1,5 +1,5 @@
-/* Rules of the whole: writes are one-to-one, what is written is not touched by another point. Shown by algebra where
- * selectors are affine, else by trying small sizes (small.c); what cannot be shown is refused. */
+/* Global rules: writes are one-to-one, and what is written is not accessed by another point. Proved by algebra if
+ * selectors are affine, otherwise by testing small sizes (small.c); what cannot be proved is refused. */
 #include "graph/affine.h"
 #include "graph/sketch.h"
 #include "graph/small.h"

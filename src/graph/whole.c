@@ -1,5 +1,5 @@
-/* A program whose steps fuse into one, as a kernel: so it is tuned, compiled in and run as any. What the planner does
- * for sizes that are known is done here for all sizes. */
+/* A program whose steps fuse into one, as a kernel: it is then tuned, compiled in and run like any other. What the
+ * planner does for sizes that are known is done here for all sizes. */
 #include "graph/compose.h"
 #include "graph/routine_build.h"
 

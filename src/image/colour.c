@@ -1,4 +1,4 @@
-/* Colour maps as points with straight lines between them, and a font of 5 x 7 pixels. */
+/* Colour maps, interpolated linearly between points, and a font of 5 x 7 pixels. */
 #include "image/colour.h"
 
 #include <string.h>

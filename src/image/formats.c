@@ -1,4 +1,4 @@
-/* The formats of images: which one a file has, and reading it. A new format is a row here. */
+/* The formats of images: detecting the format of a file, and reading it. A new format is a row here. */
 #include "image/formats.h"
 
 #include <string.h>

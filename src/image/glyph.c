@@ -1,4 +1,4 @@
-/* Letters of a font that was drawn at one size: pixels of other sizes are means over what they cover of it. */
+/* Glyphs of a font that was drawn at one size: pixels of other sizes are averages over the area they cover. */
 #include "image/glyph.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Words in pictures: antialiased letters of any size, from the pictures of a font (font/sans.txt). */
+/* Text in pictures: antialiased glyphs of any size, from the bitmaps of a font (font/sans.txt). */
 #ifndef ATN_IMAGE_GLYPH_H
 #define ATN_IMAGE_GLYPH_H
 

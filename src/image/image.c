@@ -1,4 +1,4 @@
-/* Images: made from files and from memory, asked, written. */
+/* Images: creating them from files and from memory, querying, writing. */
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/size.h"

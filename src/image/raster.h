@@ -1,5 +1,5 @@
-/* A picture while it goes from a file into an image or a volume: one channel of bytes, 16-bit numbers, floats or
- * doubles, and what the file says about it. All readers make these. */
+/* A picture on its way from a file into an image or a volume: one channel of bytes, 16-bit numbers, floats or doubles,
+ * and the metadata of the file. All readers produce these. */
 #ifndef ATN_IMAGE_RASTER_H
 #define ATN_IMAGE_RASTER_H
 

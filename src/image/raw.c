@@ -1,4 +1,4 @@
-/* Raw float32, little-endian, row after row: the shape is given, and must be that of the file's size. */
+/* Raw float32, little-endian, row after row: the shape is given, and must match the size of the file. */
 #include "image/formats.h"
 
 #include "base/size.h"

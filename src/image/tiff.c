@@ -1,4 +1,4 @@
-/* TIFF files and their pages, by libtiff: what it reads, and what becomes of what it says. */
+/* TIFF files and their pages, through libtiff: reading, and handling of libtiff's messages. */
 #include "image/tiff.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* TIFF through libtiff: between tiff.c (files, pages, what libtiff says) and tiff_pixels.c. */
+/* TIFF through libtiff: shared by tiff.c (files, pages, messages of libtiff) and tiff_pixels.c. */
 #ifndef ATN_IMAGE_TIFF_H
 #define ATN_IMAGE_TIFF_H
 

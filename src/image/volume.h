@@ -1,4 +1,4 @@
-/* Volumes from the inside: between volume.c (whole volumes), volume_reader.c, volume_folder.c and volume_json.c. */
+/* Internals of volumes: shared by volume.c (whole volumes), volume_reader.c, volume_folder.c and volume_json.c. */
 #ifndef ATN_IMAGE_VOLUME_H
 #define ATN_IMAGE_VOLUME_H
 

@@ -1,4 +1,4 @@
-/* The scans in a folder: files whose ending is that of a picture, sorted as people count. */
+/* The scans in a folder: files with the extension of an image format, in natural order. */
 #include "image/volume.h"
 
 #include "base/memory.h"

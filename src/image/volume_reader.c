@@ -1,4 +1,4 @@
-/* Volumes scan by scan: out of a folder, a TIFF with pages, one picture, or a raw file. */
+/* Volumes scan by scan: from a folder, a multi-page TIFF, a single image, or a raw file. */
 #include "image/volume.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* Kernels that an application will run, built before it asks for them: side by side, on all cores. What is built lies
- * in the cache, where their plans find it. */
+/* Kernels that an application will need, built in advance: in parallel, on all cores. The results are in the cache,
+ * where planning finds them. */
 #ifndef ATN_KERNEL_AHEAD_H
 #define ATN_KERNEL_AHEAD_H
 

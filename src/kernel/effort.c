@@ -1,4 +1,4 @@
-/* Tuning what is planned: sizes and parameters go to the tuner as text. */
+/* Tuning while planning: sizes and parameters are passed to the tuner as text. */
 #include "kernel/effort.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* More effort than looking: tuning the steps of a runner at the sizes that are planned. */
+/* More effort than a lookup: tuning the steps of a runner at the planned sizes. */
 #ifndef ATN_KERNEL_EFFORT_H
 #define ATN_KERNEL_EFFORT_H
 

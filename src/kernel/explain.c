@@ -1,4 +1,4 @@
-/* A choice in sentences. */
+/* Explaining the choice of a variant in sentences. */
 #include "kernel/choose.h"
 
 #include <inttypes.h>

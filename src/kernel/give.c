@@ -1,4 +1,4 @@
-/* Making kernels of applications, and giving them what they work on. */
+/* Creating kernels for applications, and binding their arguments. */
 #include "kernel/give.h"
 
 #include "kernel/kernel.h"

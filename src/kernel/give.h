@@ -1,4 +1,4 @@
-/* Kernels as applications use them: made for a type when they are first needed, and given their arrays and numbers from
+/* Kernels as used by applications: created for a type when first needed, and bound to their arrays and numbers from
  * tables. plan/give.h does the same for programs. */
 #ifndef ATN_KERNEL_GIVE_H
 #define ATN_KERNEL_GIVE_H

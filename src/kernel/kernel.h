@@ -1,4 +1,4 @@
-/* Handles of kernels from the inside: what applications know of their kernels and callers need not. */
+/* Internals of kernel handles: what applications know about their kernels and callers need not. */
 #ifndef ATN_KERNEL_KERNEL_H
 #define ATN_KERNEL_KERNEL_H
 

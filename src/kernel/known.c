@@ -1,4 +1,4 @@
-/* The context's wisdom: one handle, attached to it. Its users may be on several threads, so they take turns. */
+/* The wisdom of a context: one handle, attached to it. Its users may be on several threads, so access is serialised. */
 #include "kernel/known.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* The wisdom that a context looks into: opened for reading when it is first needed, kept until the context goes. */
+/* The wisdom that a context uses: opened for reading when first needed, kept until the context is freed. */
 #ifndef ATN_KERNEL_KNOWN_H
 #define ATN_KERNEL_KNOWN_H
 

@@ -1,4 +1,4 @@
-/* Running a described file step by step: names shared over the steps, sizes that are reached, kernels, the oracle. */
+/* Running a description step by step: names shared between steps, derived sizes, kernels, the oracle. */
 #include "kernel/sequence.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* Arrays and views: making and freeing them, their shapes, and all elements at once. */
+/* Arrays and views: creating and freeing them, their shapes, and operations on all elements. */
 #include "num/array.h"
 
 #include "base/memory.h"

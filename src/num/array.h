@@ -1,4 +1,4 @@
-/* Arrays from the inside: storage that views share, and how kernels get at the device's copy. */
+/* Internals of arrays: storage shared by views, and how kernels access the device copy. */
 #ifndef ATN_NUM_ARRAY_H
 #define ATN_NUM_ARRAY_H
 

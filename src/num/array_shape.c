@@ -1,4 +1,4 @@
-/* Where an array's elements lie within its storage: rows, spans, and whether they are all of it. */
+/* The layout of an array within its storage: rows, spans, and whether it covers all of it. */
 #include "num/array.h"
 
 const atn_ctx *atn_array_ctx(const atn_array *a) { return atn_device_ctx(a->storage->device); }

@@ -1,4 +1,4 @@
-/* Sparse matrices in CSR. Validated when made, so that kernels need not check where they read. */
+/* Sparse matrices in CSR. Validated on creation, so that kernels need not check their accesses. */
 #include "num/array.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* NPY files: elements into the host's byte order and row after row, and back. */
+/* NPY files: elements converted to the host's byte order and row-major layout, and back. */
 #include "num/npy_header.h"
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* The header of an NPY file: between npy.c and npy_header.c. */
+/* The header of an NPY file: shared by npy.c and npy_header.c. */
 #ifndef ATN_NUM_NPY_HEADER_H
 #define ATN_NUM_NPY_HEADER_H
 

@@ -1,4 +1,4 @@
-/* Making programs of applications, and giving them what they work on. */
+/* Creating programs for applications, and binding their arguments. */
 #include "plan/give.h"
 
 #include "plan/program.h"

@@ -1,4 +1,4 @@
-/* Programs as applications use them: as kernels in kernel/give.h. */
+/* Programs as used by applications: the counterpart of kernel/give.h. */
 #ifndef ATN_PLAN_GIVE_H
 #define ATN_PLAN_GIVE_H
 

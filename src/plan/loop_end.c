@@ -1,4 +1,4 @@
-/* How the loops of a plan ended, for those who ask: looked at when the host waits anyway, or when it is asked for. */
+/* How the loops of a plan ended: read back when the host waits anyway, or on request. */
 #include "plan/planned.h"
 
 #include <stdio.h>

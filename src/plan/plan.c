@@ -1,4 +1,4 @@
-/* What a plan is made of: arrays, scalars and nodes, and what passes ask of them. */
+/* The parts of a plan: arrays, scalars and nodes, and queries on them by the passes. */
 #include "plan/plan.h"
 
 #include "base/memory.h"

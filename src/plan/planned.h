@@ -1,5 +1,5 @@
-/* A plan that runs, from the inside: between the files that make it ready (run.c), keep it on tapes (capture.c) and
- * walk over its nodes (walk.c). */
+/* Internals of a running plan: shared by the files that prepare it (run.c), record it on tapes (capture.c) and execute
+ * its nodes (walk.c). */
 #ifndef ATN_PLAN_PLANNED_H
 #define ATN_PLAN_PLANNED_H
 

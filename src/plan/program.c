@@ -1,4 +1,5 @@
-/* Handles of programs over arrays: planned again when what is bound changes its shape, or a scalar that decides. */
+/* Program handles over arrays: planned again when the shape of a bound array changes, or a scalar that affects the
+ * plan. */
 #include "plan/program.h"
 
 #include "base/compare.h"

@@ -1,4 +1,4 @@
-/* Programs from the inside: which seams are fused. */
+/* Internals of programs: which seams are fused. */
 #ifndef ATN_PLAN_PROGRAM_H
 #define ATN_PLAN_PROGRAM_H
 

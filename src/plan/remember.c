@@ -1,4 +1,4 @@
-/* Seams that were measured: their key, their text, and how wisdom is asked for them. */
+/* Measured seams: their key, their text, and looking them up in wisdom. */
 #include "plan/remember.h"
 
 #include "device/facts.h"

@@ -1,5 +1,5 @@
-/* Names for what is built. The text of a kernel holds those of its arrays: steps that differ in them alone would be
- * compiled one by one. */
+/* Canonical names for what is built. The source of a kernel contains the names of its arrays: steps that differ only in
+ * these would be compiled separately. */
 #include "plan/plan.h"
 
 static bool is_same(const atn_graph *a, const atn_graph *b) {

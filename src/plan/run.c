@@ -1,4 +1,4 @@
-/* A plan made ready to run: its steps, its arrays, its memory. */
+/* Preparing a plan to run: its steps, arrays and memory. */
 #include "plan/planned.h"
 
 #include "base/memory.h"

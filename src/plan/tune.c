@@ -1,4 +1,4 @@
-/* Seams by measurement: whole plans against each other, one sample of each in turn. */
+/* Tuning seams by measurement: whole plans compared with each other, alternating samples. */
 #include "plan/tune.h"
 
 #include "base/clock.h"

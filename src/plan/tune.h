@@ -1,4 +1,4 @@
-/* Tuning a program: which seams are fused, by runs of the whole, and its steps as workloads of the tuner's. */
+/* Tuning a program: which seams are fused, by running the whole program, and its steps as workloads of the tuner. */
 #ifndef ATN_PLAN_TUNE_H
 #define ATN_PLAN_TUNE_H
 

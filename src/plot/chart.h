@@ -1,5 +1,5 @@
-/* Pictures of numbers as inline SVG: dots and lines over an axis, and bars with their names. Values that are no
- * numbers, or not positive on a logarithmic axis, are left out. */
+/* Charts as inline SVG: dots and lines over an axis, and labelled bars. Values that are not numbers, or not positive on
+ * a logarithmic axis, are left out. */
 #ifndef ATN_PLOT_CHART_H
 #define ATN_PLOT_CHART_H
 

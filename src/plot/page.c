@@ -1,4 +1,4 @@
-/* The frame of a report: head, style, headings and tables. */
+/* The skeleton of a report: head, style, headings and tables. */
 #include "plot/page.h"
 
 #include "plot/web.h"

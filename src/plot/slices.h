@@ -1,4 +1,4 @@
-/* A volume in three slices that can be moved, with points drawn into them (web/slices.js). */
+/* A volume as three movable slices, with points drawn into them (web/slices.js). */
 #ifndef ATN_PLOT_SLICES_H
 #define ATN_PLOT_SLICES_H
 

@@ -1,4 +1,4 @@
-/* Style sheets and scripts of reports, src/plot/web, as they were when the library was built. */
+/* Style sheets and scripts of reports, src/plot/web, embedded when the library is built. */
 #ifndef ATN_PLOT_WEB_H
 #define ATN_PLOT_WEB_H
 

@@ -1,4 +1,4 @@
-/* Ranks without any others: all that comes is what was sent. */
+/* Ranks of a single process: whatever is sent is received by the same process. */
 #include "ranks/ranks.h"
 
 #include <attune/version.h>

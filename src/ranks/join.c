@@ -1,4 +1,5 @@
-/* Joining the other ranks: who started us says whether there are any, and MPI's module is loaded only then. */
+/* Joining the other ranks: the launcher's environment says whether there are any, and the MPI module is loaded only
+ * then. */
 #include "base/environment.h"
 #include "base/memory.h"
 #include "ranks/ranks.h"

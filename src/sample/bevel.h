@@ -1,5 +1,5 @@
-/* The surface of a bevelled needle: a cylinder along z, cut by a plane, its tip at z = 0 where x = -radius. Points for
- * tests and measurements, made from a seed. */
+/* The surface of a bevelled needle: a cylinder along z, cut by a plane, with its tip at z = 0 where x = -radius. Points
+ * for tests and measurements, generated from a seed. */
 #ifndef ATN_SAMPLE_BEVEL_H
 #define ATN_SAMPLE_BEVEL_H
 

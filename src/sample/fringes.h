@@ -1,5 +1,5 @@
-/* Interferograms of surfaces that are known: the phase, the wrapped phase with noise, a mask, and the frames that a
- * camera sees while the phase is stepped. For unwrapping. */
+/* Interferograms of known surfaces: the phase, the wrapped phase with noise, a mask, and the frames that a camera sees
+ * while the phase is stepped. For unwrapping. */
 #ifndef ATN_SAMPLE_FRINGES_H
 #define ATN_SAMPLE_FRINGES_H
 

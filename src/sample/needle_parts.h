@@ -1,4 +1,4 @@
-/* Between the files of the needle's sample: mesh, pose, what the beam meets, pixels. */
+/* Shared by the files of the needle sample: mesh, pose, what the beam hits, pixels. */
 #ifndef ATN_SAMPLE_NEEDLE_PARTS_H
 #define ATN_SAMPLE_NEEDLE_PARTS_H
 

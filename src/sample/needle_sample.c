@@ -1,4 +1,4 @@
-/* The needle's sample put together: the tube of the gauge, its mesh, a pose, what beams meet, scan by scan. */
+/* Putting the needle sample together: the tube of the gauge, its mesh, a pose, what the beams hit, scan by scan. */
 #include "sample/needle_parts.h"
 
 #include "base/memory.h"

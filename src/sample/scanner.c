@@ -1,4 +1,4 @@
-/* A scanner: rays by Roberts' R2 sequence, noise along them, some points that belong to nothing. */
+/* A scanner: rays by Roberts' R2 sequence, noise along them, and some outliers. */
 #include "sample/scanner.h"
 
 #include "base/memory.h"

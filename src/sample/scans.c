@@ -1,4 +1,4 @@
-/* Two scans of one shape. The angle between the two views is sought that gives the overlap wanted. */
+/* Two scans of one shape. The angle between the two views is chosen to give the requested overlap. */
 #include "sample/scanner.h"
 
 #include "base/memory.h"

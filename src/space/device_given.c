@@ -1,4 +1,4 @@
-/* A device's caps as values. */
+/* The properties of a device as values. */
 #include "space/device_given.h"
 
 #include "device/facts.h"

@@ -1,4 +1,4 @@
-/* What `import device` brings: a device's caps as values for a space. */
+/* What `import device` provides: the properties of a device as values for a space. */
 #ifndef ATN_SPACE_DEVICE_GIVEN_H
 #define ATN_SPACE_DEVICE_GIVEN_H
 

@@ -1,4 +1,4 @@
-/* Counts by key. */
+/* Memoised counts. */
 #include "base/memory.h"
 #include "space/plan.h"
 

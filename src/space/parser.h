@@ -1,4 +1,4 @@
-/* The parser's own: tokens, the place in the file, and what its parts give each other. */
+/* Internals of the parser: tokens, the position in the file, and what its parts share. */
 #ifndef ATN_SPACE_PARSER_H
 #define ATN_SPACE_PARSER_H
 

@@ -1,4 +1,4 @@
-/* Single points: allowed or not and why, read and printed, and their neighbours. */
+/* Single points: allowed or excluded and why, parsing and printing, and their neighbours. */
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/suggest.h"

@@ -1,4 +1,4 @@
-/* The spaces that attune ships, spaces/NAME.lanai, as they were when the library was built. */
+/* The spaces that attune ships, spaces/NAME.lanai, embedded when the library is built. */
 #ifndef ATN_SPACE_SHIPPED_H
 #define ATN_SPACE_SHIPPED_H
 

@@ -1,4 +1,4 @@
-/* A space as a whole: made from text, asked for its parts, freed. */
+/* A space as a whole: created from text, queried, freed. */
 #include "base/memory.h"
 #include "space/parser.h"
 #include "space/plan.h"

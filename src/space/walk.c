@@ -1,4 +1,4 @@
-/* Questions about all points: how many, which is the n-th, which number has one, any one, all in order. Points are
+/* Queries over all points: their number, the n-th point, the index of a point, a random one, all in order. Points are
  * ordered by components, the last one fastest; within a component by its depths. */
 #include "base/memory.h"
 #include "space/plan.h"

@@ -1,4 +1,4 @@
-/* From a workload's texts to a graph with sizes and parameters; and what one run of it amounts to. */
+/* From the texts of a workload to a graph with sizes and parameters; and the amount of work of one run. */
 #include "tune/case.h"
 
 #include "base/memory.h"

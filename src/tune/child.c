@@ -1,4 +1,4 @@
-/* Child processes in lines: posix_spawn, two pipes, poll. */
+/* Child processes with line-based communication: posix_spawn, two pipes, poll. */
 #include "tune/child.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
-/* A child process that is talked to in lines: what is written goes to its standard input, what it says comes from its
- * standard output. It lives in a process group of its own, so that a terminal's Ctrl-C is ours alone. */
+/* A child process with line-based communication: lines are written to its standard input and read from its standard
+ * output. It has its own process group, so that Ctrl-C in a terminal only reaches us. */
 #ifndef ATN_TUNE_CHILD_H
 #define ATN_TUNE_CHILD_H
 

@@ -1,4 +1,4 @@
-/* A command with places for values: taken apart once, filled in and run for each point. */
+/* A command with placeholders: parsed once, filled in and run for each point. */
 #include "tune/command.h"
 
 #include "base/clock.h"

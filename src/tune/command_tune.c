@@ -1,5 +1,5 @@
-/* The search over a command's points: strategies ask, runs answer; a challenger takes turns with the best so far, and
- * the best few meet in a final. */
+/* The search over the points of a command: strategies propose, runs answer; a candidate alternates with the best so
+ * far, and the best few are compared in a final. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "tune/command.h"

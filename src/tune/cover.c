@@ -1,4 +1,4 @@
-/* Covering shapes with few variants. */
+/* Covering many shapes with few variants. */
 #include "tune/cover.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* The end of a session: a paired final among the best, the winner crowned, the result put together. */
+/* The end of a session: a paired final among the best, storing the winner, assembling the result. */
 #include "tune/session.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* Devices and kernels as names with values. */
+/* Properties of devices and kernels as named values. */
 #include "tune/facts.h"
 
 #include "built/outlook.h"

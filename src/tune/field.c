@@ -1,4 +1,4 @@
-/* Points and variants. */
+/* Converting between points and variants. */
 #include "tune/field.h"
 
 #include "graph/type.h"

@@ -1,4 +1,4 @@
-/* The field of candidates: points of a space as variants of a graph and back, and which of them make sense here. */
+/* The field of candidates: points of a space as variants of a graph and back, and which of them are applicable. */
 #ifndef ATN_TUNE_FIELD_H
 #define ATN_TUNE_FIELD_H
 

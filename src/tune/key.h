@@ -1,4 +1,4 @@
-/* The key of what is measured: made alike by the tuner and by those who look for what it found. */
+/* The key of a measurement: built in the same way by the tuner and by those who look up its results. */
 #ifndef ATN_TUNE_KEY_H
 #define ATN_TUNE_KEY_H
 

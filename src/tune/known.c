@@ -1,4 +1,4 @@
-/* What a session knows of its candidates, and what it writes into the database. */
+/* What a session knows about its candidates, and what it writes to the database. */
 #include "tune/session.h"
 
 #include "base/memory.h"

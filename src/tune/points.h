@@ -1,4 +1,4 @@
-/* A growing set of points, each known by its place: an array of levels with a hash table over it. */
+/* A growing set of points, each identified by its index: an array of levels with a hash table over it. */
 #ifndef ATN_TUNE_POINTS_H
 #define ATN_TUNE_POINTS_H
 

@@ -1,4 +1,4 @@
-/* The inside of a recorded space, for those who make, read and write one. */
+/* Internals of a recorded space, for the files that create, read and write one. */
 #ifndef ATN_TUNE_RECORDED_PARTS_H
 #define ATN_TUNE_RECORDED_PARTS_H
 

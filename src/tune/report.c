@@ -1,4 +1,4 @@
-/* The report of a tuning. */
+/* The HTML report of tuning. */
 #include "tune/report.h"
 
 #include "base/file.h"

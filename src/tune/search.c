@@ -1,4 +1,4 @@
-/* The memory of a search. */
+/* The points that a search has seen. */
 #include "tune/search.h"
 
 #include "base/memory.h"

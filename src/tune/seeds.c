@@ -1,4 +1,4 @@
-/* Seeds of searches, from the kernels' own files. */
+/* Seeds of searches, from the kernels' files. */
 #include "tune/seeds.h"
 
 #include "device/facts.h"

@@ -1,4 +1,4 @@
-/* Variants that were found good before, by hand or by tuning, to begin a search with. */
+/* Variants known to be good, from manual work or earlier tuning, with which a search begins. */
 #ifndef ATN_TUNE_SEEDS_H
 #define ATN_TUNE_SEEDS_H
 

@@ -1,4 +1,4 @@
-/* A tuning session from the inside: what is tuned, with whom, and all that is known of every candidate so far. */
+/* Internals of a tuning session: what is tuned, its workers, and everything known about each candidate so far. */
 #ifndef ATN_TUNE_SESSION_H
 #define ATN_TUNE_SESSION_H
 

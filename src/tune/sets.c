@@ -1,4 +1,5 @@
-/* Shapes per kernel and kind of device, from the kernels' own files. What a row does not size takes what is reached. */
+/* Shapes per kernel and kind of device, from the kernels' files. Sizes that a row does not give follow from the
+ * accesses. */
 #include "tune/sets.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Arrays on a device with poison and margins. */
+/* Arrays on a device, with poisoned outputs and margins. */
 #include "tune/stand.h"
 
 #include "base/memory.h"

@@ -1,5 +1,5 @@
-/* Arrays of one shape on a device, filled to be run on: outputs poisoned, a margin around each that must stay as it is.
- */
+/* Arrays of one shape on a device, filled and ready to run: outputs poisoned, with a margin around each that must stay
+ * unchanged. */
 #ifndef ATN_TUNE_STAND_H
 #define ATN_TUNE_STAND_H
 

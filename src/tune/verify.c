@@ -1,4 +1,4 @@
-/* Holding a built variant against the oracle. */
+/* Comparing a built variant with the oracle. */
 #include "tune/verify.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* The worker's loop: one operation a line, from a table. */
+/* The worker's loop: one operation per line, dispatched through a table. */
 #include "tune/worker.h"
 
 #include "base/leftover.h"

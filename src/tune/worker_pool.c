@@ -1,4 +1,4 @@
-/* Workers: started when needed, asked, and killed at the limit that the last stage named. */
+/* Workers: started when needed, sent requests, and killed at the time limit of the current stage. */
 #include "tune/worker_pool.h"
 
 #include "base/clock.h"

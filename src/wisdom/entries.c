@@ -1,4 +1,4 @@
-/* Entries: every key with its winner, which of them are wanted, which are stale, and how they are forgotten. */
+/* Entries: every key with its winner, which entries match, which are stale, and how they are forgotten. */
 #include "wisdom/store.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* Wisdom for programs (attune/wisdom.h): the database is opened, asked and closed again in each call. */
+/* The public wisdom interface (attune/wisdom.h): the database is opened, queried and closed in each call. */
 #include <attune/wisdom.h>
 
 #include "base/file.h"

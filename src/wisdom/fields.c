@@ -1,4 +1,4 @@
-/* Tables of fields, and the kinds of values that they have. */
+/* Tables of fields, and the kinds of their values. */
 #include "wisdom/fields.h"
 
 #include "base/memory.h"

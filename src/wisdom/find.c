@@ -1,4 +1,4 @@
-/* Finding: level by level, one indexed question each, from the very key to what attune ships. */
+/* Lookup: level by level, one indexed query each, from the exact key to the shipped wisdom. */
 #include "wisdom/shipped.h"
 #include "wisdom/store.h"
 

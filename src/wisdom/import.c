@@ -1,4 +1,4 @@
-/* Import: every member is checked, all is merged in one transaction, and one fault takes all of it back. */
+/* Import: every member is checked, everything is merged in one transaction, and a single error rolls it back. */
 #include "base/memory.h"
 #include "wisdom/exchange.h"
 #include "wisdom/store.h"

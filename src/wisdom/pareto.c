@@ -1,4 +1,4 @@
-/* The Pareto front: rows of which no other is both faster and more exact. */
+/* The Pareto front: rows such that no other is both faster and more accurate. */
 #include "wisdom/wisdom.h"
 
 #include <math.h>

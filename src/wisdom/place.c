@@ -1,5 +1,5 @@
-/* Where the database is, and a first look at it. A file that is newer, or no database of attune's, is recognised here,
- * before SQLite could touch it. */
+/* The location of the database, and a first check of it. A file that is newer, or not a database of attune, is
+ * recognised here, before SQLite could modify it. */
 #include "wisdom/store.h"
 
 #include "base/environment.h"

@@ -1,4 +1,4 @@
-/* What the tuner writes and reads back: starts, ends, winners, each in a transaction of its own. */
+/* What the tuner writes and reads back: starts, results, winners, each in its own transaction. */
 #include "wisdom/store.h"
 
 #include <math.h>

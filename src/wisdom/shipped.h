@@ -1,4 +1,4 @@
-/* The wisdom that attune ships, wisdom/NAME.json, as it was when the library was built. */
+/* The wisdom that attune ships, wisdom/NAME.json, embedded when the library is built. */
 #ifndef ATN_WISDOM_SHIPPED_H
 #define ATN_WISDOM_SHIPPED_H
 

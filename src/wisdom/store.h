@@ -1,5 +1,5 @@
-/* The inside of a wisdom database: the connection, its statements, its transactions, and SQLite's codes as sentences.
- */
+/* Internals of a wisdom database: the connection, its statements, its transactions, and SQLite's error codes as
+ * messages. */
 #ifndef ATN_WISDOM_STORE_H
 #define ATN_WISDOM_STORE_H
 

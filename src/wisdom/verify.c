@@ -1,4 +1,4 @@
-/* Verifying: SQLite's own checks, then whether what is stored means anything. */
+/* Verification: SQLite's own checks, then whether the stored data are meaningful. */
 #include "wisdom/store.h"
 
 #include "lower/variant.h"
