@@ -1,5 +1,5 @@
-/* The options that all verbs accept, and the program's description of itself. Help, man page and completion show them.
- * */
+/* The options that all verbs accept, and the program's description of itself. Help, man page and completion show
+ * them. */
 #include "cli/cli.h"
 
 #include <string.h>

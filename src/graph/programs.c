@@ -1,5 +1,5 @@
-/* A description with everything it calls: its kernels and programs, then the steps of all programs, one after another.
- * */
+/* A description with everything it calls: its kernels and programs, then the steps of all programs, one after
+ * another. */
 #include "graph/routine_build.h"
 
 #include "base/memory.h"

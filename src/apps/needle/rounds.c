@@ -1,6 +1,6 @@
 /* The shifting algorithm: matches are counted for all combinations of a roll about the needle and a shift along it, and
- * the next round searches around the best one with smaller steps. T = [R Rz(roll), t + direction shift / direction_z].
- * */
+ * the next round searches around the best one with smaller steps. T = [R Rz(roll), t + direction shift /
+ * direction_z]. */
 #include "apps/needle/needle.h"
 
 #include "base/extreme.h"
