@@ -154,7 +154,8 @@ ATN_API atn_status atn_register_arrays(atn_device *device, atn_array *source, at
 
 /* atn_register on several devices: the first one has the clouds, the others take rows of long steps (all pairs, or many
  * points), as many as they are fast. A device that is lost, or cannot do it, leaves its rows to the others. With
- * `reproducible` the first one works alone: devices round differently. No device twice. */
+ * `reproducible` the first one works alone: devices round differently. No device twice, at most
+ * ATN_MOST_DEVICES. */
 ATN_API atn_status atn_register_several(atn_device *const *devices, int32_t n_devices, const atn_cloud *source,
                                         const atn_cloud *target, const atn_register_settings *settings,
                                         atn_register_result *out);
@@ -182,7 +183,8 @@ ATN_API atn_status atn_register_batch(atn_device *device, size_t count, atn_regi
                                       const atn_register_settings *settings);
 /* The same on several devices at once: pairs go in pieces to the device that is free, more of them to the faster ones.
  * The pairs of a device that is lost or cannot process them go to the others. `watch` is called by one thread at a
- * time, for any pair; `done` in order. Each device may be named once. */
+ * time, for any pair; `done` in order. Each device may be named once, and
+ * ATN_MOST_DEVICES at most. */
 ATN_API atn_status atn_register_batch_several(atn_device *const *devices, int32_t n_devices, size_t count,
                                               atn_register_pair *pairs, const atn_register_settings *settings);
 

@@ -335,7 +335,7 @@ struct atn_lattice {
     lattice_slot slot[ATN_LATTICE_MOST_MODELS];
     atn_array *axis[3], *start, *last, *end;
     atn_array *few[LATTICE_NEAR_ARRAYS]; /* the first rows of start, last and end, as those of slots */
-    int32_t rows;                        /* that kernels are bound to; 0: all of a batch */
+    int32_t rows;                        /* that kernels are bound to; 0: all of a batch; -1: not known */
     lattice_near near;                   /* of a batch */
     lattice_near next;                   /* of the one that the device works on meanwhile */
     float *region[3]; /* where neighbours of a batch are found (batch_near.c); and where each atom's are there */

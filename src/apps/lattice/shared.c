@@ -27,6 +27,7 @@ static atn_status run_own(atn_lattice *l, size_t from, size_t to) {
     own.start += from;
     own.inner += from;
     own.hint += from;
+    own.null += from;
     l->near = own;
     l->found = found + from * (size_t)l->info.models;
     atn_status status = own.atoms ? lattice_engine_start(l, &l->near) : ATN_OK;

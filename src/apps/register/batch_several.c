@@ -1,5 +1,7 @@
 /* The pairs of a batch on several devices: distributed in pieces (base/pieces.h), with one thread per device; the
  * threads share the cores of the host. */
+#include "apps/register/helpers.h"
+
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/pieces.h"
@@ -76,10 +78,8 @@ atn_status atn_register_batch_several(atn_device *const *devices, int32_t n, siz
     several s = {.devices = devices, .count = count, .pairs = pairs};
     if (n < 1) return atn_fail(NULL, ATN_ERR_INPUT, "register: a batch needs a device");
     if (n == 1 || count == 0) return atn_register_batch(devices[0], count, pairs, given);
-    for (int32_t k = 1; k < n; ++k)
-        for (int32_t m = 0; m < k; ++m)
-            if (devices[k] == devices[m]) return atn_fail(ctx, ATN_ERR_INPUT, "register: a device is named twice");
-    atn_status status = ATN_TAKE(ctx, atn_register_settings, given, &s.settings);
+    atn_status status = reg_check_devices(devices, n);
+    if (status == ATN_OK) status = ATN_TAKE(ctx, atn_register_settings, given, &s.settings);
     if (status != ATN_OK) return status;
     s.bytes = pairs->size ? pairs->size : sizeof *pairs;
     for (size_t k = 1; k < count; ++k)

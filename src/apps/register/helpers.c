@@ -35,15 +35,23 @@ struct reg_helpers {
     helper helper[];
 };
 
-atn_status reg_helpers_open(atn_device *const *devices, int32_t n, const atn_register_settings *settings,
-                            reg_helpers **out) {
-    *out = NULL;
-    uint64_t reserve = atn_devices_reserve(devices, n);
-    if (n < 2) return ATN_OK;
+atn_status reg_check_devices(atn_device *const *devices, int32_t n) {
     const atn_ctx *ctx = atn_device_ctx(devices[0]);
+    if (n > ATN_MOST_DEVICES)
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: %d devices; at most %d work together", (int)n, ATN_MOST_DEVICES);
     for (int32_t k = 1; k < n; ++k)
         for (int32_t m = 0; m < k; ++m)
             if (devices[k] == devices[m]) return atn_fail(ctx, ATN_ERR_INPUT, "register: a device is named twice");
+    return ATN_OK;
+}
+
+atn_status reg_helpers_open(atn_device *const *devices, int32_t n, const atn_register_settings *settings,
+                            reg_helpers **out) {
+    *out = NULL;
+    atn_status status = reg_check_devices(devices, n);
+    if (status != ATN_OK || n < 2) return status;
+    uint64_t reserve = atn_devices_reserve(devices, n);
+    const atn_ctx *ctx = atn_device_ctx(devices[0]);
     reg_helpers *h = atn_zalloc(ctx, sizeof *h + (size_t)(n - 1) * sizeof *h->helper);
     if (!h) return ATN_ERR_MEMORY;
     h->ctx = ctx;
@@ -51,7 +59,6 @@ atn_status reg_helpers_open(atn_device *const *devices, int32_t n, const atn_reg
     for (int32_t k = 0; k < n; ++k) cpus += atn_device_get_info(devices[k])->cpu;
     int32_t each = cpus && atn_parallel_cores() > cpus ? atn_parallel_cores() / cpus : 1;
     h->first_cores = atn_device_get_info(devices[0])->cpu ? each : 0;
-    atn_status status = ATN_OK;
     for (int32_t k = 1; k < n && status == ATN_OK; ++k) {
         if (reserve >> k & 1) continue;
         helper *one = &h->helper[h->count++];

@@ -284,6 +284,34 @@ KIT_TEST(sets_and_models) {
     atn_lattice_free(lattice);
 }
 
+/* Kernels that could not be bound to fewer rows have freed ones, and are bound anew by whoever comes next. */
+KIT_TEST(rows_are_bound_after_a_failure) {
+    static const double ROUND[4] = {1, 0, 0, 0};
+    kit_faults faults = {.fail_at = 0};
+    atn_ctx_settings options = kit_fault_options(&faults);
+    const atn_lattice_settings settings = {.models = 1, .model[0] = {.name = "bcc", .constant = 3}, .noise = 0.1};
+    atn_ctx *own;
+    atn_lattice *lattice;
+    kit_ok(NULL, atn_ctx_create(&options, &own));
+    atn_device *host = kit_open_host(own);
+    grow("bcc", 3, 11, ROUND, 0.1, 0);
+    atn_atoms atoms = atoms_of();
+    kit_ok(own, atn_lattice_create(host, &settings, &lattice));
+    kit_ok(own, atn_lattice_match(lattice, &atoms, 1, f.atom));
+    for (long n = 2; n < 5; ++n) {
+        kit_ok(own, lattice_few_bind(lattice, (size_t)lattice->batch));
+        faults.fail_at = faults.count + n;
+        assert_int_equal(lattice_few_bind(lattice, 1), ATN_ERR_MEMORY);
+        faults.fail_at = 0;
+        kit_ok(own, lattice_few_bind(lattice, 1));
+        for (int k = 0; k < LATTICE_ROW_ARRAYS; ++k) assert_non_null(lattice->slot[0].few[k]);
+    }
+    atn_lattice_free(lattice);
+    atn_device_close(host);
+    atn_ctx_free(own);
+    assert_int_equal(faults.live, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(structures_are_told),
                                        cmocka_unit_test(phases_are_told),
@@ -292,6 +320,7 @@ int main(void) {
                                        cmocka_unit_test(a_gas_is_other),
                                        cmocka_unit_test(poor_frames),
                                        cmocka_unit_test(refusals),
-                                       cmocka_unit_test(sets_and_models)};
+                                       cmocka_unit_test(sets_and_models),
+                                       cmocka_unit_test(rows_are_bound_after_a_failure)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

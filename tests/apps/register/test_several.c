@@ -123,13 +123,20 @@ static void refusals(void **state) {
     const fixture *f = *state;
     static atn_register_pair pairs[PAIRS];
     atn_device *const twice[2] = {f->device[0], f->device[0]};
+    atn_device *many[ATN_MOST_DEVICES + 1];
+    atn_register_result result = {0};
+    for (int k = 0; k <= ATN_MOST_DEVICES; ++k) many[k] = f->device[0];
     fill(f, pairs);
+    kit_fails(f->ctx, ATN_ERR_INPUT, "65 devices; at most 64",
+              atn_register_batch_several(many, ATN_MOST_DEVICES + 1, PAIRS, pairs, NULL));
+    kit_fails(f->ctx, ATN_ERR_INPUT, "65 devices; at most 64",
+              atn_register_several(many, ATN_MOST_DEVICES + 1, f->source[0], f->target, NULL, &result));
     kit_fails(f->ctx, ATN_ERR_INPUT, "named twice", atn_register_batch_several(twice, 2, PAIRS, pairs, NULL));
     kit_fails(NULL, ATN_ERR_INPUT, "needs a device", atn_register_batch_several(twice, 0, PAIRS, pairs, NULL));
     kit_ok(f->ctx, atn_register_batch_several(twice, 2, 0, pairs, NULL));
 }
 
-/* Rows of one step: each as one device makes it, and some of them by the other. */
+/* Rows of one step: each as one device makes it, and some of them by the other; none where that is lost by then. */
 static void rows_are_shared(void **state) {
     const fixture *f = *state;
     enum { POINTS = 5000 };
@@ -144,6 +151,7 @@ static void rows_are_shared(void **state) {
             reg_side side[2] = {{0}};
             cloud_points points[2] = {{0}};
             double *sum[2] = {calloc(4 * POINTS, sizeof **sum), calloc(4 * POINTS, sizeof **sum)};
+            bool lose = c == 1 && nearest; /* the last that are shared */
             kit_ok(f->ctx, reg_engine_open(f->device[0], SETTINGS[c], &engine));
             kit_ok(f->ctx, reg_helpers_open(f->device, 2, SETTINGS[c], &helpers));
             for (int k = 0; k < 2; ++k) {
@@ -153,14 +161,17 @@ static void rows_are_shared(void **state) {
                 kit_ok(f->ctx, reg_side_unpark(&side[k]));
                 kit_ok(f->ctx, reg_place(&engine, &side[k], &GEOM_IDENTITY));
             }
-            for (int several = 0; several < 2; ++several) {
+            for (int several = 0; several < (lose ? 3 : 2); ++several) {
                 engine.helpers = several ? helpers : NULL;
+                size_t made = reg_helpers_rows(helpers);
+                if (several == 2) (void)atn_device_lose(f->device[1], "unplugged");
                 if (nearest)
                     kit_ok(f->ctx, reg_partners(&engine, &side[0], &side[1], 8, 0));
                 else
                     kit_ok(f->ctx, reg_estep(&engine, &side[0], &side[1], 8, false));
                 for (size_t k = 0; k < (nearest ? 1 : 4); ++k)
-                    kit_ok(f->ctx, reg_array_get(side[0].sum[k], POINTS, sum[several] + k * POINTS));
+                    kit_ok(f->ctx, reg_array_get(side[0].sum[k], POINTS, sum[several > 0] + k * POINTS));
+                if (several == 2) assert_int_equal(reg_helpers_rows(helpers), made);
             }
             assert_int_equal(reg_helpers_rows(helpers) > 0, c < 2);
             for (size_t k = 0; k < 4 * POINTS; ++k)
