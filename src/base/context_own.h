@@ -34,6 +34,9 @@ struct atn_ctx {
     atn_kept kept; /* where the caller has no allocator */
 };
 
+/* fail.c, for aside.c: failures of this thread so far. */
+uint64_t atn_fail_count(void);
+
 /* held.c: the allocator where the caller has none. */
 void *atn_ctx_plain_resize(void *user, void *block, size_t bytes);
 

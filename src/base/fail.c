@@ -10,6 +10,7 @@
 /* The last failure of this thread, and in which context: numbers are never used again, addresses may be. */
 static _Thread_local struct {
     uint64_t context; /* 0: none */
+    uint64_t count;   /* of all so far */
     char text[ATN_MESSAGE_BYTES];
 } failure;
 
@@ -25,7 +26,10 @@ static void keep_sentence(const atn_ctx *ctx, const char *text) {
     failure.text[length] = '\0';
     flatten(failure.text);
     failure.context = ctx ? ctx->number : 0;
+    ++failure.count;
 }
+
+uint64_t atn_fail_count(void) { return failure.count; }
 
 atn_status atn_fail(const atn_ctx *ctx, atn_status status, const char *format, ...) {
     char text[ATN_MESSAGE_BYTES];

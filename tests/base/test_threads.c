@@ -118,6 +118,30 @@ KIT_TEST(cores_are_left_to_work_aside) {
     kit_free(ctx);
 }
 
+static void go_wrong(void *user) {
+    const atn_ctx *ctx = user;
+    (void)atn_fail(ctx, ATN_ERR_INPUT, "wrong beside");
+}
+
+/* Messages are those of a thread: that of a failure aside comes to the caller, if he has none of his own since. */
+KIT_TEST(failures_aside_have_their_sentence) {
+    atn_ctx *ctx = kit_ctx();
+    for (int own = 0; own < 2; ++own) {
+        atn_aside aside = {0};
+        (void)atn_fail(ctx, ATN_ERR_INPUT, "an older one");
+        atn_aside_begin(ctx, &aside, go_wrong, ctx, 1);
+        if (own) (void)atn_fail(ctx, ATN_ERR_INPUT, "one of the caller's");
+        atn_aside_end(&aside);
+        assert_string_equal(atn_ctx_message(ctx), own ? "one of the caller's" : "wrong beside");
+    }
+    counted c = {0};
+    atn_aside aside = {0};
+    atn_aside_begin(ctx, &aside, count, &c, 1); /* on the same thread, without a failure */
+    atn_aside_end(&aside);
+    assert_string_equal(atn_ctx_message(ctx), "one of the caller's");
+    kit_free(ctx);
+}
+
 /* Several at once, again and again: what a context keeps for them is used anew, by a child of this process made anew.
  */
 KIT_TEST(threads_are_kept_for_work_aside) {
@@ -201,6 +225,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(openmp_says_how_many),
                                        cmocka_unit_test(none_can_be_made),
                                        cmocka_unit_test(threads_are_kept_for_work_aside),
+                                       cmocka_unit_test(failures_aside_have_their_sentence),
                                        cmocka_unit_test(work_is_done_at_the_end),
                                        cmocka_unit_test(work_is_done_aside),
                                        cmocka_unit_test(cores_are_left_to_work_aside),
