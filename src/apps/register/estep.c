@@ -95,7 +95,8 @@ atn_status reg_estep(reg_engine *e, reg_side *rows, reg_side *columns, double re
     if (gated || shifted || worth_lists(e, rows, columns, reach)) {
         status = find_near(e, rows, columns, e->settings->dense ? INFINITY : reach, 0, &near);
         if (status != ATN_OK) return status;
-        double ratio = e->cost[0] > 0 && e->cost[1] > 0 && !e->ranks ? e->cost[1] / e->cost[0] : 1.3;
+        bool timed = e->cost[0] > 0 && e->cost[1] > 0 && !e->ranks && !e->settings->reproducible;
+        double ratio = timed ? e->cost[1] / e->cost[0] : 1.3;
         use = gated || shifted || near->pairs * ratio < (double)rows->count * (double)columns->count;
     }
     double since = atn_clock_seconds(), pairs = use ? near->pairs : (double)rows->count * (double)columns->count;
