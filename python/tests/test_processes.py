@@ -94,7 +94,7 @@ def test_objects_and_devices_of_the_parent_are_refused_after_a_fork():
 
 
 LONG = """
-    target = surface(60000)
+    target = surface(36000)
     source = moved(target[::2], pose(2.0))
 """
 
