@@ -86,8 +86,9 @@ atn_status atn_facts_of_case(const atn_case *c, atn_given *f, size_t *n) {
     f[(*n)++] = truth("kernel", "half", halves);
     f[(*n)++] = truth("kernel", "finite", g->finite);
     f[(*n)++] = truth("kernel", "contracts", lower_is_contraction(g)); /* of matrices of halves or doubles */
-    f[(*n)++] =
-        truth("kernel", "products", atn_bilinear_find(g, &form, NULL) && form.list < 0); /* what matrix units compute */
+    bool found = atn_bilinear_find(g, &form, NULL);
+    f[(*n)++] = truth("kernel", "products", found && form.list < 0); /* what matrix units compute */
+    f[(*n)++] = truth("kernel", "listed", found && form.list >= 0);  /* of rows that a list names */
     return status;
 }
 

@@ -25,7 +25,7 @@ KIT_TEST(what_it_refuses) {
          "chain: its plan depends on the size of 'x', a vector of SP: --size x=LENGTH"},
         {"tune --device host @/chain.atn --size z=3", 1, "chain: no array 'z'; there is x, u, s"},
         {"tune --device host @/chain.atn --param w=3", 1, "chain: no parameter 'w'; there is none"},
-        {"tune --device host @/chain.atn --size x=30 --size u=30 --report page.html", 2, "--report is of kernels"},
+        {"tune --device host @/chain.atn --size x=30 --size u=30 --report page.html", 2, "--report is for kernels"},
     };
     cli_refuses_all(CASES, sizeof CASES / sizeof *CASES);
 }

@@ -70,7 +70,7 @@ static void test_several(void **state) {
     atn_devices *devices = make(ctx, "hpoc");
     kit_fails(ctx, ATN_ERR_INPUT, "named twice", atn_devices_pick_several(devices, "host,0", index, &count));
     assert_int_equal(count, 0);
-    kit_fails(ctx, ATN_ERR_INPUT, "with commas", atn_devices_pick_several(devices, "host,", index, &count));
+    kit_fails(ctx, ATN_ERR_INPUT, "comma-separated", atn_devices_pick_several(devices, "host,", index, &count));
     kit_fails(ctx, ATN_ERR_INPUT, "no device has", atn_devices_pick_several(devices, "host,x", index, &count));
     atn_devices_free(devices);
 }
