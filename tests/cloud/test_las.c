@@ -13,7 +13,8 @@ enum { POINTS = 3, MOST = LAS_NEW_HEADER + POINTS * 70 };
 static size_t make(int minor, int format, char *to) {
     size_t header = minor == 4 ? LAS_NEW_HEADER : LAS_OLD_HEADER, bytes = LAS_BYTES[format] + 1u; /* and an extra one */
     memset(to, 0, MOST);
-    memcpy(to, "LASF", 4);
+    static const char MAGIC[4] = {'L', 'A', 'S', 'F'};
+    memcpy(to, MAGIC, sizeof MAGIC);
     to[LAS_VERSION] = 1;
     to[LAS_VERSION + 1] = (char)minor;
     number_store(NUMBER_U16, (double)header, to + LAS_HEADER_BYTES);
