@@ -2,6 +2,7 @@
 #include "testkit.h"
 
 #include "base/aside.h"
+#include "base/attempt.h"
 #include "base/parallel.h"
 #include "base/threads.h"
 
@@ -142,6 +143,34 @@ KIT_TEST(failures_aside_have_their_sentence) {
     kit_free(ctx);
 }
 
+static atn_status go_wrong_at_two(void *user, int64_t from, int64_t to) {
+    atn_status status = ATN_OK;
+    for (int64_t k = from; k < to && status == ATN_OK; ++k)
+        if (k == 2) status = atn_fail(user, ATN_ERR_INPUT, "the third is wrong");
+    return status;
+}
+
+static atn_status go_wrong_silently(void *user, int64_t from, int64_t to) {
+    (void)user;
+    return from <= 1 && to > 1 ? ATN_ERR_MEMORY : ATN_OK;
+}
+
+/* Whichever thread fails: its status and its message are the caller's; one without a message leaves an older one. */
+KIT_TEST(loops_that_fail_have_their_sentence) {
+    enum { COUNT = 5 };
+    atn_ctx *ctx = kit_ctx();
+    for (int64_t least = 0; least < 2; ++least) {
+        (void)atn_fail(ctx, ATN_ERR_INPUT, "an older one");
+        assert_int_equal(atn_attempt(ctx, 2, least, go_wrong_at_two, ctx), ATN_OK);
+        assert_int_equal(atn_attempt(ctx, 0, least, go_wrong_at_two, ctx), ATN_OK);
+        assert_int_equal(atn_attempt(ctx, COUNT, least, go_wrong_silently, ctx), ATN_ERR_MEMORY);
+        assert_string_equal(atn_ctx_message(ctx), "an older one");
+        assert_int_equal(atn_attempt(ctx, COUNT, least, go_wrong_at_two, ctx), ATN_ERR_INPUT);
+        assert_string_equal(atn_ctx_message(ctx), "the third is wrong");
+    }
+    kit_free(ctx);
+}
+
 /* Several at once, again and again: what a context keeps for them is used anew, by a child of this process made anew.
  */
 KIT_TEST(threads_are_kept_for_work_aside) {
@@ -226,6 +255,7 @@ int main(void) {
                                        cmocka_unit_test(none_can_be_made),
                                        cmocka_unit_test(threads_are_kept_for_work_aside),
                                        cmocka_unit_test(failures_aside_have_their_sentence),
+                                       cmocka_unit_test(loops_that_fail_have_their_sentence),
                                        cmocka_unit_test(work_is_done_at_the_end),
                                        cmocka_unit_test(work_is_done_aside),
                                        cmocka_unit_test(cores_are_left_to_work_aside),

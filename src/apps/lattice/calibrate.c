@@ -9,11 +9,11 @@
 
 #include "apps/lattice/atoms.h"
 #include "apps/lattice/shared.h"
+#include "base/attempt.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 enum { ATOMS = 1000, CHECKED = 4000, FRAMES = 3, ROUNDS = 2 };
@@ -94,24 +94,23 @@ typedef struct frames {
     const atn_sample_atoms_settings *about;
     size_t size;
     made *out;
-    atomic_int status;
 } frames;
 
-static void make_part(void *user, int64_t from, int64_t to) {
-    frames *f = user;
-    for (int64_t k = from; k < to; ++k) {
-        atn_status status = make_one(f->l, f->about, f->size, f->out->count + (size_t)k * f->size, f->out);
-        if (status != ATN_OK) atomic_store(&f->status, (int)status);
-    }
+static atn_status make_part(void *user, int64_t from, int64_t to) {
+    const frames *f = user;
+    atn_status status = ATN_OK;
+    for (int64_t k = from; k < to && status == ATN_OK; ++k)
+        status = make_one(f->l, f->about, f->size, f->out->count + (size_t)k * f->size, f->out);
+    return status;
 }
 
 static atn_status make(atn_lattice *l, const atn_sample_atoms_settings *about, size_t size, int64_t count, made *out) {
     frames f = {.l = l, .about = about, .size = size, .out = out};
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_MADE);
-    atn_parallel_pieces(count, make_part, &f);
+    atn_status status = atn_attempt(l->ctx, count, 0, make_part, &f);
     out->count += (size_t)count * size;
     lattice_spend_back(&l->spent, l->known, before);
-    return (atn_status)atomic_load(&f.status);
+    return status;
 }
 
 /* All of it in one batch, which stays: l->near and l->found. */

@@ -2,10 +2,8 @@
  * Their arrays are bound again whenever the engine is opened. */
 #include "apps/lattice/lattice.h"
 
-#include "base/parallel.h"
+#include "base/attempt.h"
 #include "kernel/give.h"
-
-#include <stdatomic.h>
 
 enum { KERNELS = 2 + LATTICE_REFINES + 2, FOLLOWING = 2 };
 
@@ -20,23 +18,22 @@ static const char *kernel_of(lattice_slot *s, int64_t k, atn_kernel ***out) {
 typedef struct making {
     atn_lattice *l;
     int64_t each; /* of a model */
-    atomic_int status;
 } making;
 
-static void make_part(void *user, int64_t from, int64_t to) {
-    making *m = user;
-    for (int64_t k = from; k < to; ++k) {
+static atn_status make_part(void *user, int64_t from, int64_t to) {
+    const making *m = user;
+    atn_status status = ATN_OK;
+    for (int64_t k = from; k < to && status == ATN_OK; ++k) {
         atn_kernel **to_here;
         const char *name = kernel_of(&m->l->slot[k / m->each], k % m->each, &to_here);
-        atn_status status = *to_here ? ATN_OK : atn_kernel_make(m->l->device, name, ATN_SP, ATN_TRUSTED, to_here);
-        if (status != ATN_OK) atomic_store(&m->status, (int)status);
+        if (!*to_here) status = atn_kernel_make(m->l->device, name, ATN_SP, ATN_TRUSTED, to_here);
     }
+    return status;
 }
 
 atn_status lattice_kernels_make(atn_lattice *l) {
     making m = {.l = l, .each = l->alone ? KERNELS - FOLLOWING : KERNELS};
-    atn_parallel_pieces(m.each * l->info.models, make_part, &m);
-    return (atn_status)atomic_load(&m.status);
+    return atn_attempt(l->ctx, m.each * l->info.models, 0, make_part, &m);
 }
 
 void lattice_kernels_free(atn_lattice *l) {

@@ -5,10 +5,10 @@
 #include "apps/lattice/order.h"
 #include "apps/lattice/parts.h"
 
+#include "base/attempt.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 /* What a pass does: who is in it, and which turn is tried; all are searched where none is. */
@@ -137,30 +137,22 @@ static void find(job *j) {
 
 /* ---- a pass ---- */
 
-typedef struct ending {
-    const job *j;
-    atomic_int status;
-} ending;
-
-static void end_part(void *user, int64_t from, int64_t to) {
-    ending *e = user;
-    const atn_lattice *l = e->j->l;
-    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
-        atn_status status = l->sure[i] ? lattice_judge_end(l, i, &e->j->out[e->j->which[i]]) : ATN_OK;
-        if (status != ATN_OK) atomic_store(&e->status, (int)status);
-    }
+static atn_status end_part(void *user, int64_t from, int64_t to) {
+    const job *j = user;
+    atn_status status = ATN_OK;
+    for (size_t i = (size_t)from; i < (size_t)to && status == ATN_OK; ++i)
+        if (j->l->sure[i]) status = lattice_judge_end(j->l, i, &j->out[j->which[i]]);
+    return status;
 }
 
 /* l->near, which is empty then: sure atoms are told; in the last pass the others wait. */
 static atn_status judge(job *j) {
     atn_lattice *l = j->l;
     bool last = j->pass->late;
-    ending end = {.j = j};
     size_t n = l->near.atoms;
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_JUDGED);
     lattice_judge_first(l, j->around, j->which, j->out);
-    atn_parallel((int64_t)n, LATTICE_PART, end_part, &end);
-    atn_status status = (atn_status)atomic_load(&end.status);
+    atn_status status = atn_attempt(l->ctx, (int64_t)n, LATTICE_PART, end_part, j);
     for (size_t i = 0; i < n && last && status == ATN_OK; ++i)
         if (!l->sure[i]) status = lattice_late_add(l, i, j->which[i], &j->late);
     l->near.atoms = 0;
