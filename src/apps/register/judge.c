@@ -2,6 +2,7 @@
 #include "apps/register/judge.h"
 #include "geom/nth.h"
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "geom/eigen.h"
@@ -140,11 +141,15 @@ static atn_status measure_part(reg_problem *p, reg_side *all, reg_side *target, 
     return status;
 }
 
-atn_status reg_measure(reg_problem *p, atn_register_result *r) {
+/* The same pose and reach as when it was last asked. */
+static bool is_measured(const reg_problem *p, double reach) {
+    return p->measured.there && p->measured.reach == reach &&
+           atn_same_bits(&p->measured.pose, &p->pose, sizeof p->pose);
+}
+
+static atn_status measure(reg_problem *p, double reach) {
     reg_level *level = &p->level[p->levels - 1];
     reg_side *target = &level->target;
-    double reach = fmax(WITHIN * p->spacing, NOISES * p->noise);
-    if (!(reach > 0)) reach = 1e-9;
     double evaluated = p->engine.evaluated, sum = 0, weight = 0;
     atn_status status = reg_place(&p->engine, target, &GEOM_IDENTITY);
     for (int32_t part = 0; part <= level->n_more && status == ATN_OK; ++part) {
@@ -152,8 +157,24 @@ atn_status reg_measure(reg_problem *p, atn_register_result *r) {
         status = measure_part(p, source, target, reach, &sum, &weight);
     }
     p->engine.evaluated = evaluated; /* a check, no work of the method */
-    r->rmse = weight > 0 ? sqrt(sum / weight) * p->unit : 0;
-    r->overlap = weight / level->weight;
+    p->measured.there = status == ATN_OK;
+    p->measured.pose = p->pose;
+    p->measured.reach = reach;
+    p->measured.rmse = weight > 0 ? sqrt(sum / weight) * p->unit : 0;
+    p->measured.overlap = weight / level->weight;
+    return status;
+}
+
+static double reach_of(const reg_problem *p) {
+    double reach = fmax(WITHIN * p->spacing, NOISES * p->noise);
+    return reach > 0 ? reach : 1e-9;
+}
+
+atn_status reg_measure(reg_problem *p, atn_register_result *r) {
+    double reach = reach_of(p);
+    atn_status status = is_measured(p, reach) ? ATN_OK : measure(p, reach);
+    r->rmse = p->measured.rmse;
+    r->overlap = p->measured.overlap;
     r->inlier_distance = reach * p->unit;
     return status;
 }

@@ -94,6 +94,11 @@ typedef struct reg_problem {
         double thickness;    /* and their shapes, and where that is thin those of the source: */
         atn_array *shape[2]; /* source, target; owned; NULL: not looked at */
     } early;
+    struct {
+        bool there; /* with this pose and reach: */
+        geom_pose pose;
+        double reach, rmse, overlap;
+    } measured;
     geom_pose rival; /* another pose that fits clearly better, */
     bool beaten;     /* where there is one */
     double value;    /* of the answer, for comparing it with others */
@@ -176,7 +181,7 @@ void reg_find_usual(reg_problem *p, const cloud_points *source, const cloud_poin
 double reg_leave_strays(const reg_usual *usual, double radius, double origin[3]);
 
 /* Inlier pairs at p->pose, nearest points within a distance that spacing and noise suggest: rmse, overlap,
- * inlier_distance. */
+ * inlier_distance. Once for a pose and that distance. */
 atn_status reg_measure(reg_problem *p, atn_register_result *r);
 
 /* What p->pose is worth: the verdict, its reason and what they rest on; p->value, p->beaten. */
