@@ -1,6 +1,6 @@
-# The generator's version: a hash over the sources of lowering and rendering, their preludes among them, so that nobody has
-# to remember raising a number. Included, it leaves the C file that holds it in ATTUNE_GENERATOR_TABLE; run as a script (cmake -P) it
-# writes OUTPUT.
+# The version of the generator: a hash of the sources of lowering and rendering, including their preludes, so that nobody has to
+# remember to raise a number. Comments and layout do not count: rewording one invalidates no measurement. Included, this file sets
+# ATTUNE_GENERATOR_TABLE to the C file that contains the version; run as a script (cmake -P), it writes OUTPUT.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   file(GLOB generator_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/lower/*.[ch]
        ${CMAKE_CURRENT_SOURCE_DIR}/src/render/*.[ch] ${CMAKE_CURRENT_SOURCE_DIR}/src/render/prelude/*.h)
@@ -14,7 +14,12 @@ endif()
 
 set(hashes "")
 foreach(file ${FILES})
-  file(SHA256 ${file} hash)
+  file(READ ${file} text)
+  # What is in quotes is kept as it is: /* in a string begins no comment.
+  string(REGEX REPLACE [[(/\*[^*]*\*+([^/*][^*]*\*+)*/)*("([^"\]|\\.)*"|'([^'\]|\\.)*'|[^"'/]+|/)]] "\\3" text "${text}")
+  string(REGEX REPLACE "\n//[^=\n][^\n]*" "" text "\n${text}")
+  string(REGEX REPLACE "[ \t\n]+" " " text "${text}")
+  string(SHA256 hash "${text}")
   string(APPEND hashes ${hash})
 endforeach()
 string(SHA256 hash "${hashes}")

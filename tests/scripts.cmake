@@ -13,6 +13,7 @@ attune_script_test(house/setup sh ${here}/house/setup.sh ${PROJECT_SOURCE_DIR}/t
 attune_script_test(house/arch sh ${here}/house/arch.sh ${PROJECT_SOURCE_DIR}/tools)
 set_tests_properties(house/arch PROPERTIES SKIP_RETURN_CODE 77)
 attune_script_test(house/presets sh ${here}/house/presets.sh ${PROJECT_SOURCE_DIR} ${CMAKE_COMMAND})
+attune_script_test(house/generator sh ${here}/house/generator.sh ${PROJECT_SOURCE_DIR}/cmake/AttuneGenerator.cmake ${CMAKE_COMMAND})
 attune_script_test(house/lint sh ${here}/house/lint.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 set_tests_properties(house/lint PROPERTIES SKIP_RETURN_CODE 77)
 attune_script_test(house/count sh ${here}/house/count.sh ${PROJECT_SOURCE_DIR}/tools/run-tests)

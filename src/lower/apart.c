@@ -1,8 +1,10 @@
-/* A nested block whose ranges differ between registers or lanes of a vector: what is before it is made for all at once,
- * then its loops run for one register and lane after the other, and the results are a vector again. */
+/* A nested block whose ranges differ between registers or vector lanes: everything before it is computed for all of
+ * them at once, then its loops run for one register and lane at a time, and the results are packed into a vector again.
+ * */
 #include "lower/loops.h"
 
-/* The dimensions to take apart: those of its results, where its ranges differ by one that has several places. */
+/* The dimensions to process separately: those its results depend on, and along which its ranges differ, if they have
+ * more than one place. */
 static uint32_t dims_apart(const lowering *l, int32_t block) {
     const atn_block *b = &l->g->blocks[block];
     uint32_t ranges = 0;
@@ -15,7 +17,7 @@ static uint32_t dims_apart(const lowering *l, int32_t block) {
     return 0;
 }
 
-/* The lanes of a result at a place, side by side. */
+/* The lanes of a result at a place, as a vector. */
 static void join_lanes(lowering *l, int32_t block, place at) {
     const atn_block *b = &l->g->blocks[block];
     for (atn_value v = 0; v < l->g->n_values && !l->p->failed; ++v) {
@@ -34,7 +36,7 @@ static void join_lanes(lowering *l, int32_t block, place at) {
     }
 }
 
-/* An end of a range, for all places; not yet widened to an address, which each does for itself. */
+/* An end of a range, for all places; not yet widened to an address, which each place does for itself. */
 static void hoist_end(lowering *l, atn_value end) {
     while (l->g->values[end].op == ATN_OP_CAST) end = l->g->values[end].arg[0];
     lower_hoist(l, end);

@@ -1,4 +1,4 @@
-/* A block, by the way that suits it: as a scan, on matrix units, or by loops. */
+/* Generates a block in the way that suits it: as a scan, on matrix units, or with loops. */
 #include "lower/loops.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Between which numbers a whole expression lies, whatever the data: from the types of elements and parameters upwards.
- * Where a sum or product may leave its type it wraps, and is printed as an unsigned operation; everything else, and all
+/* Bounds of integer expressions, whatever the data: derived from the types of elements and parameters upwards. A sum or
+ * product that may overflow its type wraps and is printed as an unsigned operation; everything else, including all
  * address arithmetic, is plain. */
 #include "lower/build.h"
 
@@ -16,7 +16,7 @@ static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static bool holds(bounds outer, bounds inner) { return outer.low <= inner.low && inner.high <= outer.high; }
 static bounds both(bounds a, bounds b) { return (bounds){least(a.low, b.low), most(a.high, b.high)}; }
 
-/* Addresses were shown to be so when arrays were bound (atn_eval_span), with room for tiles that overhang. */
+/* Addresses were proven to be in range when arrays were bound (atn_eval_span), with room for overhanging tiles. */
 static bounds of_type(const atn_lowered *p, int32_t type) {
     int64_t farthest = p->variant.index == 32 ? INT32_MAX : 4 * ATN_FARTHEST;
     if (type == IR_ADDRESS) return (bounds){-farthest - 1, farthest};
@@ -26,7 +26,7 @@ static bounds of_type(const atn_lowered *p, int32_t type) {
 
 static bool is_whole(int32_t type) { return type == IR_ADDRESS || atn_type_is_integer((atn_type)type); }
 
-/* Over all four pairs of ends; false where 64 bits do not hold it. */
+/* Over all four pairs of bounds; false if the result does not fit into 64 bits. */
 static bool of_pairs(atn_op op, bounds a, bounds b, bounds *out) {
     const int64_t x[2] = {a.low, a.high}, y[2] = {b.low, b.high};
     for (int k = 0; k < 4; ++k) {
@@ -40,10 +40,10 @@ static bool of_pairs(atn_op op, bounds a, bounds b, bounds *out) {
     return true;
 }
 
-/* The largest of them without its sign, where that exists. */
+/* The largest absolute value, where it exists. */
 static int64_t size_of(bounds a) { return a.low == INT64_MIN ? INT64_MAX : most(-a.low, a.high); }
 
-/* Of a whole operation on whole arguments; `type` where nothing better is known. */
+/* Bounds of an integer operation on integer arguments; `type` where nothing better is known. */
 static bounds of_operation(const atn_lowered *p, ir_node *n, bounds type) {
     bounds arg[3] = {{0, 0}}, r = type;
     for (int k = 0; k < 3 && n->arg[k] >= 0; ++k) {
@@ -100,7 +100,7 @@ static bounds of_operation(const atn_lowered *p, ir_node *n, bounds type) {
     default:
         break;
     }
-    return !n->wraps && holds(type, r) ? r : type; /* what does not fit wraps */
+    return !n->wraps && holds(type, r) ? r : type; /* values that do not fit wrap */
 }
 
 void ir_bound(const atn_lowered *p, ir_node *n) {

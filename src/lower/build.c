@@ -1,4 +1,4 @@
-/* Making a program piece by piece. */
+/* Building a program piece by piece. */
 #include "lower/build.h"
 
 #include "base/memory.h"
@@ -151,8 +151,8 @@ ir_ref ir_cast(atn_lowered *p, int32_t type, ir_ref a) {
     if (p->failed || p->nodes[a].type == type) return a;
     bool whole = type == IR_ADDRESS || type == ATN_INDEX;
     if (p->nodes[a].kind == IR_INTEGER && whole) return ir_integer(p, type, p->nodes[a].integer);
-    const ir_node *n = &p->nodes[a]; /* there and back is nothing: addresses are indices that fit */
-    bool wide = n->type == IR_ADDRESS || n->type == ATN_INDEX; /* by way of a narrower type something is lost */
+    const ir_node *n = &p->nodes[a]; /* a cast and its inverse cancel: addresses are indices that fit */
+    bool wide = n->type == IR_ADDRESS || n->type == ATN_INDEX; /* a narrower type in between loses bits */
     if (whole && wide && n->kind == IR_OPERATION && n->op == ATN_OP_CAST && p->nodes[n->arg[0]].type == type)
         return n->arg[0];
     return ir_operation(p, ATN_OP_CAST, type, a, -1, -1);
@@ -209,7 +209,8 @@ void ir_comment(atn_lowered *p, ir_block *block, const char *format, ...) {
     ir_append(p, block, s);
 }
 
-/* Letters, digits and '_' only, not starting with a digit, and never ending in a digit run that we could add. */
+/* Letters, digits and '_' only, not starting with a digit, and never ending in digits, because a number may be
+ * appended. */
 static void tidy(const char *name, char *out, size_t bytes) {
     size_t n = 0;
     if (!name || !*name) name = "t";

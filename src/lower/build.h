@@ -1,23 +1,23 @@
-/* Making a program piece by piece: expressions with the simple folds done on the spot, statements appended to the
- * list that is open. A failed allocation is remembered in the program and asked for once, at the end. */
+/* Building a program piece by piece: expressions, with simple folding on the spot, and statements, appended to the open
+ * list. A failed allocation is recorded in the program and checked once, at the end. */
 #ifndef ATN_LOWER_BUILD_H
 #define ATN_LOWER_BUILD_H
 
 #include "lower/program.h"
 #include <string.h>
 
-/* Sets every ref or number of an array, or of a struct of them, to -1: none is made yet. */
+/* Sets every ref or number of an array, or of a struct of them, to -1: not created yet. */
 static inline void ir_clear(void *refs, size_t size) { memset(refs, 0xff, size); }
 
 /* ---- expressions ---- */
-ir_ref ir_make(atn_lowered *p, ir_node node); /* args left 0 are not -1: use the makers below */
+ir_ref ir_make(atn_lowered *p, ir_node node); /* arguments left 0 are not -1: use the constructors below */
 ir_ref ir_integer(atn_lowered *p, int32_t type, int64_t value);
 ir_ref ir_number(atn_lowered *p, int32_t type, double value);
 ir_ref ir_address(atn_lowered *p, int64_t value); /* an integer of type IR_ADDRESS */
 ir_ref ir_variable_ref(atn_lowered *p, int32_t variable);
 ir_ref ir_operation(atn_lowered *p, atn_op op, int32_t type, ir_ref a, ir_ref b,
-                    ir_ref c);                     /* splats scalars among vectors */
-ir_ref ir_add(atn_lowered *p, ir_ref a, ir_ref b); /* of one type, folded */
+                    ir_ref c);                     /* broadcasts scalars among vectors */
+ir_ref ir_add(atn_lowered *p, ir_ref a, ir_ref b); /* of the same type, folded */
 ir_ref ir_subtract(atn_lowered *p, ir_ref a, ir_ref b);
 ir_ref ir_multiply(atn_lowered *p, ir_ref a, ir_ref b);
 ir_ref ir_add_integer(atn_lowered *p, ir_ref a, int64_t b);
@@ -35,8 +35,9 @@ ir_ref ir_special(atn_lowered *p, ir_kind kind, int32_t type); /* GROUP, GROUPS,
 bool ir_is_integer(const atn_lowered *p, ir_ref a, int64_t *value);
 int32_t ir_type_of(const atn_lowered *p, ir_ref a);
 int32_t ir_width_of(const atn_lowered *p, ir_ref a);
-bool ir_fits(const atn_lowered *p, ir_ref a, int32_t type); /* a whole value: would a cast to the type keep it? */
-void ir_bound(const atn_lowered *p, ir_node *node);         /* fills in between what it lies; for ir_make */
+bool ir_fits(const atn_lowered *p, ir_ref a, int32_t type); /* an integer value: would a cast to the type preserve it?
+                                                             * */
+void ir_bound(const atn_lowered *p, ir_node *node);         /* fills in its bounds; for ir_make */
 
 /* ---- statements ---- */
 typedef struct ir_block { /* an open list of statements */
@@ -47,7 +48,8 @@ typedef struct ir_block { /* an open list of statements */
 ir_stmt ir_append(atn_lowered *p, ir_block *block, ir_statement statement);
 void ir_comment(atn_lowered *p, ir_block *block, const char *format, ...) ATN_PRINTF(3, 4);
 int32_t ir_new_variable(atn_lowered *p, const char *name, int32_t type, int32_t width,
-                        bool is_mutable);                                                    /* name made unique */
+                        bool is_mutable);                                                    /* the name is made unique
+                                                                                              * */
 ir_ref ir_declare(atn_lowered *p, ir_block *block, const char *name, ir_ref value);          /* constant */
 int32_t ir_declare_mutable(atn_lowered *p, ir_block *block, const char *name, ir_ref value); /* the variable */
 void ir_assign(atn_lowered *p, ir_block *block, int32_t variable, ir_ref value);
@@ -56,7 +58,7 @@ void ir_for(atn_lowered *p, ir_block *block, int32_t variable, ir_ref from, ir_r
             ir_block body);
 void ir_barrier(atn_lowered *p, ir_block *block);
 
-/* `count` matrices of 8 x 8 halves into as many variables, declared here: the first of them. */
+/* Loads `count` matrices of 8 x 8 halves into as many variables, declared here; returns the first. */
 int32_t ir_load_matrices(atn_lowered *p, ir_block *block, const char *name, int32_t count, int32_t tile, ir_ref at,
                          bool turned);
 

@@ -8,7 +8,7 @@ static bool is_dim(const atn_graph *g, atn_value select, int32_t dim) {
     return select >= 0 && g->values[select].op == ATN_OP_DIM && g->values[select].index == dim;
 }
 
-/* The read of a factor, computed in more bits or not; -1: it is something else. */
+/* The read that a factor consists of, possibly converted to a wider type; -1: the factor is something else. */
 static int32_t read_of(const atn_graph *g, atn_value value) {
     const atn_node *n = &g->values[value];
     while (n->op == ATN_OP_CAST && n->type == ATN_SP && g->values[n->arg[0]].type == ATN_HP) n = &g->values[n->arg[0]];
@@ -50,36 +50,37 @@ bool lower_is_contraction(const atn_graph *g) {
     return find_reads(g, &c);
 }
 
-/* Rows of 16 bytes that lie an odd multiple of them apart are in different banks, eight at a time. */
+/* Rows of 16 bytes at odd multiples of 16 bytes are in different banks, eight at a time. */
 static int32_t words_of_row(int32_t halves) { return (halves / 8 | 1) * 4; }
-/* The same of lanes that read four numbers of each of eight rows, and eight of each of four. */
+/* The same for lanes that read four numbers of each of eight rows, and eight of each of four. */
 static int32_t singles_of_row(int32_t singles, bool left) {
     return left ? (singles / 4 | 1) * 4 : singles / 16 * 16 + 8;
 }
 static int32_t doubles_of_row(int32_t doubles) { return doubles / 16 * 16 + (doubles % 16 > 4 ? 20 : 4); }
 
 bool lower_find_contraction(const atn_graph *g, const atn_variant *v, lower_contraction *c, const char **why_not) {
-    REFUSE(!find_reads(g, c), "it is not a product of two matrices as they lie");
+    REFUSE(!find_reads(g, c), "it is not a product of two matrices in their stored layout");
     static const int32_t OF_TYPE[] = {
         [ATN_HP] = ATN_MATRIX_HALF, [ATN_SP] = ATN_MATRIX_PAIR, [ATN_DP] = ATN_MATRIX_DOUBLE};
     bool halves = c->type == ATN_HP;
     c->warpgroup = halves && v->matrix == ATN_MATRIX_WARPGROUP;
-    REFUSE(
-        v->matrix != OF_TYPE[c->type] && !c->warpgroup,
-        "matrix=half and warpgroup are for matrices of HP, matrix=pair for those of SP, matrix=double for those of DP");
+    REFUSE(v->matrix != OF_TYPE[c->type] && !c->warpgroup,
+           "matrix=half and warpgroup require matrices of HP, matrix=pair of SP, matrix=double of DP");
     REFUSE(v->p[0].lanes % 4 != 0 || v->p[1].lanes % 8 != 0 || v->p[0].regs % 4 != 0 || v->p[1].regs % 2 != 0,
-           "a warp has 4 lanes along p0, with registers in fours, and 8 along p1, with registers in pairs");
-    REFUSE(v->p[0].pack > 1 || v->p[1].pack > 1 || v->p[0].seq > 1 || v->p[1].seq > 1 || v->q[0].lanes > 1 ||
-               v->q[0].regs > 1,
-           "lanes and registers of matrix units lie as they must: no pack, seq, or cuts of q but tile and split");
+           "matrix units require 4 lanes per warp along p0, with a multiple of 4 registers, and 8 along p1, with a "
+           "multiple of 2");
+    REFUSE(
+        v->p[0].pack > 1 || v->p[1].pack > 1 || v->p[0].seq > 1 || v->p[1].seq > 1 || v->q[0].lanes > 1 ||
+            v->q[0].regs > 1,
+        "the layout of lanes and registers on matrix units is fixed: no pack, no seq, and along q only tile and split");
     c->depth = halves ? 16 : 8;
     c->chunk = 16 / (int32_t)atn_type_bytes(c->type);
     REFUSE(v->stage == 0 || v->q[0].tile == 0 || v->q[0].tile % c->depth != 0,
-           "matrix units take steps from staged tiles, 16 halves or 8 others at a time");
+           "matrix units require staged tiles whose length is a multiple of 16 (halves) or 8 (other types)");
     REFUSE(c->warpgroup && (v->p[1].lanes % 32 != 0 || v->p[0].regs % 16 != 0 || v->p[0].regs > 64 || v->p[1].regs > 4),
-           "a warpgroup has 32 lanes along p1, with 2 or 4 registers, and 16 to 64 registers along p0, in sixteens");
+           "a warpgroup requires 32 lanes along p1, with 2 or 4 registers, and 16, 32, 48 or 64 registers along p0");
     REFUSE(c->warpgroup && (v->q[0].tile % CONTRACT_LINE != 0 || v->stage < 3),
-           "a warpgroup takes 64 steps at a time, from three buffers or more");
+           "a warpgroup requires tiles of 64 steps and at least three buffers");
     c->rows = v->p[1].lanes * v->p[1].regs;
     c->columns = v->p[0].lanes * v->p[0].regs;
     c->warp_rows = 8 * v->p[1].regs;

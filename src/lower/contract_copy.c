@@ -1,10 +1,10 @@
-/* Copies of tiles for products of matrices: asynchronous, in pieces of 16 bytes, shared by the items of a group. */
+/* Copies of tiles for matrix products: asynchronous, in pieces of 16 bytes, distributed over the items of a group. */
 #include "lower/contract_state.h"
 
-/* One side of a set of copies: `height` rows of `width` elements of a matrix. */
+/* One operand of a set of copies: `height` rows of `width` elements of a matrix. */
 typedef struct panel {
     int32_t side, width, height, pitch;
-    ir_ref column, row, column_end, row_end; /* where it begins, and what exists */
+    ir_ref column, row, column_end, row_end; /* where it begins, and the size of the matrix */
 } panel;
 
 static panel panel_of(const lowering *l, const contraction *x, int32_t side, ir_ref start, ir_ref to) {
@@ -20,9 +20,9 @@ static ir_ref load_of(lowering *l, const contraction *x, int32_t side, ir_ref co
     return lower_load_wide(l, l->g->reads[side == 0 ? x->c.left : x->c.right].object, at, 1);
 }
 
-/* Where in words a piece of 16 bytes at column e0 and row e1 of a panel goes. For warpgroups in lines of 128 bytes,
- * those of 64 columns one below the other, in each of which the pieces have changed places by the number of its line:
- * eight rows of a column are in different banks. */
+/* Address, in words, of a 16-byte piece at column e0 and row e1 of a panel. For warpgroups, lines of 128 bytes hold 64
+ * columns each and follow one another; within a line, pieces are permuted by the line number, so that eight rows of a
+ * column are in different banks. */
 static ir_ref place_of(lowering *l, const contraction *x, const panel *w, ir_ref buffer, ir_ref e0, ir_ref e1) {
     atn_lowered *p = l->p;
     if (x->c.warpgroup) {
@@ -37,8 +37,8 @@ static ir_ref place_of(lowering *l, const contraction *x, const panel *w, ir_ref
     return ir_add(p, ir_multiply_integer(p, row, w->pitch), x->c.type == ATN_HP ? OF(ATN_OP_DIV, e0, 2) : e0);
 }
 
-/* All items copy pieces of 16 bytes of a panel into a buffer. `whole`: all of it exists and is aligned; else what does
- * not exist is zeros. */
+/* All items copy 16-byte pieces of a panel into a buffer. `whole`: the panel lies entirely inside the matrix and is
+ * aligned; otherwise the missing part is filled with zeros. */
 static void copy(lowering *l, const contraction *x, const panel *w, ir_ref buffer, bool whole) {
     atn_lowered *p = l->p;
     const lower_contraction *c = &x->c;
@@ -91,8 +91,8 @@ static void find_regular(lowering *l, contraction *x) {
     x->regular = ir_declare(p, l->block, "regular", all);
 }
 
-/* What an item copies of every tile, for each matrix: it keeps its column, and rows are as far apart as items have
- * rows. */
+/* What an item copies of every tile, for each matrix: its column stays the same, and its rows are as far apart as the
+ * items cover rows. */
 void contract_share_copies(lowering *l, contraction *x) {
     atn_lowered *p = l->p;
     find_regular(l, x);
@@ -116,7 +116,7 @@ void contract_share_copies(lowering *l, contraction *x) {
     }
 }
 
-/* Both tiles where they are whole. */
+/* Both tiles, if they lie entirely inside the matrices. */
 static void copy_whole(lowering *l, const contraction *x, ir_ref start, ir_ref buffer) {
     atn_lowered *p = l->p;
     for (int32_t side = 0; side < 2 && !p->failed; ++side) {

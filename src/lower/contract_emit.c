@@ -1,8 +1,8 @@
-/* Contractions on matrix units, as a program: tiles of both matrices come by asynchronous copies, several ahead of the
- * one that warps multiply; sums stay in registers and lie as items and registers of the points. */
+/* Contractions on matrix units, as a program: asynchronous copies fetch tiles of both matrices several tiles ahead of
+ * the one that the warps multiply; sums stay in registers, laid out as the items and registers of the points. */
 #include "lower/contract_state.h"
 
-/* Lane l of a warp has rows l / 4 and columns 2 (l mod 4) and the next of every 8 x 8. */
+/* Lane l of a warp holds row l / 4 and columns 2 (l mod 4) and 2 (l mod 4) + 1 of every 8 x 8 matrix. */
 static void bind_points(lowering *l) {
     atn_lowered *p = l->p;
     contraction *x = l->contract;
@@ -50,7 +50,7 @@ static ir_ref element(lowering *l, const contraction *x, int32_t side, ir_ref at
 
 enum { MOST_TILES = 32 };
 
-/* Operands of halves for the steps from k on: four words for each 16 rows, two for each 8 columns. */
+/* Operands of halves for the steps from k on: four words per 16 rows, two per 8 columns. */
 static void load_halves(lowering *l, const contraction *x, ir_ref left_at, ir_ref right_at, int32_t k, ir_ref left[][4],
                         ir_ref right[][2]) {
     atn_lowered *p = l->p;
@@ -104,7 +104,7 @@ static void operands(lowering *l, const contraction *x, ir_ref buffer, ir_ref *l
     *right = ir_declare(p, l->block, "right_at", ir_add(p, ir_multiply_integer(p, step, c->right_pitch), column));
 }
 
-/* A single as two numbers of 11 bits: the first is put into its place, the rest beside it. */
+/* A single as two numbers of 11 bits: the first replaces it, the remainder is stored next to it. */
 static void part_in_two(lowering *l, int32_t count, ir_ref value[], ir_ref rest[]) {
     for (int32_t k = 0; k < count; ++k) {
         ir_node high = {.kind = IR_CALL, .type = ATN_SP, .width = 1, .arg = {value[k], -1, -1}, .id = IR_CALL_AS_TF32};
@@ -141,7 +141,7 @@ static void load_operands(lowering *l, const contraction *x, ir_ref left_at, ir_
         load_numbers(l, x, left_at, right_at, k, left, right);
 }
 
-/* Operands of one step: of every 16 rows and of every 8 columns. */
+/* Operands of one step: for every 16 rows and every 8 columns. */
 typedef struct operand_set {
     ir_ref left[MOST_TILES][4], right[MOST_TILES][2];
 } operand_set;
@@ -170,7 +170,7 @@ static void multiply_tile(lowering *l, const contraction *x, ir_ref buffer) {
     }
 }
 
-/* One buffer: copied, waited for, multiplied, waited for. */
+/* One buffer: copy, wait, multiply, wait. */
 static void tiles_in_turn(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
     atn_lowered *p = l->p;
     int32_t variable = ir_new_variable(p, "tile_start", IR_ADDRESS, 1, true);
@@ -185,7 +185,7 @@ static void tiles_in_turn(lowering *l, const contraction *x, ir_ref from, ir_ref
     ir_for(p, outer, variable, from, to, l->v.q[0].tile, 1, body);
 }
 
-/* Variables that hold a set from one tile to the next; `from` fills them for the first. */
+/* Variables that carry a set of operands from one tile to the next; `from` initialises them for the first. */
 static void carry(lowering *l, const contraction *x, const operand_set *from, operand_set *set) {
     for (int32_t k = 0; k < 4 * words_of_left(x); ++k)
         set->left[k / 4][k % 4] =
@@ -203,13 +203,14 @@ static void carry_on(lowering *l, const contraction *x, const operand_set *from,
         ir_assign(l->p, l->block, l->p->nodes[set->right[k / 2][k % 2]].id, from->right[k / 2][k % 2]);
 }
 
-/* The number of a buffer, of one that is less than twice their count. */
+/* The index of a buffer, from a number that is less than twice their count. */
 static ir_ref wrapped(lowering *l, const contraction *x, ir_ref buffer) {
     ir_ref least = ir_operation(l->p, ATN_OP_LT, ATN_B, buffer, ir_address(l->p, x->buffers), -1);
     return ir_operation(l->p, ATN_OP_SELECT, IR_ADDRESS, least, buffer, ir_add_integer(l->p, buffer, -x->buffers));
 }
 
-/* Is there room for operands of two steps beside the sums? Registers are those of a core, shared by its items. */
+/* Is there room for the operands of two steps in addition to the sums? The registers of a core are shared by its items.
+ * */
 static bool has_room(const lowering *l, const contraction *x) {
     enum { REGISTERS = 65536, MOST = 255, OTHERS = 16 };
     int32_t each = x->c.type == ATN_DP ? 2 : 1, groups = l->v.resident > 1 ? l->v.resident : 1;
@@ -219,8 +220,8 @@ static bool has_room(const lowering *l, const contraction *x) {
     return sums + 2 * set + OTHERS <= (limit < MOST ? limit : MOST);
 }
 
-/* A loop over the tiles of the range; `now` is the buffer that holds the one at work. What is made between begin and
- * end is its body. */
+/* A loop over the tiles of the range; `now` is the buffer being multiplied. The statements generated between begin and
+ * end are its body. */
 typedef struct tile_loop {
     int32_t now, variable;
     ir_block body, *outer;
@@ -240,7 +241,7 @@ static void end_tiles(lowering *l, tile_loop *t, ir_ref from, ir_ref to) {
     ir_for(l->p, t->outer, t->variable, from, to, l->v.q[0].tile, 1, t->body);
 }
 
-/* The first `ahead` tiles are under way when the loop begins. */
+/* The first `ahead` tiles are already being fetched when the loop begins. */
 static void begin_tiles_ahead(lowering *l, const contraction *x, tile_loop *t, ir_ref from, ir_ref to, int32_t ahead) {
     for (int32_t k = 0; k < ahead; ++k)
         contract_fetch(l, x, ir_add_integer(l->p, from, (int64_t)k * l->v.q[0].tile), to, ir_address(l->p, k));
@@ -259,8 +260,8 @@ static void next_buffer(lowering *l, const contraction *x, const tile_loop *t) {
     ir_assign(p, l->block, t->now, wrapped(l, x, ir_add_integer(p, ir_variable_ref(p, t->now), 1)));
 }
 
-/* The first operands of a tile are loaded before the last products of the one before, so that these cover the barrier
- * between them; behind it all warps have loaded what they need of the old tile, whose buffer is filled anew. */
+/* The first operands of a tile are loaded before the last products of the previous one, so that these hide the barrier
+ * in between; after the barrier, all warps have loaded what they need from the old tile, and its buffer is refilled. */
 static void tiles_carried(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
     atn_lowered *p = l->p;
     int32_t tile = l->v.q[0].tile, depth = x->c.depth;
@@ -297,7 +298,7 @@ static void tiles_carried(lowering *l, const contraction *x, ir_ref from, ir_ref
     end_tiles(l, &t, from, to);
 }
 
-/* Without room for two sets: each is loaded when it is needed, and other warps cover that. */
+/* Without room for two sets: each is loaded when it is needed, and other warps hide the latency. */
 static void tiles_ahead(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
     int32_t ahead = x->buffers - 1;
     tile_loop t;
@@ -310,7 +311,7 @@ static void tiles_ahead(lowering *l, const contraction *x, ir_ref from, ir_ref t
     end_tiles(l, &t, from, to);
 }
 
-/* Several buffers: all but the one that is multiplied are being filled. */
+/* Several buffers: all except the one being multiplied are being filled. */
 static void tiles_in_buffers(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
     if (has_room(l, x))
         tiles_carried(l, x, from, to);
@@ -322,8 +323,8 @@ static void tiles_in_buffers(lowering *l, const contraction *x, ir_ref from, ir_
 
 /* ---- products by warpgroups ---- */
 
-/* All products of the tile in a buffer. Of `parts` products the one numbered m has every parts-th eight rows, so that
- * rows of a warp lie together. */
+/* All products of the tile in a buffer. Of `parts` products, number m has every parts-th group of eight rows, so that
+ * the rows of a warp are adjacent. */
 static void multiply_by_warpgroup(lowering *l, const contraction *x, ir_ref buffer) {
     atn_lowered *p = l->p;
     const lower_contraction *c = &x->c;
@@ -358,9 +359,9 @@ static void multiply_by_warpgroup(lowering *l, const contraction *x, ir_ref buff
     DO(.kind = IR_WARPGROUP_SET, .component = 1);
 }
 
-/* Products of a tile run while the next is waited for and copies of a later one are begun, which is faster than to
- * begin these between or behind the products: behind a barrier those of
- * the tile before the last are done in all warps, and its buffer is filled anew. */
+/* The products of a tile run while the next tile is awaited and the copies of a later one are started, which is faster
+ * than starting these between or after the products: after a barrier, the products of the tile before the previous one
+ * are complete in all warps, and its buffer is refilled. */
 static void tiles_of_warpgroups(lowering *l, const contraction *x, ir_ref from, ir_ref to) {
     int32_t ahead = x->buffers - 2;
     tile_loop t;
@@ -401,7 +402,7 @@ static void conclude(lowering *l, const contraction *x) {
     int32_t p0 = l->cuts.point[0], p1 = l->cuts.point[1], columns = x->c.warp_columns / CONTRACT_COLUMNS;
     place at = PLACE_ORIGIN;
     do {
-        int32_t high = x->c.warpgroup ? at.r[p1] / x->c.parts : at.r[p1] % 2; /* eight rows of sixteen */
+        int32_t high = x->c.warpgroup ? at.r[p1] / x->c.parts : at.r[p1] % 2; /* the eight rows of sixteen */
         int32_t row = x->c.warpgroup ? at.r[p1] % x->c.parts : at.r[p1] / 2;
         int32_t tile = row * columns + at.r[p0] / 2, part = high * 2 + at.r[p0] % 2;
         ir_ref value[ATN_MAX_ACCS][2] = {
@@ -415,7 +416,7 @@ static void conclude(lowering *l, const contraction *x) {
     } while (lower_next_place(l, 1u << p0 | 1u << p1, &at));
 }
 
-/* Two ways to write: where all points exist, two at once and without tests. */
+/* Two ways to write: if all points exist, two at once and without tests. */
 static void write_points(lowering *l) {
     ir_block ways[2] = {IR_EMPTY, IR_EMPTY}, *outer = l->block;
     size_t mark = lower_mark(l);

@@ -1,4 +1,4 @@
-/* Elements of objects: where they lie, loads and stores of them, boundary modes and guards. Their indices are given. */
+/* Elements of objects: their addresses, loads and stores, boundary modes and guards. Their indices are given. */
 #include "lower/element.h"
 
 static const char *const AXES[] = {"column", "row", "plane"};
@@ -42,7 +42,7 @@ ir_ref lower_load(lowering *l, int32_t object, ir_ref at, int32_t part, int32_t 
     return lower_load_apart(l, object, at, part, width, 1);
 }
 
-/* An index brought inside [0, n) by clamp, wrap or mirror, in its own type. */
+/* An index mapped into [0, n) by clamp, wrap or mirror, in its own type. */
 static ir_ref bring_inside(lowering *l, ir_ref index, ir_ref n, int32_t boundary) {
     atn_lowered *p = l->p;
     int32_t type = ir_type_of(p, index);
@@ -58,7 +58,7 @@ static ir_ref bring_inside(lowering *l, ir_ref index, ir_ref n, int32_t boundary
     return ir_operation(p, ATN_OP_SELECT, type, ir_less(p, m, n), m, back);
 }
 
-/* What is computed may be any number: it is compared as it is, before it becomes an address. */
+/* A computed index may be any number: it is checked as it is, before it becomes an address. */
 static ir_ref within(lowering *l, ir_ref index, ir_ref n, bool computed) {
     if (computed) return ir_within(l->p, index, ir_cast(l->p, ir_type_of(l->p, index), n));
     ir_ref low = ir_operation(l->p, ATN_OP_LE, ATN_B, ir_address(l->p, 0), index, -1);

@@ -1,16 +1,16 @@
-/* Rules of knobs: one for each row of knobs.h, in the file of the pass that does what the knob says, or in
- * fits_knobs.c. A rule leaves its reason in *why_not and returns false (REFUSE of graph/refuse.h). */
+/* Rules of knobs: one for each row of knobs.h, in the file of the pass that implements the knob, or in fits_knobs.c. A
+ * rule stores its reason in *why_not and returns false (REFUSE of graph/refuse.h). */
 #ifndef ATN_LOWER_FITS_H
 #define ATN_LOWER_FITS_H
 
 #include "lower/lower.h"
 
-/* A graph, a variant and a device, whose cuts were found to fit. */
+/* A graph, a variant and a device, after its tiling was found to fit. */
 typedef struct lower_asked {
     const atn_graph *g;
     const atn_variant *v;
     const atn_target *t;
-    int32_t points; /* dimensions of the points */
+    int32_t points; /* number of dimensions of the points */
     int32_t block;  /* the outermost reduction, -1: none; and its dimensions */
     int32_t rank;
     int32_t lanes_q; /* items along all of them */

@@ -1,4 +1,4 @@
-/* Rules of the shipped knobs beside the cuts: where a graph or a device does not have one, and why. */
+/* Rules of the shipped knobs other than tiling: which graphs or devices do not support one, and why. */
 #include "lower/fits.h"
 
 #include "graph/affine.h"
@@ -12,7 +12,7 @@ bool lower_fits_all(const lower_asked *a, const char **why_not) { return (void)a
 
 bool lower_fits_stage(const lower_asked *a, const char **why_not) {
     const atn_variant *v = a->v;
-    REFUSE(v->stage > 2 && v->matrix == ATN_MATRIX_OFF, "more than two buffers are for matrix units");
+    REFUSE(v->stage > 2 && v->matrix == ATN_MATRIX_OFF, "more than two buffers require matrix units");
     return true;
 }
 
@@ -20,7 +20,7 @@ bool lower_fits_reduce(const lower_asked *a, const char **why_not) {
     const atn_variant *v = a->v;
     const atn_target *t = a->t;
     REFUSE(v->reduce == ATN_REDUCE_SHUFFLE && a->lanes_q > 1 && (!t->shuffle || a->lanes_q > t->warp * t->warp),
-           "lanes of q are more than warps can shuffle");
+           "there are more lanes along q than warps can shuffle");
     return true;
 }
 
@@ -30,29 +30,30 @@ bool lower_fits_finish(const lower_asked *a, const char **why_not) {
     const atn_target *t = a->t;
     if (atn_variant_splits(v) > 1) {
         REFUSE(v->finish != ATN_FINISH_LAUNCH && a->points > 0 && !t->host,
-               "only a reduction of everything can end in its own launch");
+               "only a reduction over everything can finish within its launch");
         for (int32_t k = 0; k < g->blocks[a->block].n_accs; ++k) {
             const atn_acc *acc = &g->blocks[a->block].acc[k];
             REFUSE(v->finish == ATN_FINISH_ATOMIC && !t->host &&
                        (acc->join != ATN_JOIN_SUM || v->accumulate == 64 ||
                         (acc->type != ATN_SP && acc->type != ATN_INT32)),
-                   "only sums of SP or INT32 are joined by atomics");
+                   "only sums of SP or INT32 can be combined by atomics");
         }
     }
     if (v->finish == ATN_FINISH_LOOK && !atn_graph_has_scan(g)) {
-        REFUSE(!t->waits, "groups that wait for others exist on CUDA only");
+        REFUSE(!t->waits, "waiting for other groups is supported on CUDA only");
         REFUSE(a->points > 0 || atn_variant_splits(v) == 1 || a->lanes_q == 1 || v->groups > 0,
-               "groups await each other in a split reduction of everything, with lanes and with groups=0");
+               "finish=look requires a split reduction over everything, with lanes and with groups=0");
     } else if (v->finish == ATN_FINISH_LOOK) {
         REFUSE(!t->waits || v->reduce != ATN_REDUCE_SHUFFLE,
-               "groups that wait for those before them exist on CUDA only, with reduce=shuffle");
+               "waiting for preceding groups is supported on CUDA only, with reduce=shuffle");
         REFUSE(!atn_graph_has_scan(g) || atn_variant_splits(v) == 1 || a->lanes_q == 1 || a->rank != 1 || v->groups > 0,
-               "groups look back in a split scan over one dimension, with lanes and with groups=0");
-        REFUSE(v->stage > 0 && v->q[0].pack == 1, "a tile is kept where several of its elements are moved at once");
+               "finish=look requires a split scan over one dimension, with lanes and with groups=0");
+        REFUSE(v->stage > 0 && v->q[0].pack == 1,
+               "keeping a tile (stage=1) requires moving several of its elements at once");
         for (int32_t d = 0; d < a->rank; ++d)
             REFUSE(!atn_value_is_static(g, g->dims[g->blocks[a->block].dim[d]].begin) ||
                        !atn_value_is_static(g, g->dims[g->blocks[a->block].dim[d]].end),
-                   "elements decide how long the range is, and so how many groups there are");
+                   "elements determine the length of the range, and thus the number of groups");
     }
     return true;
 }
@@ -64,25 +65,27 @@ bool lower_fits_matrix(const lower_asked *a, const char **why_not) {
     if (v->matrix != ATN_MATRIX_OFF) {
         lower_contraction contraction;
         bool single = t->products && v->matrix == ATN_MATRIX_PAIR && lower_is_contraction(g);
-        REFUSE(!t->matrix && !single, "the device, or its dialect, has no matrix units that we know of");
-        REFUSE(v->matrix == ATN_MATRIX_WARPGROUP && !t->warpgroup, "the device has no products by four warps together");
-        REFUSE(v->half || v->accumulate == 64, "matrix units add up in single precision");
+        REFUSE(!t->matrix && !single, "the device, or its dialect, has no supported matrix units");
+        REFUSE(v->matrix == ATN_MATRIX_WARPGROUP && !t->warpgroup,
+               "the device has no warpgroup instructions (four warps multiplying together)");
+        REFUSE(v->half || v->accumulate == 64, "matrix units accumulate in single precision");
         if (lower_is_contraction(g) && !lower_find_contraction(g, v, &contraction, why_not)) return false;
     }
     if (v->matrix != ATN_MATRIX_OFF && !lower_is_contraction(g)) {
         lower_matrix matrix;
-        REFUSE(v->matrix == ATN_MATRIX_DOUBLE, "matrix=double is for products of matrices of DP");
-        REFUSE(v->matrix == ATN_MATRIX_WARPGROUP, "matrix=warpgroup is for products of matrices of HP");
-        REFUSE(v->stage > 2, "more than two buffers are for products of matrices");
+        REFUSE(v->matrix == ATN_MATRIX_DOUBLE, "matrix=double requires products of matrices of DP");
+        REFUSE(v->matrix == ATN_MATRIX_WARPGROUP, "matrix=warpgroup requires products of matrices of HP");
+        REFUSE(v->stage > 2, "more than two buffers require products of matrices");
         if (!lower_find_matrix(g, v, &matrix, why_not)) return false;
         REFUSE(v->p[0].lanes % 32 != 0 || a->lanes_q > 1 || v->q[0].regs > 1 || v->p[0].pack > 1 || v->p[0].seq > 1,
-               "a warp multiplies together: lanes_p0 is a multiple of 32, without pack, seq and cuts of q but tile");
-        REFUSE(matrix.form.list >= 0 && (v->p[1].lanes * v->p[1].regs * v->p[1].seq > 1 || atn_variant_splits(v) > 1),
-               "a group has points of one row, and all of its list: without cuts of p1, and without splits");
+               "matrix units require lanes_p0 to be a multiple of 32, without pack and seq, and along q only tile");
+        REFUSE(
+            matrix.form.list >= 0 && (v->p[1].lanes * v->p[1].regs * v->p[1].seq > 1 || atn_variant_splits(v) > 1),
+            "matrix units require a group to have points of one row and its whole list: no tiling of p1 and no split");
         REFUSE(v->q[0].tile == 0 || v->q[0].tile % MATRIX_STEPS != 0 || v->stage == 0,
-               "matrix units take steps from a staged tile, 16 at a time");
+               "matrix units require a staged tile whose length is a multiple of 16");
         REFUSE(v->stage == 2 && v->q[0].tile != v->p[0].lanes,
-               "with stage=2 and matrix units a tile has as many steps as the group has items");
+               "with stage=2 and matrix units, the length of a tile must equal the number of items in the group");
     }
     return true;
 }
@@ -90,7 +93,7 @@ bool lower_fits_matrix(const lower_asked *a, const char **why_not) {
 bool lower_fits_mix(const lower_asked *a, const char **why_not) {
     const atn_variant *v = a->v;
     REFUSE(v->mix > 0 && (v->matrix == ATN_MATRIX_OFF || v->exp != ATN_EXP_NATIVE),
-           "exponentials are mixed between matrix products, with exp=native");
+           "mix requires matrix units and exp=native");
     return true;
 }
 
@@ -99,20 +102,20 @@ bool lower_fits_packed(const lower_asked *a, const char **why_not) {
     lower_matrix matrix;
     if (!v->packed) return true;
     REFUSE(v->matrix != ATN_MATRIX_HALF || v->mix == 0 || v->mix % 2 != 0 || lower_is_contraction(a->g),
-           "packed=1 is for matrix=half and an even mix");
+           "packed=1 requires matrix=half and an even mix");
     if (!lower_find_matrix(a->g, v, &matrix, why_not)) return false;
     REFUSE(!a->g->finite || !lower_matrix_is_plain(a->g, &matrix.form),
-           "packed=1 is for weights that are 2 to a finite form");
+           "packed=1 requires weights that are 2 to the power of a finite form");
     return true;
 }
 
 bool lower_fits_accumulate(const lower_asked *a, const char **why_not) {
     const atn_variant *v = a->v;
-    REFUSE(v->accumulate != 0 && v->accumulate != 32 && v->accumulate != 64, "accumulate is 0, 32 or 64");
+    REFUSE(v->accumulate != 0 && v->accumulate != 32 && v->accumulate != 64, "accumulate must be 0, 32 or 64");
     return true;
 }
 
-/* Is all of it one sum of SP, or several, of what is read as halves, written as they are? */
+/* Does the graph consist only of sums in SP of values read as halves, written without further computation? */
 static bool sums_halves(const atn_graph *g, int32_t block) {
     for (int32_t k = 0; k < g->n_blocks; ++k)
         if (k != block && (g->blocks[k].n_accs > 0 || g->blocks[k].parent > 0)) return false;
@@ -122,7 +125,7 @@ static bool sums_halves(const atn_graph *g, int32_t block) {
         if (acc->init >= 0 && (g->values[acc->init].op != ATN_OP_CONST || g->values[acc->init].number[0] != 0))
             return false;
     }
-    for (atn_value k = 0; k < g->n_values; ++k) /* what halves cannot hold */
+    for (atn_value k = 0; k < g->n_values; ++k) /* values that halves cannot represent */
         if (g->values[k].op == ATN_OP_CONST && fabs(g->values[k].number[0]) > 65504) return false;
     for (int32_t k = 0; k < g->n_reads; ++k)
         if (g->objects[g->reads[k].object].type != ATN_HP) return false;
@@ -140,18 +143,19 @@ bool lower_fits_half(const lower_asked *a, const char **why_not) {
     REFUSE(
         v->half == 2 && (!sums_halves(g, a->block) || v->q[0].tile == 0 || v->q[0].tile > 64 || v->stage > 0 ||
                          v->accumulate != 0 || atn_graph_has_scan(g)),
-        "half=2 is for sums of SP of what is read in HP, in tiles of at most 64 steps, without stage and accumulate");
+        "half=2 requires sums in SP of values read as HP, in tiles of at most 64 steps, without stage and accumulate");
     for (int32_t k = 0; k < g->n_objects; ++k)
-        REFUSE(v->half && g->objects[k].table && g->objects[k].type == ATN_HP, "constant tables of halves are singles");
+        REFUSE(v->half && g->objects[k].table && g->objects[k].type == ATN_HP,
+               "constant tables of HP are stored as SP");
     return true;
 }
 
 bool lower_fits_index(const lower_asked *a, const char **why_not) {
     const atn_graph *g = a->g;
     const atn_variant *v = a->v;
-    REFUSE(v->index != 32 && v->index != 64, "index is 32 or 64");
+    REFUSE(v->index != 32 && v->index != 64, "index must be 32 or 64");
     for (int32_t d = 0; d < g->n_dims && v->index == 32 && v->guard; ++d)
         REFUSE(atn_value_is_computed(g, g->dims[d].begin) || atn_value_is_computed(g, g->dims[d].end),
-               "a computed range may leave 32-bit addresses; index=64 reaches all, and guard=0 says that it does not");
+               "a computed range may exceed 32-bit addresses; use index=64, or guard=0 to promise that it does not");
     return true;
 }

@@ -1,5 +1,5 @@
-/* Joining partial results with the ICF's circled plus: two sets of accumulators into one, lanes of a vector, items of a
- * work-group. Never with g: only what was accumulated is joined. */
+/* Combining partial results with the ICF's circled plus: two sets of accumulators into one, vector lanes, items of a
+ * work-group. g is never applied: only accumulated values are combined. */
 #include "lower/lowering.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static ir_ref join_one(lowering *l, const atn_acc *acc, ir_ref left[2], ir_ref r
         if (acc_parts(acc) == 1) return OP(ATN_OP_MUL, left[0], right[0]);
         if (part == 0) return OP(ATN_OP_SUB, OP(ATN_OP_MUL, left[0], right[0]), OP(ATN_OP_MUL, left[1], right[1]));
         return OP(ATN_OP_ADD, OP(ATN_OP_MUL, left[0], right[1]), OP(ATN_OP_MUL, left[1], right[0]));
-    /* What was accumulated is never NaN, and a NaN on the right loses every comparison. */
+    /* Accumulated values are never NaN, and a NaN on the right loses every comparison. */
     case ATN_JOIN_MIN:
         return ir_operation(l->p, ATN_OP_SELECT, type, ir_less(l->p, right[0], left[0]), right[0], left[0]);
     case ATN_JOIN_MAX:
@@ -77,7 +77,7 @@ static ir_ref join_one(lowering *l, const atn_acc *acc, ir_ref left[2], ir_ref r
 
 static bool is_argument(const atn_acc *acc) { return acc->join == ATN_JOIN_ARGMIN || acc->join == ATN_JOIN_ARGMAX; }
 
-/* Does the right side win? In order, only by being better; else also by being as good and earlier. */
+/* Does the right side win? In order, only if it is better; otherwise also if it is equal and earlier. */
 static ir_ref right_wins(lowering *l, const atn_block *b, int32_t key, ir_ref left[][2], ir_ref right[][2],
                          bool in_order) {
     atn_lowered *p = l->p;
@@ -123,8 +123,8 @@ void lower_join(lowering *l, const atn_block *b, ir_ref left[][2], ir_ref right[
 
 /* ---- over the items of a group ---- */
 
-/* The least or the largest of a warp, and the first of equal ones, need no butterflies: devices have an instruction
- * that finds it among numbers of 32 bits. */
+/* The minimum or maximum of a warp, and the first of equal ones, need no butterflies: devices have an instruction for
+ * 32-bit numbers. */
 static bool is_extreme(const lowering *l, const atn_block *b) {
     static const bool EXTREME[] = {
         [ATN_JOIN_MIN] = true, [ATN_JOIN_MAX] = true, [ATN_JOIN_ARGMIN] = true, [ATN_JOIN_ARGMAX] = true};
@@ -133,7 +133,9 @@ static bool is_extreme(const lowering *l, const atn_block *b) {
         int32_t type = acc_type(l, acc), key = is_argument(acc) ? acc->key : k;
         if ((size_t)acc->join >= sizeof EXTREME || !EXTREME[acc->join]) return false;
         if (type != ATN_INT32 && (key != k || type != ATN_SP)) return false;
-        if (key != k && b->acc[key].order != k) return false; /* goes with the winner, and says not who it is */
+        if (key != k && b->acc[key].order != k)
+            return false; /* it follows the winner and does not decide which one
+                           * wins */
     }
     return true;
 }
@@ -163,7 +165,8 @@ static void find_extremes(lowering *l, const atn_block *b, ir_ref value[][2], in
     }
 }
 
-/* Butterflies within `lanes` items of a warp: each ends with the joined result, the same bits in all of them. */
+/* Butterflies within `lanes` items of a warp: each ends with the combined result, with identical bits in all of them.
+ * */
 static void butterflies(lowering *l, const atn_block *b, ir_ref value[][2], int32_t lanes) {
     for (int32_t distance = lanes / 2; distance > 0; distance /= 2) {
         ir_ref other[ATN_MAX_ACCS][2], joined[ATN_MAX_ACCS][2];
@@ -186,7 +189,7 @@ static void butterflies(lowering *l, const atn_block *b, ir_ref value[][2], int3
     }
 }
 
-/* Over `lanes` items; `whole`: a warp is of one range, so that its other items have the same values once more. */
+/* Over `lanes` items; `whole`: a warp belongs to one range, so that its other items hold copies of the same values. */
 static void join_warp(lowering *l, const atn_block *b, ir_ref value[][2], int32_t lanes, bool whole) {
     if (whole && is_extreme(l, b))
         find_extremes(l, b, value, l->warp);
@@ -205,8 +208,8 @@ static void tile_write(lowering *l, ir_block *block, int32_t tile, ir_ref at, ir
             .kind = IR_TILE_STORE, .id = tile, .index = at, .value = value, .limit = -1, .body = -1, .other = -1});
 }
 
-/* Slots in local memory for every accumulator, -1 for parts that it does not have; false: there are no more tiles.
- * Trees of one type share their slots over time: they are used between barriers. */
+/* Slots in local memory for every accumulator, -1 for parts that it does not have; false: no tiles are left. Trees of
+ * one type share their slots over time: they are used between barriers. */
 static bool tree_tiles(lowering *l, const atn_block *b, int64_t slots, int32_t tile[][2]) {
     atn_lowered *p = l->p;
     ir_stage *stage = &p->stage[l->stage];
@@ -221,7 +224,8 @@ static bool tree_tiles(lowering *l, const atn_block *b, int64_t slots, int32_t t
                     stage->tile[n].elements == slots && strcmp(stage->tile[n].name, name) == 0)
                     t = n;
             if (t < 0 && stage->n_tiles == (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
-                lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more accumulators than a group has tiles for", l->g->name);
+                lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: too many accumulators for the local buffers of a group",
+                           l->g->name);
                 return false;
             }
             if (t < 0) {
@@ -233,7 +237,7 @@ static bool tree_tiles(lowering *l, const atn_block *b, int64_t slots, int32_t t
     return !p->failed;
 }
 
-/* Within warps; then, where the lanes are more than one warp, every warp over the results of all of them. */
+/* Within warps; then, if there is more than one warp, every warp combines the results of all of them. */
 static void join_by_shuffle(lowering *l, const atn_block *b, ir_ref value[][2]) {
     atn_lowered *p = l->p;
     int32_t tile[ATN_MAX_ACCS][2], warps = l->cuts.lanes_q / l->warp;

@@ -1,6 +1,6 @@
 /* Programs that are too long to compile: too many instructions in a row without a branch, where a vector larger than a
  * register counts as several. One pass of gcc 12 (combine) takes 2.5 s for 1,700 of them, 13 s for 3,400 and 60 s for
- * 6,700. Values of such a row do not stay in registers, and so nothing fast is lost. */
+ * 6,700. The values of such a sequence do not stay in registers, so nothing fast is lost. */
 #include "lower/lowering.h"
 
 #include "graph/type.h"
@@ -28,7 +28,7 @@ static int64_t instructions(const atn_lowered *p, ir_ref ref, int32_t vector_byt
     return count + (bytes + vector_bytes - 1) / vector_bytes;
 }
 
-/* Instructions of the longest run without a branch in a list of statements. */
+/* Instructions of the longest branch-free run in a list of statements. */
 static int64_t longest_run(const atn_lowered *p, ir_stmt at, int32_t vector_bytes) {
     int64_t longest = 0, run = 0;
     for (; at >= 0; at = p->statements[at].next) {
@@ -44,7 +44,7 @@ static int64_t longest_run(const atn_lowered *p, ir_stmt at, int32_t vector_byte
     return longest;
 }
 
-/* Has the variant no copies of what the description says? A long description is compiled as it is. */
+/* Does the variant replicate nothing of the description? A long description is compiled as it is. */
 static bool is_single(const atn_variant *v) {
     for (int d = 0; d < ATN_MAX_RANK; ++d)
         if (v->p[d].vec * v->p[d].regs > 1 || v->q[d].vec * v->q[d].regs * v->q[d].unroll > 1) return false;
@@ -58,7 +58,7 @@ atn_status lower_check_length(const atn_ctx *ctx, const atn_lowered *p, const at
         if (run > LONGEST)
             return atn_fail(ctx, ATN_ERR_UNSUPPORTED,
                             "%s: the variant has %lld instructions without a branch, more than the %d that compilers "
-                            "take in reasonable time; fewer registers or shorter vectors would do",
+                            "handle in reasonable time; use fewer registers or shorter vectors",
                             p->graph->name, (long long)run, LONGEST);
     }
     return ATN_OK;

@@ -1,5 +1,5 @@
-/* The loops of a reduction: full steps and the tail, tiles (staged, double buffered), the part of a range that one
- * group of a split has, the outer dimension around it. */
+/* The loops of a reduction: full steps and the tail, tiles (staged, double buffered), the part of a range that belongs
+ * to one group of a split, and the outer dimension around it. */
 #include "lower/loops.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void loop_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start, bool in
     if (o->lane[0] >= 0 && !by_item)
         base = ir_declare(l->p, l->block, "q0", ir_add(l->p, index, ir_multiply_integer(l->p, o->lane[0], vec * pack)));
     ir_ref local = tile_start >= 0 ? ir_subtract(l->p, base, tile_start) : base;
-    if (tile_start >= 0 && ir_is_integer(l->p, from, &(int64_t){0})) { /* counted from the tile's start */
+    if (tile_start >= 0 && ir_is_integer(l->p, from, &(int64_t){0})) { /* counted from the start of the tile */
         local = base;
         base = ir_add(l->p, tile_start, base);
     }
@@ -45,7 +45,7 @@ static void loop_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start, bool in
     ir_for(l->p, outer, variable, from, to, (int64_t)lanes * vec * regs, unroll, body);
 }
 
-/* Steps that lie side by side are read at once where the first of them is aligned, and so all are; else one by one. */
+/* Contiguous steps are read at once if the first of them is aligned, because then all are; otherwise one by one. */
 static void loop_in_pieces(loops *o, ir_ref from, ir_ref to) {
     lowering *l = o->l;
     ir_block ways[2] = {IR_EMPTY, IR_EMPTY}, *outer = l->block;
@@ -68,7 +68,7 @@ static void loop_in_pieces(loops *o, ir_ref from, ir_ref to) {
     ir_if(l->p, outer, aligned >= 0 ? aligned : ir_integer(l->p, ATN_B, 1), ways[0], ways[1]);
 }
 
-/* The range [from, to) of q0: full steps, then what is left. */
+/* The range [from, to) of q0: full steps, then the remainder. */
 static void range_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start) {
     lowering *l = o->l;
     if (!o->r.tail) {
@@ -87,7 +87,7 @@ static void range_q0(loops *o, ir_ref from, ir_ref to, ir_ref tile_start) {
     loop_q0(o, middle, to, tile_start, true, 1);
 }
 
-/* One staged tile: with its length known where it is full, so that the loop can be unrolled well. */
+/* One staged tile: with a constant length if it is full, so that the loop can be unrolled well. */
 void loops_one_tile(loops *o, ir_ref start, ir_ref to) {
     lowering *l = o->l;
     int64_t stride = (int64_t)o->r.q[0].lanes * o->r.q[0].vec * o->r.q[0].regs;
@@ -112,7 +112,7 @@ void loops_one_tile(loops *o, ir_ref start, ir_ref to) {
     ir_if(l->p, outer, fits, full, part);
 }
 
-/* Tiles, each staged (or not) and then worked through by `each`. */
+/* Tiles, each staged (or not) and then processed by `each`. */
 void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
     lowering *l = o->l;
     bool doubled = l->staged.count > 0 && l->v.stage == 2 && !l->host;
@@ -124,7 +124,7 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
         for (int32_t n = 0; n < l->staged.count; ++n) {
             half_variable[n] = ir_declare_mutable(l->p, l->block, "half", ir_address(l->p, 0));
             half[n] = ir_multiply_integer(l->p, ir_variable_ref(l->p, half_variable[n]),
-                                          l->staged.of[n].elements); /* its alignment can be seen */
+                                          l->staged.of[n].elements); /* its alignment is visible to the compiler */
         }
         lower_stage_commit(l, fetched, half);
         ir_barrier(l->p, l->block);
@@ -158,7 +158,7 @@ void loops_tiles(loops *o, ir_ref from, ir_ref to, loops_tile *each) {
 
 /* ---- the ranges ---- */
 
-/* This group's part of a range that is split: whole tiles or steps, the last one shorter. */
+/* The part of a split range that belongs to this group: whole tiles or steps, the last one shorter. */
 static void split_range(loops *o, int32_t splits, int64_t grain, ir_ref *from, ir_ref *to) {
     atn_lowered *p = o->l->p;
     ir_ref length = ir_subtract(p, *to, *from);

@@ -1,4 +1,4 @@
-/* A block while its loops are being made: shared by the files that make reductions. */
+/* A block while its loops are being generated: shared by the files that generate reductions. */
 #ifndef ATN_LOWER_LOOPS_H
 #define ATN_LOWER_LOOPS_H
 
@@ -11,28 +11,28 @@ typedef struct loops {
     lower_reduction r;             /* how it is reduced */
     int32_t places;                /* register instances over dims */
     int32_t *variable;             /* [place][set][accumulator][part] */
-    int32_t *kept;                 /* as many, where tiles are added up in halves: what they are then added to */
-    ir_ref lane[ATN_MAX_RANK];     /* this item along each q; -1: it does all of it */
-    int32_t rest[ATN_MAX_ACCS][2]; /* tiles where accumulators rest; see lower_block_rested */
+    int32_t *kept;                 /* as many, if tiles are summed in halves: what the sums of tiles are added to */
+    ir_ref lane[ATN_MAX_RANK];     /* index of this item along each q; -1: it processes the whole range */
+    int32_t rest[ATN_MAX_ACCS][2]; /* tiles that hold accumulators between steps; see lower_block_rested */
 } loops;
 
-typedef void loops_tile(loops *o, ir_ref start, ir_ref to); /* works through one tile of q0 */
+typedef void loops_tile(loops *o, ir_ref start, ir_ref to); /* processes one tile of q0 */
 
-/* The dimensions that the results of a block differ by. */
+/* The dimensions that the results of a block depend on. */
 static inline uint32_t loops_result_dims(const lowering *l, const atn_block *b) {
     return lower_result_dims(l->g, b, l->bound & ~l->apart);
 }
 
 /* reduce.c */
 int32_t *loops_slot(const loops *o, int32_t place_index, int32_t set, int32_t k,
-                    int32_t part); /* an accumulator's variable */
+                    int32_t part); /* the variable of an accumulator */
 int32_t loops_acc_width(const loops *o, int32_t set);
 loops loops_open(lowering *l, int32_t block);
 void loops_hoist(lowering *l, const atn_block *b);
-void loops_step(loops *o, bool in_tail); /* what one step of the loop does */
-void loops_begin_runs(loops *o);         /* tiles get accumulators of halves beside those that were declared */
-void loops_end_run(loops *o);            /* adds what a tile came to to those that were declared */
-void loops_conclude(loops *o);           /* joins all there is of each place */
+void loops_step(loops *o, bool in_tail); /* the body of one step of the loop */
+void loops_begin_runs(loops *o);         /* tiles get accumulators in halves next to the declared ones */
+void loops_end_run(loops *o);            /* adds the sum of a tile to the declared ones */
+void loops_conclude(loops *o);           /* combines all partial results of each place */
 
 /* loops.c */
 void loops_bounds(loops *o, int32_t axis, ir_ref *from, ir_ref *to);

@@ -1,4 +1,4 @@
-/* The driver of lowering: the passes one after the other, and what they find in print. */
+/* The driver of lowering: runs the passes one after the other, and prints what they find. */
 #include "lower/lower.h"
 
 #include "base/memory.h"
@@ -15,8 +15,9 @@ static atn_status check_local(const atn_ctx *ctx, const atn_lowered *p, const at
         int64_t dynamic = atn_stage_dynamic_bytes(&p->stage[k]), room = target->local_bytes;
         if (dynamic > 0) bytes += dynamic, room = target->dynamic_bytes;
         if (bytes > room)
-            return atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: the variant stages %lld bytes in a group, %lld are there",
-                            p->graph->name, (long long)bytes, (long long)room);
+            return atn_fail(ctx, ATN_ERR_UNSUPPORTED,
+                            "%s: the variant stages %lld bytes per group, but only %lld are available", p->graph->name,
+                            (long long)bytes, (long long)room);
     }
     return ATN_OK;
 }

@@ -1,5 +1,5 @@
-/* What all passes of lowering use: the first failure, names of declarations, the variant at hand, and the recursion
- * over blocks within blocks. */
+/* What all passes of lowering share: the first failure, names of declarations, the current variant, and the recursion
+ * over nested blocks. */
 #include "lower/lowering.h"
 
 #include <stdio.h>

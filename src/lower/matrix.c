@@ -26,7 +26,7 @@ static bool add_column(lower_matrix *m, int32_t acc, int32_t part) {
     return true;
 }
 
-/* Those of one weight are together, from the first column of a product on. */
+/* The columns of one weight are contiguous, beginning with the first column of a product. */
 static bool lay_columns(const atn_graph *g, lower_matrix *m) {
     for (int32_t w = 0; w < m->form.n_weights; ++w) {
         int32_t first = m->n_columns;
@@ -40,13 +40,13 @@ static bool lay_columns(const atn_graph *g, lower_matrix *m) {
     return true;
 }
 
-/* Rows of 16 bytes and odd multiples of it apart: eight of them are in different banks. */
+/* A row pitch of an odd multiple of 16 bytes: eight rows are in different banks. */
 static int32_t row_words(int32_t halves) { return (halves / 8 | 1) * 4; }
 
 bool lower_find_matrix(const atn_graph *g, const atn_variant *v, lower_matrix *out, const char **why_not) {
     *out = (lower_matrix){.parts = v->matrix == ATN_MATRIX_HALF ? 1 : 2};
     if (!atn_bilinear_find(g, &out->form, why_not)) return false;
-    *why_not = "a form or its sums have more products than matrix units are given here";
+    *why_not = "a form or its sums have too many products for matrix units";
     if (!lay_slots(out) || !lay_columns(g, out)) return false;
     out->step_words = row_words(out->n_slots + out->n_columns);
     out->point_words = row_words(out->n_slots);
@@ -74,7 +74,7 @@ void lower_print_matrix(const atn_graph *g, const lower_matrix *m, atn_text *out
     int32_t slots = 0, columns = 0;
     for (int32_t k = 0; k < m->n_slots; ++k) slots += m->slot[k].term >= 0;
     for (int32_t k = 0; k < m->n_columns; ++k) columns += m->column[k].acc >= 0;
-    atn_text_printf(out, "products of halves: %d of %d for a weight of %d part%s, %d of %d columns of sums\n", slots,
-                    m->n_slots, m->parts, m->parts == 1 ? "" : "s", columns, m->n_columns);
+    atn_text_printf(out, "products of halves: %d of %d slots for a weight of %d part%s, %d of %d columns of sums\n",
+                    slots, m->n_slots, m->parts, m->parts == 1 ? "" : "s", columns, m->n_columns);
     atn_text_printf(out, "a step: %d bytes staged\n", 4 * m->step_words);
 }

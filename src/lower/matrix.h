@@ -1,10 +1,11 @@
-/* Pass: sums of weights on matrix units. A bilinear form (graph/bilinear.h) of 16 points and 8 steps is one product of
- * 16 x 16 and 16 x 8 halves, added up in single precision; every factor is split into two halves, 22 bits. The weights
- * made of it lie where the next product wants its left operand: 16 points and 16 steps, times columns of factors.
+/*Pass: sums of weights on matrix units. A bilinear form (graph/bilinear.h) of 16 points and 8 steps is one product of
+ * 16 x 16 and 16 x 8 halves, accumulated in single precision; every factor is split into two halves, 22 bits. The
+ * weights computed from it are already laid out as the left operand of the next product: 16 points and 16 steps, times
+ * columns of factors.
  *
- * A step is a row of halves in a staged tile: what its side of the form is multiplied by, then the columns. Differences
- * are counted from the middle of a group's points; a group whose points lie farther from it than `spread`, so that
- * cancellation would cost too much, is done without matrix units. */
+ * A step is a row of halves in a staged tile: the factors of its side of the form, then the columns. Differences are
+ * relative to the centre of the points of a group; a group with points farther from it than `spread`, so that
+ * cancellation would cost too much accuracy, is computed without matrix units. */
 #ifndef ATN_LOWER_MATRIX_H
 #define ATN_LOWER_MATRIX_H
 
@@ -15,13 +16,13 @@ enum {
     MATRIX_ROWS = 16, /* points of a product */
     MATRIX_STEPS = 16,
     MATRIX_COLUMNS = 8,
-    MATRIX_DEPTH = 16, /* products of halves that one instruction adds up */
+    MATRIX_DEPTH = 16, /* products of halves that one instruction accumulates */
     MATRIX_MOST_SLOTS = 32,
     MATRIX_MOST_COLUMNS = 32,
-    MATRIX_SAMPLES = 8 /* points whose mean is the middle of a group */
+    MATRIX_SAMPLES = 8 /* points whose mean is the centre of a group */
 };
 
-/* Half of a factor: 0 the higher one, 1 what it leaves. */
+/* Half of a factor: 0 the high part, 1 the remainder. */
 typedef struct matrix_slot {
     int32_t term;
     int32_t part[ATN_FORM_SIDES];
@@ -37,19 +38,19 @@ typedef struct lower_matrix {
     matrix_slot slot[MATRIX_MOST_SLOTS];
     matrix_column column[MATRIX_MOST_COLUMNS];
     int32_t column_weight[MATRIX_MOST_COLUMNS / MATRIX_COLUMNS]; /* per product: the weight that it multiplies */
-    int32_t step_words, point_words; /* of 4 bytes, from row to row of a tile: rows of 8 do not meet in its banks */
+    int32_t step_words, point_words; /* row pitch of a tile, in 4-byte words: 8 rows are in different banks */
     int32_t parts;                   /* of a weight */
 } lower_matrix;
 
-/* False, with the reason, where the graph has no such form or the variant does not fit it. */
+/* False, with the reason, if the graph has no such form or the variant does not fit it. */
 bool lower_find_matrix(const atn_graph *g, const atn_variant *v, lower_matrix *out, const char **why_not);
-/* Is every weight 2 to the form, and nothing else? */
+/* Is every weight 2 to the power of the form, and nothing else? */
 bool lower_matrix_is_plain(const atn_graph *g, const atn_bilinear *form);
 double lower_matrix_spread(const atn_variant *v); /* see above */
 void lower_print_matrix(const atn_graph *g, const lower_matrix *m, atn_text *out);
 
-/* What a factor of one side alone is divided by, so that squares fit into halves, and multiplied by again; how far from
- * the middle of its group a value counts. */
+/* The scale by which a factor that belongs to one side only is divided, so that squares fit into halves, and multiplied
+ * again; and the largest distance from the centre of the group. */
 #define MATRIX_SCALE    16.0
 #define MATRIX_FARTHEST 512.0
 

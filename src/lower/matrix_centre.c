@@ -1,7 +1,7 @@
-/* The middle of a group's points, from which differences are counted. */
+/* The centre of the points of a group, to which differences are relative. */
 #include "lower/matrix_state.h"
 
-/* The mean of some of the group's points, as the value a difference is counted from. */
+/* The mean of some points of the group, as the reference value of a difference. */
 static ir_ref middle(matrix *x, atn_value value) {
     lowering *l = x->l;
     dim_state kept = l->dim[x->point];

@@ -1,10 +1,10 @@
-/* Sums of weights on matrix units, as a program: rows of halves for points and steps, products, weights in between, and
- * the sums back to the items that own the points. */
+/* Sums of weights on matrix units, as a program: rows of halves for points and steps, products, the weights between
+ * them, and the transfer of the sums to the items that own the points. */
 #include "lower/matrix_state.h"
 
 static const double LARGEST_HALF = 65504;
 
-/* What an item knows of a step before its row is made. */
+/* What an item knows about a step before its row is generated. */
 typedef struct step_values {
     ir_ref atom[ATN_FORM_ATOMS], factor[ATN_MAX_ACCS];
     ir_ref inside;
@@ -16,8 +16,8 @@ static ir_ref within(lowering *l, ir_ref a, double most) {
     return OP(ATN_OP_MAX, OP(ATN_OP_MIN, a, number(l, most)), number(l, -most));
 }
 
-/* Much local memory comes with the launch: a source may declare no more than 48 KiB, of which tiles of a group that is
- * done without matrix units want some. */
+/* Large local memory is requested at launch: source code may declare no more than 48 KiB, some of which is needed by
+ * the tiles of a group that is computed without matrix units. */
 static int32_t add_tile(lowering *l, const char *name, atn_type type, int64_t elements, bool dynamic) {
     ir_stage *stage = &l->p->stage[l->stage];
     if (stage->n_tiles == (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
@@ -37,7 +37,7 @@ static void store_tile(lowering *l, int32_t tile, ir_ref at, ir_ref value) {
 
 /* ---- the form's values ---- */
 
-/* The value of a centred atom, counted from the middle of the group's points. */
+/* The value of a centred atom, relative to the centre of the points of the group. */
 static ir_ref centred(const matrix *x, int32_t atom, ir_ref value) {
     lowering *l = x->l;
     if (x->centre[atom] < 0) return value;
@@ -45,12 +45,12 @@ static ir_ref centred(const matrix *x, int32_t atom, ir_ref value) {
     return ir_declare(l->p, l->block, "centred", within(l, from, MATRIX_FARTHEST));
 }
 
-/* Products of the atoms of one side, added up; `alone` ones count the coefficients. */
+/* Products of the atoms of one side, summed; `alone` terms include the coefficients. */
 static ir_ref factor_of(const matrix *x, const atn_form_term *term, int32_t side, const ir_ref atom[]) {
     lowering *l = x->l;
     const atn_bilinear *f = &x->m.form;
     if (term->alone >= 0 && term->alone != side) return number(l, MATRIX_SCALE);
-    bool shared = term->alone < 0 && side == ATN_FORM_POINT; /* one product; coefficients are the other side's */
+    bool shared = term->alone < 0 && side == ATN_FORM_POINT; /* one product; coefficients belong to the other side */
     ir_ref sum = -1;
     for (int32_t k = 0; k < (shared ? 1 : term->count); ++k) {
         const atn_form_monomial *m = &f->monomial[term->first + k];
@@ -63,14 +63,14 @@ static ir_ref factor_of(const matrix *x, const atn_form_term *term, int32_t side
     return ir_declare(l->p, l->block, "factor", within(l, sum, LARGEST_HALF));
 }
 
-/* Part 0 is rounded when it is packed; part 1 is what that leaves. */
+/* Part 0 is rounded when it is packed; part 1 is the remainder. */
 static void part_in_two(lowering *l, ir_ref value, ir_ref parts[2]) {
     parts[0] = value;
     parts[1] =
         ir_declare(l->p, l->block, "rest", OP(ATN_OP_SUB, value, matrix_call(l, IR_CALL_AS_HALF, ATN_SP, value, -1)));
 }
 
-/* The slots of one side, two to a word. */
+/* The slots of one side, two per word. */
 static void slot_words(const matrix *x, int32_t side, const ir_ref atom[], ir_ref words[]) {
     lowering *l = x->l;
     ir_ref parts[ATN_FORM_TERMS][2];
@@ -102,7 +102,7 @@ static ir_ref local_row(const matrix *x, place at) {
     return ir_add_integer(x->l->p, x->l->dim[x->point].local, lower_offset(x->l, x->point, at));
 }
 
-/* Rows of halves of the group's points, by the items that own them. */
+/* Rows of halves of the points of the group, written by the items that own them. */
 static void lay_points(matrix *x) {
     lowering *l = x->l;
     const atn_bilinear *f = &x->m.form;
@@ -118,7 +118,7 @@ static void lay_points(matrix *x) {
     ir_barrier(l->p, l->block);
 }
 
-/* Left operands: of each 16 points of the warp, and each 16 slots, four matrices. */
+/* Left operands: four matrices per 16 points of the warp and 16 slots. */
 static void load_points(matrix *x) {
     lowering *l = x->l;
     atn_lowered *p = l->p;
@@ -144,7 +144,7 @@ static void bind_to(matrix *x, int32_t dim, ir_ref at) {
     x->l->bound |= 1u << dim;
 }
 
-/* Steps of a list are counted through all of its places. */
+/* Steps of a list are numbered through all of its places. */
 static void bind_step(matrix *x, ir_ref at) {
     lowering *l = x->l;
     if (x->list < 0) {
@@ -169,7 +169,7 @@ static void unbind_step(matrix *x) {
     unbind(x, x->list);
 }
 
-/* Reads what belongs to step `at`; one behind the range is like its last, and counts nothing. */
+/* Reads the data of step `at`; a step beyond the range is like the last one, with weight zero. */
 static step_values read_step(matrix *x, ir_ref at, ir_ref to) {
     lowering *l = x->l;
     const atn_bilinear *f = &x->m.form;
@@ -185,7 +185,7 @@ static step_values read_step(matrix *x, ir_ref at, ir_ref to) {
     return v;
 }
 
-/* The row of a step into the tile. */
+/* Stores the row of a step in the tile. */
 static void lay_step(matrix *x, const step_values *v, ir_ref row) {
     lowering *l = x->l;
     const atn_bilinear *f = &x->m.form;
@@ -253,13 +253,13 @@ static int32_t declare_sums(lowering *l, const char *name) {
     return first;
 }
 
-/* Of four times two exponentials: go these by polynomial, both at a time? */
+/* Of four times two exponentials: are these computed by polynomial, both at once? */
 static bool is_packed(const lowering *l, int32_t two) {
     return l->v.packed && (two + 1) * l->v.mix / 8 != two * l->v.mix / 8;
 }
 
-/* A weight at eight pairs of a lane's, from the form there. Some of the exponentials go by polynomial, so that the
- * units for either are busy. */
+/* One weight at eight pairs of a lane, from the form there. Some of the exponentials are computed by polynomial, so
+ * that both kinds of units are busy. */
 static void weights_of(matrix *x, int32_t weight, const int32_t form[2], ir_ref value[8]) {
     lowering *l = x->l;
     const atn_node *node = &l->g->values[x->m.form.form];
@@ -279,7 +279,7 @@ static void weights_of(matrix *x, int32_t weight, const int32_t form[2], ir_ref 
     }
 }
 
-/* As left operands: the lanes hold pairs where the next product wants them. */
+/* As left operands: the lanes already hold pairs where the next product needs them. */
 static void pack_weights(const matrix *x, const ir_ref value[8], ir_ref words[2][4]) {
     lowering *l = x->l;
     for (int32_t k = 0; k < 4; ++k) {
@@ -327,7 +327,7 @@ static void block_of_steps(matrix *x, ir_ref first) {
     }
 }
 
-/* A whole tile; rows behind the range are zeros. `half`: where it begins, in words. */
+/* A whole tile; rows beyond the range are zeros. `half`: where it begins, in words. */
 static void multiply_tile(matrix *x, ir_ref half) {
     lowering *l = x->l;
     int32_t variable = ir_new_variable(l->p, "step", IR_ADDRESS, 1, true);
@@ -342,7 +342,7 @@ static void multiply_tile(matrix *x, ir_ref half) {
            body);
 }
 
-/* Filled, waited for, worked through, waited for. */
+/* Fill, wait, process, wait. */
 static void tiles_in_turn(matrix *x, ir_ref from, ir_ref to) {
     lowering *l = x->l;
     int32_t variable = ir_new_variable(l->p, "tile_start", IR_ADDRESS, 1, true);
@@ -356,8 +356,8 @@ static void tiles_in_turn(matrix *x, ir_ref from, ir_ref to) {
     ir_for(l->p, outer, variable, from, to, l->v.q[0].tile, 1, body);
 }
 
-/* The next tile's elements are read before the present one is worked through, and laid into the other half behind it.
- */
+/* The elements of the next tile are read before the current one is processed, and stored in the other buffer
+ * afterwards. */
 static void tiles_ahead(matrix *x, ir_ref from, ir_ref to) {
     lowering *l = x->l;
     atn_lowered *p = l->p;
@@ -420,7 +420,7 @@ static void place_lanes(matrix *x) {
 #undef OF
 }
 
-/* Sums from the lanes that hold them to the items that own the points. */
+/* Transfers sums from the lanes that hold them to the items that own the points. */
 static void hand_over(matrix *x) {
     lowering *l = x->l;
     atn_lowered *p = l->p;
@@ -525,7 +525,7 @@ void lower_group_matrix(lowering *l) {
     atn_variant full = l->v, plain = full;
     plain.matrix = ATN_MATRIX_OFF;
     plain.mix = 0;
-    if (x.list >= 0) plain.stage = plain.q[0].tile = 0; /* a tile is of steps here, not of places of the list */
+    if (x.list >= 0) plain.stage = plain.q[0].tile = 0; /* a tile consists of steps here, not of places of the list */
     lower_enter(l, plain);
     l->block = &apart;
     lower_group(l);

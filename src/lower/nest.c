@@ -1,5 +1,5 @@
-/* The nest around everything: groups over tiles of points, the sequence of steps within a group, and on the host the
- * choice between the interior of the points (vectors, registers, no tests) and their edge (plain). */
+/* The outermost nest: groups over tiles of points, the sequence of steps within a group, and on the host the choice
+ * between the interior of the points (vectors, registers, no tests) and their edge (plain code). */
 #include "lower/lowering.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static void epilogue(lowering *l) {
         lower_writes(l, l->g->blocks[0].n_accs > 0 ? -1 : 0, 0, ir_and(l->p, last, first_lane(l)));
         return;
     }
-    if (l->split >= 0) return; /* comes after the partial results are joined */
+    if (l->split >= 0) return; /* follows after the partial results are combined */
     if (l->g->blocks[0].n_accs > 0)
         lower_writes(l, -1, 0, first_lane(l));
     else if (l->write)
@@ -59,7 +59,7 @@ void lower_group(lowering *l) {
 
 /* ---- the edge, on the host ---- */
 
-/* From where to where the points of one row are left, before (part 0) and behind (part 1) the tile that is done. */
+/* The remaining points of one row, before (part 0) and after (part 1) the tile that has been computed. */
 static void edge_part(lowering *l, ir_ref part, ir_ref covered, ir_ref tile, const ir_ref range[2], ir_ref *from,
                       ir_ref *to) {
     atn_lowered *p = l->p;
@@ -76,7 +76,7 @@ void lower_edge(lowering *l, ir_ref done, const ir_ref tile[ATN_MAX_RANK]) {
     atn_lowered *p = l->p;
     atn_variant full = l->v;
     ir_block point = IR_EMPTY, parts = IR_EMPTY, rows[ATN_MAX_RANK],
-             *outer = l->block; /* rows[d]: what a loop over d does */
+             *outer = l->block; /* rows[d]: the body of a loop over d */
     ir_ref start[ATN_MAX_RANK], range[ATN_MAX_RANK][2], from, to, covered = done;
     int32_t variable[ATN_MAX_RANK], points = l->cuts.n_points, part = ir_new_variable(p, "part", IR_ADDRESS, 1, true);
     size_t mark = lower_mark(l);
@@ -115,7 +115,7 @@ void lower_edge(lowering *l, ir_ref done, const ir_ref tile[ATN_MAX_RANK]) {
     lower_enter(l, full);
 }
 
-/* Lowest or highest value of a form over a tile of the points and the whole of the reduced ranges. */
+/* Lowest or highest value of a form over a tile of the points and over all of the reduced ranges. */
 static ir_ref bound_of(lowering *l, const atn_affine *form, bool high) {
     ir_ref sum = ir_address(l->p, form->constant);
     for (int32_t d = 0; d < l->g->n_dims; ++d) {
@@ -138,7 +138,7 @@ static ir_ref bound_of(lowering *l, const atn_affine *form, bool high) {
 void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high) {
     atn_lowered *p = l->p;
     ir_ref begin = l->begin[d], end = ir_add(p, begin, l->extent[d]);
-    int64_t below = 0, above = 0; /* how far reads of constant offset reach beyond a point */
+    int64_t below = 0, above = 0; /* how far reads at constant offsets reach beyond a point */
     for (int32_t k = 0; k < l->g->n_reads; ++k) {
         const atn_read *r = &l->g->reads[k];
         for (int a = 0; a < ATN_MAX_RANK && r->boundary != ATN_EDGE_NONE && r->select[a] >= 0; ++a) {
@@ -152,7 +152,7 @@ void lower_inner_range(lowering *l, int32_t d, ir_ref *low, ir_ref *high) {
     *high = ir_add_integer(p, end, -above);
 }
 
-/* Can it be shown, tile by tile, that reads with a boundary mode stay inside? */
+/* Can it be proven, tile by tile, that reads with a boundary mode stay inside? */
 static bool provable(const lowering *l) {
     for (int32_t k = 0; k < l->g->n_reads; ++k) {
         const atn_read *r = &l->g->reads[k];

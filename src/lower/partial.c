@@ -1,8 +1,8 @@
-/* Partial results: kept per point and split in the scratch, joined in a fixed order at the end; and init, applied once.
- */
+/* Partial results: kept per point and split in scratch memory, combined in a fixed order at the end; and init, applied
+ * once. */
 #include "lower/loops.h"
 
-/* Makes RESULT nodes of the block known at a place. */
+/* Makes RESULT nodes of the block available at a place. */
 void loops_keep_results(lowering *l, int32_t block, place at, ir_ref value[][2]) {
     const atn_block *b = &l->g->blocks[block];
     for (atn_value v = 0; v < l->g->n_values; ++v) {
@@ -16,7 +16,7 @@ void loops_keep_results(lowering *l, int32_t block, place at, ir_ref value[][2])
     }
 }
 
-/* init, applied once: init joined with all the rest. */
+/* init, applied once: init combined with the accumulated result. */
 void loops_apply_init(lowering *l, int32_t block, place at, ir_ref value[][2]) {
     const atn_block *b = &l->g->blocks[block];
     if (b->acc[0].join == ATN_JOIN_CUSTOM || b->acc[0].join == ATN_JOIN_ORDERED) return; /* they started from it */
@@ -60,7 +60,7 @@ static int32_t number_parts(const atn_block *b) {
     return n;
 }
 
-/* Where words are awaited: those of a part of the range lie together. */
+/* Layout of words that are waited for: those of one part of the range are contiguous. */
 int32_t lower_acc_words(const lowering *l, const atn_acc *acc) {
     return ((int32_t)atn_type_bytes((atn_type)acc_type(l, acc)) + 3) / 4;
 }
@@ -77,7 +77,7 @@ static ir_ref first_word(lowering *l, const atn_block *b, int32_t acc, int32_t p
     return ir_add_integer(l->p, ir_multiply_integer(l->p, split, number_words(l, b)), before);
 }
 
-enum { EMPTY = 0, LEFT = 1 }; /* what a word that is awaited is left with; the one who awaits empties it */
+enum { EMPTY = 0, LEFT = 1 }; /* the state of a word that is waited for; the reader empties it */
 
 static void leave(lowering *l, ir_ref at, int32_t state, ir_ref value) {
     ir_append(l->p, l->block,
@@ -89,7 +89,8 @@ static void leave(lowering *l, ir_ref at, int32_t state, ir_ref value) {
                              .other = -1});
 }
 
-/* All that a group left, and its place empty again. Of several all are looked at before the first is awaited. */
+/* Everything a group published, and its slot emptied again. Of several words, all are polled before the first is waited
+ * for. */
 static void await(lowering *l, const atn_block *b, ir_ref split, ir_ref out[][2]) {
     ir_ref at[ATN_MAX_ACCS][2], seen[ATN_MAX_ACCS][2];
     ir_clear(at, sizeof at);
@@ -111,7 +112,7 @@ static void await(lowering *l, const atn_block *b, ir_ref split, ir_ref out[][2]
         }
 }
 
-/* Leaves this split's results in the scratch; done by the first lane of a point that is inside. */
+/* Stores the results of this split in scratch memory; done by the first lane of a point that is inside. */
 static void store_at(lowering *l, const atn_block *b, place at, ir_ref value[][2]) {
     ir_block body = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
@@ -156,7 +157,7 @@ static void store_at(lowering *l, const atn_block *b, place at, ir_ref value[][2
     }
 }
 
-/* Results that do not depend on all of the points are left for every register of theirs all the same. */
+/* Results that do not depend on all dimensions of the points are nevertheless stored for every register of them. */
 void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value[][2]) {
     uint32_t others = l->cuts.points & ~loops_result_dims(l, b);
     for (int32_t k = 0; k < b->n_accs; ++k)

@@ -1,4 +1,4 @@
-/* Places, and the memory of what was made at them: a hash of chains on a stack, so that scopes end as they began. */
+/* Places, and the record of what was computed at them: hash chains on a stack, so that scopes end in reverse order. */
 #include "lower/lowering.h"
 
 #include "base/memory.h"

@@ -1,7 +1,7 @@
-/* Points bound to generated indices: the sequence of steps within a group, and this item's place in each. */
+/* Points bound to generated indices: the sequence of steps within a group, and the place of this item in each. */
 #include "lower/lowering.h"
 
-/* This item's lane along a dimension of the points: lanes of q are the fastest, then p0, p1, p2. */
+/* Lane of this item along a dimension of the points: lanes of q are the fastest, then p0, p1, p2. */
 static ir_ref point_lane(lowering *l, int32_t d) {
     if (l->item < 0 || l->v.p[d].lanes == 1) return ir_address(l->p, 0);
     int64_t faster = l->cuts.lanes_q;

@@ -1,4 +1,4 @@
-/* A program's life and its dialect-free printing, for people who want to see what the passes made. */
+/* The life cycle of a program, and its dialect-independent printout, which shows what the passes generated. */
 #include "lower/program.h"
 
 #include "base/memory.h"
@@ -18,7 +18,7 @@ void atn_lowered_free(atn_lowered *program) {
     atn_free(ctx, program);
 }
 
-/* Tiles of a scan whose groups look back; 0: it is no such scan. */
+/* Tiles of a scan whose groups look back; 0: it is not such a scan. */
 static int64_t tiles_of(const atn_lowered *program, const atn_extent *extent) {
     int64_t steps = program->n_stages > 0 ? program->stage[0].over_steps : 0;
     return steps == 0 ? 0 : extent->range <= steps ? 1 : (extent->range - 1) / steps + 1;
@@ -26,7 +26,7 @@ static int64_t tiles_of(const atn_lowered *program, const atn_extent *extent) {
 
 int64_t atn_lowered_splits(const atn_lowered *program, const atn_extent *extent) {
     int64_t tiles = tiles_of(program, extent), splits = atn_variant_splits(&program->variant);
-    return tiles == 0 ? splits : tiles + tiles / splits + 1; /* what each window begins with, too */
+    return tiles == 0 ? splits : tiles + tiles / splits + 1; /* including the initial value of each window */
 }
 
 int64_t atn_lowered_groups(const atn_lowered *program, int32_t stage, const atn_extent *extent) {

@@ -1,5 +1,5 @@
-/* Reads: how one becomes loads; gathers with their guards, vectors where elements lie side by side, several steps at
- * once. Selectors are values, and values read: the other half is value.c. */
+/* Reads: how one becomes loads; gathers with their guards, vectors where elements are contiguous, several steps at
+ * once. Selectors are values, and values contain reads: the other half is value.c. */
 #include "lower/element.h"
 
 lower_at lower_select(lowering *l, const atn_value select[ATN_MAX_RANK], place at, bool validated) {
@@ -9,14 +9,14 @@ lower_at lower_select(lowering *l, const atn_value select[ATN_MAX_RANK], place a
     return where;
 }
 
-/* What a selector is made of, before it is widened to an index. */
+/* The value of a selector, before it is widened to an index. */
 static atn_value narrow(const atn_graph *g, atn_value value) {
     while (value >= 0 && g->values[value].op == ATN_OP_CAST && g->values[value].type == ATN_INDEX)
         value = g->values[value].arg[0];
     return value;
 }
 
-/* What a computed selector is made of, once for all lanes; what is read only to select is read where it is used. */
+/* The value of a computed selector, once for all lanes; what is read only to select is read where it is used. */
 static void make_selector(lowering *l, atn_value select, place at) {
     if (select < 0) return;
     atn_affine form = atn_affine_of(l->g, select);
@@ -25,7 +25,7 @@ static void make_selector(lowering *l, atn_value select, place at) {
     lower_value_named(l, value, at);
 }
 
-/* Where a gather along a row looks, as a vector of INT32, made once; -1: it is no such gather. */
+/* The positions of a gather along a row, as a vector of INT32, computed once; -1: it is not such a gather. */
 static ir_ref places(lowering *l, const atn_read *read, place at) {
     const atn_object *object = &l->g->objects[read->object];
     atn_value value = narrow(l->g, read->select[0]);
@@ -51,7 +51,7 @@ static bool is_written(const atn_graph *g, int32_t object) {
     return false;
 }
 
-/* An element of an array that is updated in place: zero for points that were put back inside. */
+/* An element of an array that is updated in place: zero for points that were clamped back inside. */
 static ir_ref own_element(lowering *l, const atn_node *node, place at, ir_ref value) {
     ir_ref mine = lower_inside_points(l, node->dims, at);
     int32_t type = ir_type_of(l->p, value);
@@ -80,7 +80,7 @@ static int32_t read_elements(const lowering *l, const atn_read *read, int32_t *d
     return lower_moved_at_once(l, read->select, l->g->objects[read->object].type, false, dim);
 }
 
-/* Where an item keeps what it reads from a register on. */
+/* Where an item keeps what it reads, from a register on. */
 static ir_ref kept_at(lowering *l, int32_t r, int32_t wide) {
     ir_ref at = ir_multiply_integer(l->p, l->item, wide);
     return ir_add_integer(l->p, at, (int64_t)((l->kept.first + r) / wide) * l->cuts.items * wide);
@@ -133,7 +133,7 @@ static ir_ref load_at_once(lowering *l, int32_t read, place first, int32_t dim, 
     return lower_load_wide(l, r->object, lower_select(l, r->select, first, true), wide);
 }
 
-/* Such a read, made once for all of its elements, each a lane; -1: it is none. */
+/* Such a read, performed once for all of its elements, each in a lane; -1: it is not such a read. */
 static ir_ref read_at_once(lowering *l, const atn_node *node, place at) {
     const atn_read *read = &l->g->reads[node->index];
     int32_t d, wide = read_elements(l, read, &d);

@@ -1,12 +1,12 @@
-/* Reductions: a block's accumulators, what one step of its loops does, and the end, where registers, the tail, lanes of
- * a vector and items of a group are joined. */
+/* Reductions: the accumulators of a block, the body of one step of its loops, and the end, where registers, the tail,
+ * vector lanes and items of a group are combined. */
 #include "lower/loops.h"
 
 int32_t *loops_slot(const loops *o, int32_t place_index, int32_t set, int32_t k, int32_t part) {
     return &o->variable[((place_index * o->r.sets + set) * ATN_MAX_ACCS + k) * 2 + part];
 }
 
-/* This item's lane along each dimension: q0 is the fastest. */
+/* Lane of this item along each dimension: q0 is the fastest. */
 static void spread_lanes(loops *o) {
     lowering *l = o->l;
     int64_t faster = 1, slower = 1;
@@ -38,14 +38,14 @@ loops loops_open(lowering *l, int32_t block) {
     return o;
 }
 
-/* Lanes of the vector that an accumulator is: along a point's dimension always, along q in the main loop only. */
+/* Width of the vector that an accumulator is: along a dimension of the points always, along q in the main loop only. */
 int32_t loops_acc_width(const loops *o, int32_t set) {
     const lowering *l = o->l;
     if (l->vec_dim >= 0 && (o->r.dims >> l->vec_dim & 1)) return l->dim[l->vec_dim].vec;
     return set < o->r.q[0].regs ? o->r.q[0].vec : 1;
 }
 
-/* ---- sums whose tiles are added up in halves ---- */
+/* ---- sums whose tiles are accumulated in halves ---- */
 
 static ir_ref zero_half(const loops *o, int32_t set) {
     return ir_splat(o->l->p, ir_number(o->l->p, ATN_HP, 0), loops_acc_width(o, set));
@@ -75,7 +75,7 @@ void loops_end_run(loops *o) {
             }
 }
 
-/* ---- what is the same for all steps ---- */
+/* ---- values that are the same for all steps ---- */
 
 void loops_hoist(lowering *l, const atn_block *b) {
     for (int32_t k = 0; k < b->n_accs; ++k) {
@@ -87,13 +87,13 @@ void loops_hoist(lowering *l, const atn_block *b) {
 
 /* ---- one step ---- */
 
-/* gcc 12 joins whole numbers in several accumulators wrongly where it makes one vector of them. So it may not see what
- * becomes of them; vectors of our own are as fast as those would be. */
+/* gcc 12 miscompiles reductions of integers in several accumulators when it vectorises them. Their values are therefore
+ * hidden from it; explicit vectors are as fast as the compiler's would be. */
 static bool is_hidden(const loops *o, const atn_acc *acc, int32_t width) {
     return o->l->host && width == 1 && o->r.q[0].regs > 1 && atn_type_is_integer(acc->type);
 }
 
-/* acc = acc joined with what this step contributes, at one place. */
+/* acc = acc combined with the contribution of this step, at one place. */
 static void accumulate(loops *o, int32_t place_index, int32_t set, place at) {
     lowering *l = o->l;
     const atn_block *b = o->b;
@@ -132,7 +132,7 @@ static void accumulate(loops *o, int32_t place_index, int32_t set, place at) {
                           .kind = IR_HIDE, .index = -1, .value = left[k][0], .limit = -1, .body = -1, .other = -1});
 }
 
-/* Everything that happens at one step of the loop: nested blocks, accumulation, writes. */
+/* Everything that happens in one step of the loop: nested blocks, accumulation, writes. */
 void loops_step(loops *o, bool in_tail) {
     lowering *l = o->l;
     int32_t q0 = o->b->dim[0];
@@ -154,7 +154,7 @@ void loops_step(loops *o, bool in_tail) {
     l->done = before;
 }
 
-/* What is joined at one place, in order: each lane of each register, then the tails. */
+/* What is combined at one place, in order: each lane of each register, then the tails. */
 static void read_leaf(const loops *o, int32_t n, int32_t leaf, ir_ref value[][2]) {
     int32_t lanes = o->r.q[0].vec > 1 ? o->r.q[0].vec : 1, in_vectors = lanes > 1 ? o->r.q[0].regs * lanes : 0;
     int32_t set = leaf < in_vectors ? leaf / lanes : leaf - in_vectors + in_vectors / lanes;
@@ -165,7 +165,7 @@ static void read_leaf(const loops *o, int32_t n, int32_t leaf, ir_ref value[][2]
         }
 }
 
-/* In pairs of pairs: a chain would wait for each step of it. */
+/* In pairs of pairs: in a chain, each step would wait for the previous one. */
 static void join_leaves(const loops *o, int32_t n, int32_t from, int32_t count, ir_ref value[][2]) {
     lowering *l = o->l;
     if (count == 1) {
@@ -183,7 +183,8 @@ static void join_leaves(const loops *o, int32_t n, int32_t from, int32_t count, 
             value[k][part] = ir_declare(l->p, l->block, "sum", joined[k][part]);
 }
 
-/* Joins registers and the tail, lanes of the vector, items; then either the result is there or a partial is left. */
+/* Combines registers and the tail, vector lanes, items; then either the result is available or a partial result is
+ * stored. */
 void loops_conclude(loops *o) {
     lowering *l = o->l;
     place at = PLACE_ORIGIN;

@@ -27,7 +27,7 @@ uint32_t lower_result_dims(const atn_graph *g, const atn_block *b, uint32_t boun
     return mask & ~own & bound;
 }
 
-/* On the host the sequence of a group may run inside the tiles of a range that all of its points have in common. */
+/* On the host, the sequence of a group may run inside the tiles of a range that all of its points share. */
 static bool rests(const lower_scene *c, int32_t block) {
     const atn_block *b = &c->g->blocks[block];
     bool sequence = false;
@@ -65,10 +65,10 @@ lower_reduction lower_find_reduction(const lower_scene *c, int32_t block) {
     bool cut = r.outermost && !r.ordered;
     for (int32_t k = 0; k < ATN_MAX_RANK; ++k) r.q[k] = cut && (k == 0 || k < b->rank) ? c->v->q[k] : LOWER_PLAIN;
     for (int32_t k = b->rank > 0 ? b->rank : 1; k < ATN_MAX_RANK && cut; ++k)
-        r.q[0].lanes *= c->v->q[k].lanes; /* along what another block has, and this one has not */
+        r.q[0].lanes *= c->v->q[k].lanes; /* along dimensions of other blocks that this one does not have */
     if (c->host || c->v->stage > 0 || atn_graph_has_scan(c->g)) r.q[0].pack = 1;
     r.rests = r.outermost && rests(c, block);
-    r.runs = r.outermost && c->v->half == 2 && r.q[0].tile > 0; /* what is left of the points has no tiles */
+    r.runs = r.outermost && c->v->half == 2 && r.q[0].tile > 0; /* the remaining points have no tiles */
     r.tail = r.q[0].vec > 1 || r.q[0].regs > 1;
     r.sets = r.q[0].regs + r.tail;
     r.leaves = r.sets + (r.q[0].vec > 1 ? r.q[0].regs * (r.q[0].vec - 1) : 0);
@@ -88,7 +88,7 @@ void lower_print_reduction(const atn_graph *g, const lower_reduction *r, atn_tex
     atn_text_printf(out, "%s: %d accumulator%s", b->name, r->n_accs, r->n_accs == 1 ? "" : "s");
     for (int32_t k = 0; k < r->n_accs; ++k)
         atn_text_printf(out, "%s%s", k ? ", " : " of ", atn_type_name((atn_type)r->type[k]));
-    atn_text_add(out, r->dims ? ", apart for" : ", one result");
+    atn_text_add(out, r->dims ? ", separate for" : ", one result");
     for (int32_t d = 0; d < g->n_dims; ++d)
         if (r->dims >> d & 1) atn_text_printf(out, " %s.i(%d)", g->blocks[g->dims[d].block].name, g->dims[d].axis);
     atn_text_printf(out, "%s\n", r->ordered ? "; in order" : "");
@@ -96,16 +96,18 @@ void lower_print_reduction(const atn_graph *g, const lower_reduction *r, atn_tex
         const atn_cut *q = &r->q[k];
         atn_text_printf(out, "  q%d: %d items, %d registers of %d lanes", k, q->lanes, q->regs, q->vec);
         if (q->tile > 0) atn_text_printf(out, ", tiles of %d", q->tile);
-        if (q->unroll > 1) atn_text_printf(out, ", %d steps written out", q->unroll);
+        if (q->unroll > 1) atn_text_printf(out, ", unrolled by %d", q->unroll);
         atn_text_add(out, "\n");
     }
-    atn_text_printf(out, "  joined: %d at a place%s", r->leaves, r->tail ? ", the tail among them" : "");
+    atn_text_printf(out, "  combined: %d per place%s", r->leaves, r->tail ? ", including the tail" : "");
     if (r->items > 1) atn_text_printf(out, "; over %d items", r->items);
     if (r->parts > 1) atn_text_printf(out, "; over %d parts %s", r->parts, MEETINGS[r->meeting]);
-    atn_text_add(out, r->rests ? "; at rest between tiles\n" : r->runs ? "; tiles in halves\n" : "\n");
+    atn_text_add(out, r->rests  ? "; accumulators stored between tiles\n"
+                      : r->runs ? "; tiles summed in halves\n"
+                                : "\n");
 }
 
-/* Does the variant take the steps of a block strictly one after the other? Nested blocks always are. */
+/* Does the variant process the steps of a block strictly one after the other? Nested blocks always do. */
 static bool is_in_order(const atn_graph *g, int32_t block, const atn_variant *v) {
     return !atn_block_is_outermost(g, block) ||
            (v->q[0].vec == 1 && v->q[0].regs == 1 && lower_cut(g, v).lanes_q == 1 && atn_variant_splits(v) == 1);

@@ -1,5 +1,5 @@
-/* Accumulators at rest: on the host the sequence of a group runs inside its tiles, so that one packed panel serves all
- * of it; between tiles the accumulators lie in a tile of their own. */
+/* Accumulators at rest: on the host, the sequence of a group runs inside its tiles, so that one packed panel serves all
+ * of it; between tiles, the accumulators are stored in a tile of their own. */
 #include "lower/loops.h"
 
 typedef struct resting {
@@ -60,7 +60,7 @@ static void lay_down(loops *o, int32_t n, int32_t k, int32_t part) {
                              .other = -1});
 }
 
-/* Behind the last tile: results, and what is made of them. Tiles are not for those reads. */
+/* After the last tile: results, and what is computed from them. Those reads do not use tiles. */
 static void finish(resting *r) {
     lowering *l = r->o->l;
     int32_t tiles = l->staged.count;
@@ -72,7 +72,7 @@ static void finish(resting *r) {
     l->staged.count = tiles;
 }
 
-/* One step of the sequence in one tile: its first begins anew, its last ends with results. */
+/* One step of the sequence in one tile: the first initialises, the last produces results. */
 static void rest_step(lowering *l, void *data) {
     resting *r = data;
     loops *o = r->o;
@@ -105,7 +105,7 @@ static void rest_tile(loops *o, ir_ref start, ir_ref to) {
     lower_each_step(o->l, rest_step, r);
 }
 
-/* A tile that was moved back begins with points of the group before: whole steps of them are left out. */
+/* A tile that was moved back begins with points of the previous group: whole steps of them are skipped. */
 static void skip_steps(lowering *l) {
     atn_lowered *p = l->p;
     l->skips = l->own != NULL;
@@ -128,7 +128,8 @@ void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) 
     for (int32_t k = 0; k < o.b->n_accs; ++k)
         for (int32_t part = 0; part < acc_parts(&o.b->acc[k]); ++part) {
             if (stage->n_tiles == (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
-                lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more accumulators than a group has tiles for", l->g->name);
+                lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: too many accumulators for the local buffers of a group",
+                           l->g->name);
                 return;
             }
             o.rest[k][part] = stage->n_tiles;

@@ -1,13 +1,13 @@
-/* Scans: a block whose running values are used. One item alone goes step by step. Several items, or several steps at
- * once, take a row of the range each time: every step's own contribution, joined over the items (scan_group.c), then
- * over the registers, then with what was before the row. Where a range is split, a first stage leaves the total of each
- * part, and the second one begins each part with those before it; or there is one stage, whose groups look back
- * (scan_look.c). Joins are associative; the earlier side is left. */
+/* Scans: a block whose running values are used. A single item proceeds step by step. Several items, or several steps at
+ * once, process one row of the range at a time: the contribution of every step, combined over the items (scan_group.c),
+ * then over the registers, then with the value before the row. If a range is split, a first stage stores the total of
+ * each part, and the second one starts each part from the totals before it; or there is one stage, whose groups look
+ * back (scan_look.c). Joins are associative; the earlier side is the left one. */
 #include "lower/scan.h"
 
 #include <stdio.h>
 
-/* init, or what has no influence. */
+/* init, or the neutral element. */
 static void first_values(scan *s, scan_accs out) {
     lowering *l = s->l;
     SCAN_EACH(s->b, k, part) {
@@ -18,7 +18,7 @@ static void first_values(scan *s, scan_accs out) {
     }
 }
 
-/* One step: what comes next is what was, with it. */
+/* One step: the next value is the current one combined with its contribution. */
 static void step_alone(scan *s, scan_accs carry, place at, scan_accs next) {
     lowering *l = s->l;
     scan_accs right;
@@ -40,7 +40,7 @@ static void step_alone(scan *s, scan_accs carry, place at, scan_accs next) {
 
 static void copy(scan_accs from, scan_accs to) { memcpy(to, from, sizeof(scan_accs)); }
 
-/* What is before and after the steps of one row: `until` comes before the row. Of steps side by side, `upto` are those
+/* The values before and after the steps of one row: `until` precedes the row. For contiguous steps, `upto` holds those
  * of this item up to each. */
 static void row_values(scan *s, int32_t first, int32_t pack, scan_accs until, scan_accs earlier, scan_accs value,
                        scan_accs *upto) {
@@ -63,7 +63,7 @@ static void row_values(scan *s, int32_t first, int32_t pack, scan_accs until, sc
     }
 }
 
-/* Rows of the range: `regs` steps of every item, of which `pack` lie side by side and are joined in order first; the
+/* Rows of the range: `regs` steps of every item, of which `pack` are contiguous and combined first, in order; the
  * others are a row of items apart. */
 static void step_rows(scan *s, scan_accs carry, int32_t regs, int32_t pack, ir_ref limit, scan_accs next) {
     lowering *l = s->l;
@@ -90,7 +90,7 @@ static void step_rows(scan *s, scan_accs carry, int32_t regs, int32_t pack, ir_r
     s->before = before;
     if (l->p->failed) return;
     copy(carry, until);
-    for (int32_t r = 0; r < rows && !l->p->failed; ++r) { /* until: what comes before the row */
+    for (int32_t r = 0; r < rows && !l->p->failed; ++r) { /* until: the value before the row */
         row_values(s, r * pack, pack, until, earlier[r], value[r], upto);
         if (r == 0) {
             copy(total[r], below);
@@ -98,7 +98,7 @@ static void step_rows(scan *s, scan_accs carry, int32_t regs, int32_t pack, ir_r
             scan_join(s, "below", below, total[r], joined);
             copy(joined, below);
         }
-        /* Not after one another: each waits for one row only. */
+        /* Not in a chain: each waits for one row only. */
         scan_join(s, pack > 1 ? "row" : "until", carry, below, until);
         place at = PLACE_ORIGIN;
         at.r[q0] = (int8_t)r;
@@ -107,7 +107,7 @@ static void step_rows(scan *s, scan_accs carry, int32_t regs, int32_t pack, ir_r
     copy(until, next);
 }
 
-/* Binds the range to `rows` steps of each item from `index` on; how many of them lie side by side. */
+/* Binds the range to `rows` steps of each item from `index` on; returns how many of them are contiguous. */
 static int32_t bind(scan *s, ir_ref index, int32_t rows, ir_ref limit) {
     lowering *l = s->l;
     int32_t q0 = s->b->dim[0], wanted = l->v.q[0].pack;
@@ -126,7 +126,7 @@ static int32_t bind(scan *s, ir_ref index, int32_t rows, ir_ref limit) {
     return pack;
 }
 
-/* All that is done in a row, or in one step, from `index` on; carry is a variable. */
+/* Everything that is done in a row, or in one step, from `index` on; carry is a variable. */
 static void body_of(scan *s, scan_accs carry, ir_ref index, int32_t rows, ir_ref limit) {
     lowering *l = s->l;
     size_t mark = lower_mark(l);
@@ -139,7 +139,7 @@ static void body_of(scan *s, scan_accs carry, ir_ref index, int32_t rows, ir_ref
     else
         step_rows(s, carry, rows, pack, limit, next);
     if (l->scan_phase != SCAN_PARTS) lower_writes(l, s->block, l->cuts.points | l->bound, -1);
-    if (!l->p->failed) scan_assign(s, carry, next); /* last: what is before a step is the variable itself */
+    if (!l->p->failed) scan_assign(s, carry, next); /* last: the value before a step is the variable itself */
     l->done = done;
     l->bound = bound;
     l->dim[s->b->dim[0]].bound = false;
@@ -217,7 +217,7 @@ static ir_ref partial(scan *s, int32_t k, int32_t n, ir_ref split) {
         (ir_node){.kind = IR_SCRATCH, .type = acc_type(s->l, &s->b->acc[k]), .width = 1, .arg = {slot, -1, -1}});
 }
 
-/* All parts before this group's, in order: each item takes a few that follow each other, then the items are joined. */
+/* All parts before that of this group, in order: each item takes some consecutive ones, then the items are combined. */
 static void parts_before(scan *s, scan_accs first, scan_accs out) {
     lowering *l = s->l;
     atn_lowered *p = l->p;
@@ -268,7 +268,7 @@ static int32_t slots_of(const atn_block *b) {
 
 bool lower_scans(const lowering *l, int32_t block) {
     if (!atn_block_is_scan(l->g, block)) return false;
-    /* The totals of parts are joined in any order that lanes and vectors like, where the join allows it. */
+    /* The totals of parts are combined in whatever order suits lanes and vectors, if the join allows it. */
     return l->scan_phase != SCAN_PARTS || l->g->blocks[block].acc[0].join == ATN_JOIN_CUSTOM;
 }
 
@@ -292,7 +292,7 @@ void lower_block_scan(lowering *l, int32_t block) {
     if (parts) l->p->scratch_slots = s.slots;
     loops_hoist(l, o.b);
     SCAN_EACH(o.b, k, part) neutral[k][part] = acc_neutral(l, o.b, k, part);
-    if (scan_by_update(o.b)) { /* what ACC means, so a variable */
+    if (scan_by_update(o.b)) { /* the meaning of ACC, therefore a variable */
         scan_variables(&s, "none", neutral, s.neutral);
     } else {
         copy(neutral, s.neutral);

@@ -1,5 +1,5 @@
-/* A scan over the items of a group: within a warp by shuffles, log2 steps up; over several warps by one slot of local
- * memory each; without shuffles, in local memory altogether. All registers of an item share the barriers. */
+/* A scan over the items of a group: within a warp by shuffles in log2 steps; over several warps by one slot of local
+ * memory each; without shuffles, entirely in local memory. All registers of an item share the barriers. */
 #include "lower/scan.h"
 
 static ir_ref shuffle(scan *s, int32_t k, ir_ref value, int32_t how, int32_t integer, int32_t segment) {
@@ -41,7 +41,8 @@ bool scan_group_open(scan *s) {
     if (s->tile_row == 0) return true;
     SCAN_EACH(s->b, k, part) {
         if (stage->n_tiles == (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
-            lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: more accumulators than a group has tiles for", l->g->name);
+            lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: too many accumulators for the local buffers of a group",
+                       l->g->name);
             return false;
         }
         const char *name = atn_arena_printf(&l->p->arena, "scan%d", slot++);
@@ -55,7 +56,7 @@ bool scan_group_open(scan *s) {
     return true;
 }
 
-/* value = value with `other`, which is earlier, where that is one of the group's. */
+/* value = value combined with `other`, which is earlier, if that belongs to the group. */
 static void take(scan *s, ir_ref there, scan_accs value, scan_accs other) {
     lowering *l = s->l;
     scan_accs joined;
@@ -97,7 +98,7 @@ static void one_up(scan *s, ir_ref lane, int32_t segment, scan_accs value, scan_
     }
 }
 
-/* Of the scan's lane: its lane in a warp, or in all lanes where there are fewer, and its warp; -1: there is one. */
+/* Position in the scan: the lane in a warp, or among all lanes if there are fewer, and the warp; -1: there is one. */
 static ir_ref split_lane(scan *s, int32_t segment, ir_ref *warp) {
     atn_lowered *p = s->l->p;
     ir_ref width = ir_address(p, segment);
@@ -108,7 +109,7 @@ static ir_ref split_lane(scan *s, int32_t segment, ir_ref *warp) {
     return lane;
 }
 
-/* Of what the warps left in row r: what those before this one come to, and what all do. */
+/* From what the warps stored in row r: the total of the warps before this one, and the total of all. */
 static void below_and_total(scan *s, int32_t r, ir_ref warp, int32_t warps, scan_accs below, scan_accs total) {
     lowering *l = s->l;
     atn_lowered *p = l->p;
@@ -164,7 +165,7 @@ static void shuffled(scan *s, int32_t rows, scan_accs *value, scan_accs *earlier
     ir_barrier(p, l->block);
 }
 
-/* From this warp's total, through one slot of each warp: that of those before it, and that of all. */
+/* From the total of this warp, through one slot per warp: the total of those before it, and that of all. */
 static void over_warps(scan *s, ir_ref lane, ir_ref warp, int32_t warps, scan_accs below, scan_accs total) {
     lowering *l = s->l;
     atn_lowered *p = l->p;

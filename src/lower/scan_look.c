@@ -1,8 +1,9 @@
-/* A scan in one launch. Groups take tiles in the order they begin in, so that those before a group's have begun and
- * will come to an end. Each leaves the total of its tile T_t. Tiles are in windows of n; W_w is all before window w:
- * W_(w+1) = W_w T_(wn) ... T_(wn+n-1), left by the last tile of window w. A tile t of that window begins with
- * W_w T_(wn) ... T_(t-1), joined by the items of its group. That order depends on the sizes alone: results repeat. Each
- * word of 4 bytes is left together with the number of the launch, in one store: nothing is ever reset or fenced. */
+/* A scan in one launch. Groups take tiles in the order in which they begin, so that the groups before a given one have
+ * started and will finish. Each publishes the total of its tile T_t. Tiles form windows of n; W_w is everything before
+ * window w: W_(w+1) = W_w T_(wn) ... T_(wn+n-1), published by the last tile of window w. A tile t of that window begins
+ * with W_w T_(wn) ... T_(t-1), combined by the items of its group. That order depends on the sizes alone: results are
+ * reproducible. Each word of 4 bytes is stored together with the number of the launch, in one store: nothing is ever
+ * reset or fenced. */
 #include "lower/scan.h"
 
 static int32_t words_of_all(const scan *s) {
@@ -11,7 +12,7 @@ static int32_t words_of_all(const scan *s) {
     return words;
 }
 
-/* Words of the row-th tile, or of what a window begins with, which come behind the tiles. */
+/* Words of the row-th tile, or of the initial value of a window, which are stored after the tiles. */
 static ir_ref first_word(scan *s, ir_ref row) { return ir_multiply_integer(s->l->p, row, words_of_all(s)); }
 
 static ir_ref window_row(scan *s, ir_ref window) {
@@ -49,7 +50,7 @@ static ir_ref is_first_item(scan *s) {
     return ir_operation(s->l->p, ATN_OP_EQ, ATN_B, s->lane, ir_address(s->l->p, 0), -1);
 }
 
-/* mine = mine joined with what is awaited at `row`, where `there`. */
+/* mine = mine combined with what is published at `row`, if `there`. */
 static void join_awaited(scan *s, ir_ref there, ir_ref row, scan_accs mine) {
     lowering *l = s->l;
     scan_accs other, next;
@@ -62,8 +63,9 @@ static void join_awaited(scan *s, ir_ref there, ir_ref row, scan_accs mine) {
     ir_if(l->p, outer, there, body, IR_EMPTY);
 }
 
-/* The first item awaits what is before the window, joins it with `earlier`, those of the window before this tile, and
- * leaves it for the next window at once where this tile is the last: windows wait for each other in a row. */
+/* The first item waits for the value before the window, combines it with `earlier`, the tiles of the window before this
+ * one, and, in the last tile of a window, publishes it for the next window immediately: windows wait for each other in
+ * a chain. */
 static void before_tile(scan *s, ir_ref window, ir_ref last, scan_accs earlier, scan_accs tile, scan_accs out) {
     lowering *l = s->l;
     atn_lowered *p = l->p;
@@ -81,7 +83,8 @@ static void before_tile(scan *s, ir_ref window, ir_ref last, scan_accs earlier, 
     scan_hand_out(s, first, all, out);
 }
 
-/* out = first joined with all tiles before this group's, whose total is `tile`; it is left for others. */
+/* out = first combined with all tiles before that of this group, whose total is `tile`; it is published for other
+ * groups. */
 static void look_back(scan *s, scan_accs first, scan_accs tile, scan_accs out) {
     lowering *l = s->l;
     atn_lowered *p = l->p;
@@ -94,7 +97,7 @@ static void look_back(scan *s, scan_accs first, scan_accs tile, scan_accs out) {
     window = ir_declare(p, l->block, "window", window);
     ir_ref base = ir_declare(p, l->block, "window_from", ir_multiply_integer(p, window, n));
     scan_variables(s, "mine", s->neutral, mine);
-    for (int32_t k = 0; k < each && !p->failed; ++k) { /* those of an item follow each other */
+    for (int32_t k = 0; k < each && !p->failed; ++k) { /* those of an item are consecutive */
         ir_ref row = ir_add_integer(p, ir_add(p, base, ir_multiply_integer(p, s->lane, each)), k);
         row = ir_declare(p, l->block, "row", row);
         join_awaited(s, ir_less(p, row, l->split), row, mine);
@@ -109,7 +112,7 @@ static void look_back(scan *s, scan_accs first, scan_accs tile, scan_accs out) {
 
 /* ---- tiles ---- */
 
-/* Binds the range to a row of this item: a warp has its rows one behind the other. */
+/* Binds the range to a row of this item: the rows of a warp are consecutive. */
 static void bind_row(scan *s, ir_ref from, int32_t row, ir_ref limit) {
     lowering *l = s->l;
     int32_t pack = l->v.q[0].pack, segment = s->lanes < l->warp ? s->lanes : l->warp;
@@ -142,7 +145,7 @@ static void contribution(scan *s, int32_t r, ir_ref limit, scan_accs out) {
     scan_contribution(s, place_of(s, r), valid, out);
 }
 
-/* The total of a row's steps that are this item's. */
+/* The total of the steps of a row that belong to this item. */
 static void row_total(scan *s, ir_ref limit, scan_accs out) {
     scan_accs step, joined;
     lower_children(s->l, s->block);
@@ -154,7 +157,7 @@ static void row_total(scan *s, ir_ref limit, scan_accs out) {
     }
 }
 
-/* What is before and after each of them, where `begin` is before the first; and what is written. */
+/* The values before and after each of them, where `begin` precedes the first; and the writes. */
 static void row_values(scan *s, ir_ref limit, scan_accs begin) {
     lowering *l = s->l;
     scan_accs step, upto, here;
@@ -173,8 +176,8 @@ static void row_values(scan *s, ir_ref limit, scan_accs begin) {
     lower_writes(l, s->block, l->cuts.points | l->bound, -1);
 }
 
-/* All that is done for a tile: totals of its rows, what comes before it, and then its rows once more. Between these
- * registers hold one value for each row; the elements themselves are in local memory (stage=1), or read again. */
+/* Everything that is done for a tile: totals of its rows, the value before it, and then its rows once more. In between,
+ * registers hold one value per row; the elements themselves are in local memory (stage=1), or are read again. */
 static void tile(scan *s, scan_accs carry, ir_ref from, ir_ref limit) {
     lowering *l = s->l;
     int32_t rows = s->regs / l->v.q[0].pack;
@@ -227,7 +230,7 @@ void scan_look(scan *s, scan_accs carry) {
     ir_block full = IR_EMPTY, shorter = IR_EMPTY, some = IR_EMPTY, *outer = l->block;
     l->block = &full;
     tile(s, carry, from, -1);
-    l->block = &some; /* the last one, unless there is nothing at all */
+    l->block = &some; /* the last one, unless the range is empty */
     if (!p->failed) tile(s, carry, from, to);
     l->block = outer;
     ir_if(p, &shorter, ir_less(p, from, to), some, IR_EMPTY);

@@ -1,4 +1,4 @@
-/* Steps of a scan: what one contributes, how two are joined, and running values made known. */
+/* Steps of a scan: the contribution of one, the combination of two, and running values made available. */
 #include "lower/scan.h"
 
 void scan_join(scan *s, const char *name, scan_accs a, scan_accs b, scan_accs out) {

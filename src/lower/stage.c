@@ -17,8 +17,8 @@ int64_t lower_tile_length(const lower_scene *c, int32_t dim) {
     return c->g->dims[dim].axis == 0 ? c->v->q[0].tile : 1;
 }
 
-/* Several items or steps of a group read the same elements: some dimension with more than one point is not the read's.
- */
+/* Several items or steps of a group read the same elements: the read does not depend on some dimension with more than
+ * one point. */
 static bool is_shared(const lower_scene *c, uint32_t dims) {
     for (int32_t k = 0; k < c->cuts->n_points; ++k)
         if (!(dims >> c->cuts->point[k] & 1) && c->cuts->span[k] > 1) return true;
@@ -53,7 +53,7 @@ static bool same_linear(const lower_scene *c, const staged *s, const atn_affine 
     return true;
 }
 
-/* A read without a boundary mode is known to stay inside: any mode will do for it. */
+/* A read without a boundary mode is known to stay inside: it is compatible with any mode. */
 static bool joins_boundary(const staged *s, const atn_read *r) {
     return s->boundary == (int32_t)r->boundary || s->boundary == ATN_EDGE_NONE || r->boundary == ATN_EDGE_NONE;
 }
@@ -68,15 +68,16 @@ static void include(staged *s, int32_t read, const atn_affine form[ATN_MAX_RANK]
     s->reads[s->n_reads++] = read;
 }
 
-/* Elements side by side that an item copies at once. */
+/* Contiguous elements that an item copies at once. */
 static int32_t wide_of(const lower_scene *c, const staged *s) {
     atn_type type = c->g->objects[s->object].type;
     bool plain = (type == ATN_SP || type == ATN_DP || type == ATN_INT32) && s->boundary == ATN_EDGE_NONE;
-    int32_t wide = type == ATN_DP && c->v->wide > 2 ? 2 : c->v->wide; /* 16 bytes at most */
+    int32_t wide = type == ATN_DP && c->v->wide > 2 ? 2 : c->v->wide; /* at most 16 bytes */
     return plain && s->extent[0] % wide == 0 ? wide : 1;
 }
 
-/* On the host each step of a sequence walks through the tile along the other axis: what it needs shall lie together. */
+/* On the host, each step of a sequence walks through the tile along the other axis: what it needs should be contiguous.
+ * */
 static int64_t panel_of(const lower_scene *c, const staged *s) {
     int fast = s->swapped ? 1 : 0;
     int64_t panel = 0;
@@ -126,7 +127,7 @@ void lower_find_staged(const lower_scene *c, int32_t block, lower_staging *out) 
     uint32_t points = c->cuts->points, reduced = 0, tiled = points_only ? 0 : 1u << b->dim[0];
     for (int32_t k = 0; k < b->rank && !points_only; ++k) reduced |= 1u << b->dim[k];
     if (!points_only && (c->v->q[0].tile == 0 || c->cuts->lanes_q > c->v->q[0].lanes)) return;
-    for (int32_t k = 0; k < b->rank && !points_only; ++k) /* a range of its own for each point cannot be shared */
+    for (int32_t k = 0; k < b->rank && !points_only; ++k) /* a range that differs between points cannot be shared */
         if ((c->g->values[c->g->dims[b->dim[k]].begin].dims | c->g->values[c->g->dims[b->dim[k]].end].dims) & points)
             return;
     int32_t counts[MAX_STAGED] = {0};
@@ -155,7 +156,7 @@ void lower_find_staged(const lower_scene *c, int32_t block, lower_staging *out) 
         ++counts[n];
     }
     int32_t kept =
-        0; /* a tile of the points pays where several reads share it, or where neighbours do not read neighbours */
+        0; /* a tile of the points pays off if several reads share it, or if neighbours do not read neighbours */
     for (int32_t n = 0; n < out->count; ++n)
         if (!points_only || counts[n] > 1 || is_across(c, &out->of[n])) out->of[kept++] = out->of[n];
     out->count = kept;
@@ -172,10 +173,10 @@ void lower_print_staged(const atn_graph *g, const lower_staging *staging, atn_te
         if (g->objects[s->object].rank > 2) atn_text_printf(out, " x %lld", (long long)s->extent[2]);
         atn_text_printf(out, " elements%s, lines %lld apart", s->swapped ? ", transposed" : "", (long long)s->pitch);
         if (s->panel) atn_text_printf(out, ", in panels of %lld", (long long)s->panel);
-        atn_text_printf(out, "; %d rounds of %d for each item; serves", s->rounds, s->wide);
+        atn_text_printf(out, "; %d rounds of %d per item; serves", s->rounds, s->wide);
         for (int32_t k = 0; k < s->n_reads; ++k) atn_text_printf(out, " %s", g->reads[s->reads[k]].name);
         atn_text_add(out, "\n");
     }
     if (staging->too_far >= 0)
-        atn_text_printf(out, "%s: its reads lie too far apart\n", g->objects[staging->too_far].name);
+        atn_text_printf(out, "%s: its reads are too far apart\n", g->objects[staging->too_far].name);
 }

@@ -1,5 +1,5 @@
-/* Staged tiles in the program: opened, and filled by a thread or by all items of a group. Which there are, stage.c
- * says; they are read in staged_read.c. */
+/* Staged tiles in the program: declared, and filled by a thread or by all items of a group. stage.c decides which ones
+ * exist; they are read in staged_read.c. */
 #include "lower/lowering.h"
 
 void lower_stage_open(lowering *l, int32_t block) {
@@ -8,7 +8,7 @@ void lower_stage_open(lowering *l, int32_t block) {
     enum { MOST = sizeof stage->tile / sizeof *stage->tile };
     lower_find_staged(&scene, block, &l->staged);
     if (l->staged.too_far >= 0)
-        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: the reads of '%s' lie too far apart to be staged", l->g->name,
+        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: the reads of '%s' are too far apart to be staged", l->g->name,
                    l->g->objects[l->staged.too_far].name);
     for (int32_t n = 0; n < l->staged.count && l->status == ATN_OK; ++n) {
         staged *s = &l->staged.of[n];
@@ -27,7 +27,7 @@ void lower_stage_open(lowering *l, int32_t block) {
     if (l->status != ATN_OK) l->staged.count = 0;
 }
 
-/* The object's index that element 0 of the tile holds, along one axis. */
+/* The index in the object of element 0 of the tile, along one axis. */
 static ir_ref tile_base(lowering *l, const staged *s, int axis, ir_ref tile_start) {
     const atn_affine *form = &s->linear[axis];
     ir_ref sum = ir_address(l->p, form->constant);
@@ -116,7 +116,7 @@ static void copy_lines(lowering *l, const staged *s, lower_at base, ir_ref panel
     ir_for(p, outer, line, from, to, 1, 1, body);
 }
 
-/* How many elements of an object's row are turned at once, so that they come to lie in as many lines; 1: none. */
+/* How many elements of a row of the object are transposed at once, so that they end up in as many lines; 1: none. */
 static int32_t turned_at_once(const lowering *l, const staged *s) {
     enum { BYTES = 16 };
     atn_type type = l->g->objects[s->object].type;
@@ -125,7 +125,7 @@ static int32_t turned_at_once(const lowering *l, const staged *s) {
     return s->swapped ? width : 1;
 }
 
-/* `width` lines of a panel whose lines lie across the object's rows: blocks of vectors, transposed. */
+/* `width` lines of a panel that run across the rows of the object: blocks of vectors, transposed. */
 static void turn_lines(lowering *l, const staged *s, lower_at base, ir_ref panel, ir_ref line, int32_t width) {
     atn_lowered *p = l->p;
     for (int32_t first = 0; first < s->panel && !p->failed; first += width) {
@@ -140,8 +140,9 @@ static void turn_lines(lowering *l, const staged *s, lower_at base, ir_ref panel
     }
 }
 
-/* The same in panels. Where lines lie in the object's rows, some rows are read for all panels before the next ones:
- * rows of many columns are in many pages. The points' axis is full, as staged tiles on the host always are. */
+/* The same in panels. If lines run along the rows of the object, some rows are read for all panels before the next
+ * ones: rows of many columns span many pages. The axis of the points is full, as it always is for staged tiles on the
+ * host. */
 static void fill_panels(lowering *l, const staged *s, lower_at base) {
     enum { AT_ONCE = 4 }; /* rows */
     atn_lowered *p = l->p;
@@ -180,7 +181,7 @@ static void fill_panels(lowering *l, const staged *s, lower_at base) {
     ir_for(p, outer, some, zero, lines, AT_ONCE, 1, body);
 }
 
-/* One thread copies line by line; what overhangs the object is never read and stays as it is. */
+/* One thread copies line by line; the part that overhangs the object is never read and keeps its contents. */
 static void fill_alone(lowering *l, const staged *s, lower_at base) {
     atn_lowered *p = l->p;
     ir_ref count[ATN_MAX_RANK];
@@ -208,7 +209,7 @@ static void fill_alone(lowering *l, const staged *s, lower_at base) {
         ir_for(p, a + 1 < loops ? &bodies[a + 1] : outer, variable[a], ir_address(p, 0), count[a], 1, 1, bodies[a]);
 }
 
-/* Where element number e of the tile lies, rows one behind the other; `name`: its parts become variables. */
+/* Coordinates of element number e of the tile in row-major order; `name`: its parts become variables. */
 static lower_at unfold(lowering *l, const staged *s, ir_ref e, bool name) {
     lower_at at = {.axis = {[2] = ir_address(l->p, 0)}};
     int32_t last = s->extent[2] > 1 ? 2 : 1;
@@ -227,7 +228,7 @@ static lower_at further(lowering *l, lower_at at, int32_t columns) {
     return at;
 }
 
-/* `wide` elements of a line from e on: in one load where all are inside, else one by one. */
+/* `wide` elements of a line from e on: in one load if all are inside, otherwise one by one. */
 static ir_ref fetch_wide(lowering *l, const staged *s, lower_at base, lower_at e, int32_t wide) {
     atn_lowered *p = l->p;
     if (wide == 1) return fetch_element(l, s, base, e, true);
@@ -235,13 +236,13 @@ static ir_ref fetch_wide(lowering *l, const staged *s, lower_at base, lower_at e
     lower_name_indices(l, &at);
     ir_ref lanes[4], all = lower_inside(l, s->object, further(l, at, wide - 1));
     if (!from_zero(l, s)) all = ir_and(p, all, lower_from_zero(l, at));
-    for (int32_t k = 0; k < wide; ++k) /* no declarations here: they are made only where they are needed */
+    for (int32_t k = 0; k < wide; ++k) /* no declarations here: they are generated only where they are needed */
         lanes[k] = lower_pick(l, s->object, further(l, at, k), from_zero(l, s));
     return lower_either(l, all, lower_load_wide(l, s->object, at, wide), ir_join(p, lanes, wide));
 }
 
-/* Into the tile: side by side, or, where it lies transposed, one below the other. Where `fits` is given and does not
- * hold, it goes to `spare` instead. */
+/* Stores into the tile: contiguously, or, if it is transposed, one below the other. If `fits` is given and false, to
+ * `spare` instead. */
 static void store_wide(lowering *l, const staged *s, lower_at e, ir_ref value, int32_t wide, ir_ref fits,
                        ir_ref spare) {
     atn_lowered *p = l->p;
@@ -254,7 +255,7 @@ static void store_wide(lowering *l, const staged *s, lower_at e, ir_ref value, i
     }
 }
 
-/* The items of a group copy together, neighbours side by side. */
+/* The items of a group copy together, neighbours adjacent. */
 static void fill_together(lowering *l, const staged *s, lower_at base) {
     atn_lowered *p = l->p;
     int32_t wide = s->wide;
@@ -305,9 +306,9 @@ void lower_stage_prefetch(lowering *l, ir_ref tile_start, ir_ref fetched[]) {
     }
 }
 
-/* Every item stores in every round, those without an element behind the two tiles: a condition would be no faster on a
- * GPU, and right before a barrier it is one case more for compilers that make loops of a group (PoCL 5.0 gave wrong
- * results). */
+/* Every item stores in every round, those without an element after the end of the two tiles: a condition would be no
+ * faster on a GPU, and directly before a barrier it is one more case for compilers that turn a group into loops (PoCL
+ * 5.0 gave wrong results). */
 void lower_stage_commit(lowering *l, const ir_ref fetched[], const ir_ref half[]) {
     atn_lowered *p = l->p;
     int32_t used = 0;

@@ -1,4 +1,4 @@
-/* Staged tiles, read: where a place lies in one. */
+/* Reading staged tiles: the position of a place in one. */
 #include "lower/lowering.h"
 
 int64_t lower_staged_length(const lowering *l, int32_t dim) {
@@ -13,7 +13,7 @@ const staged *lower_staged_for(const lowering *l, int32_t read) {
     return NULL;
 }
 
-/* Where a place lies along one axis of the tile. */
+/* Position of a place along one axis of the tile. */
 static ir_ref tile_coordinate(lowering *l, const staged *s, const atn_affine *form, int axis, place at) {
     ir_ref sum = ir_address(l->p, form->constant - s->linear[axis].constant);
     for (int32_t d = 0; d < l->g->n_dims; ++d) {
@@ -36,7 +36,7 @@ ir_ref lower_tile_element(lowering *l, const staged *s, lower_at e) {
     return s->half >= 0 ? ir_add(l->p, s->half, at) : at;
 }
 
-/* The step's own panel begins at its first point times the lines; within it, a line is one panel wide. */
+/* The panel of a step begins at its first point times the lines; within it, a line is one panel wide. */
 static ir_ref panel_element(lowering *l, const staged *s, const atn_affine *form, ir_ref slow, place at) {
     for (int32_t d = 0; d < l->g->n_dims; ++d) {
         if (form->coefficient[d] == 0) continue;
@@ -62,20 +62,20 @@ static ir_ref read_beside(lowering *l, const staged *s, const atn_affine form[AT
                                    .id = s->tile});
 }
 
-/* Does an index along a dimension lie side by side in the tile, and decide nothing else? */
+/* Is an index along a dimension contiguous in the tile, and does it influence nothing else? */
 static bool is_beside(const staged *s, const atn_affine form[ATN_MAX_RANK], int32_t d) {
     for (int a = 0; a < ATN_MAX_RANK; ++a)
         if (form[a].coefficient[d] != (a == (s->swapped ? 1 : 0))) return false;
     return true;
 }
 
-/* On the host `wide` registers that lie side by side in the tile are one load; each is a lane of it, which is where
- * aarch64 multiplies from. -1: not here. */
+/* On the host, `wide` registers that are contiguous in the tile are one load; each is a lane of it, from which aarch64
+ * can multiply directly. -1: not here. */
 static ir_ref read_as_lane(lowering *l, const staged *s, const atn_affine form[ATN_MAX_RANK], int32_t read, place at) {
     int32_t type = lower_type(l, l->g->objects[s->object].type);
     int32_t wide = type == ATN_SP || type == ATN_HP  ? l->v.wide
                    : type == ATN_DP && l->v.wide > 1 ? 2
-                                                     : 1; /* 16 bytes at most */
+                                                     : 1; /* at most 16 bytes */
     for (int32_t d = 0; d < l->g->n_dims && l->host && wide > 1; ++d) {
         const dim_state *state = &l->dim[d];
         if (d == l->vec_dim || state->regs < 2 || state->vec != 1 || state->row != state->pack ||

@@ -1,6 +1,6 @@
-/* Blocks turned in registers: where the registers of a dimension lie side by side in memory and the lanes of the vector
- * do not, a block of both, as many registers as lanes, is transposed by exchanging halves, quarters, ... of pairs of
- * vectors (Eklundh), and written in vectors. Registers that make several blocks are read in order and written row by
+/* Blocks transposed in registers: if the registers of a dimension are contiguous in memory and the lanes of the vector
+ * are not, a block of both, with as many registers as lanes, is transposed by exchanging halves, quarters, ... of pairs
+ * of vectors (Eklundh), and written as vectors. Registers that form several blocks are read in order and written row by
  * row, so that a cache line is filled at once. Host only. */
 #include "lower/lowering.h"
 
@@ -40,7 +40,7 @@ void lower_write_turned(lowering *l, const atn_write *w, place at, int32_t d) {
     ir_ref vectors[MOST_VECTORS];
     ir_clear(vectors, sizeof vectors);
     if (width > MOST_LANES || regs > MOST_VECTORS) {
-        lower_fail(l, ATN_ERR_INTERNAL, "%d registers by %d lanes are not turned", regs, width);
+        lower_fail(l, ATN_ERR_INTERNAL, "blocks of %d registers by %d lanes cannot be transposed", regs, width);
         return;
     }
     for (int32_t j = 0; j < regs; ++j) {

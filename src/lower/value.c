@@ -1,10 +1,10 @@
-/* Values: each is made once per place it depends on, and kept until its scope ends. Complex values are made as two
- * real parts. */
+/* Values: each is computed once per place it depends on, and kept until its scope ends. Complex values are computed as
+ * two real parts. */
 #include "lower/lowering.h"
 
 /* ---- dimensions ---- */
 
-/* The dimension as a value: of all lanes where it is the vector's. */
+/* The dimension as a value: a vector if it is the vectorised one. */
 static ir_ref dimension_value(lowering *l, int32_t dim, place at) {
     ir_ref first = ir_cast(l->p, ATN_INDEX, lower_dimension(l, dim, at));
     if (dim != l->vec_dim || at.lane >= 0) return first;
@@ -13,7 +13,8 @@ static ir_ref dimension_value(lowering *l, int32_t dim, place at) {
     return ir_add(l->p, ir_splat(l->p, first, l->dim[dim].vec), ir_join(l->p, lanes, l->dim[dim].vec));
 }
 
-/* A dimension as INT32, which is how indices are kept: lanes of 4 bytes from the start, not 8 that are narrowed. */
+/* A dimension as INT32, which is how indices are kept: 4-byte lanes from the start, not 8-byte lanes that are narrowed.
+ * */
 static bool is_small_dimension(const lowering *l, const atn_node *n, place at) {
     if (n->op != ATN_OP_CAST || n->type != ATN_INT32 || at.lane >= 0) return false;
     const atn_node *from = &l->g->values[n->arg[0]];
@@ -62,7 +63,7 @@ ir_ref lower_end(lowering *l, atn_value value) {
 
 /* ---- values ---- */
 
-/* What a value is computed in: of terms that are added up in halves, SP in halves. */
+/* The type in which a value is computed: terms that are summed in halves use halves instead of SP. */
 static int32_t computed_in(const lowering *l, atn_type type) {
     return l->v.half == 2 && type == ATN_SP ? ATN_HP : lower_type(l, type);
 }
@@ -122,13 +123,13 @@ static ir_ref complex_part(lowering *l, const atn_node *n, place at, int32_t par
         return ir_operation(l->p, ATN_OP_SELECT, t, lower_value(l, n->arg[0], at, 0),
                             lower_value(l, n->arg[1], at, part), lower_value(l, n->arg[2], at, part));
     default:
-        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: '%s' of complex numbers is not generated", l->g->name,
+        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: '%s' is not supported for complex numbers", l->g->name,
                    atn_op_get_info(n->op)->name);
         return ir_number(l->p, t, 0);
     }
 }
 
-/* A real result of complex arguments. */
+/* A real-valued result of complex arguments. */
 static ir_ref from_complex(lowering *l, const atn_node *n, place at) {
     int32_t t = computed_in(l, n->type);
     ir_ref re = lower_value(l, n->arg[0], at, 0), im = lower_value(l, n->arg[0], at, 1);
@@ -147,21 +148,21 @@ static ir_ref from_complex(lowering *l, const atn_node *n, place at) {
         return ir_operation(l->p, n->op == ATN_OP_EQ ? ATN_OP_AND : ATN_OP_OR, ATN_B, first, second, -1);
     }
     default:
-        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: '%s' of complex numbers is not generated", l->g->name,
+        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: '%s' is not supported for complex numbers", l->g->name,
                    atn_op_get_info(n->op)->name);
         return ir_number(l->p, t, 0);
     }
 }
 
-/* An exponential that is to go by polynomial is marked. */
+/* An exponential that is to be computed by polynomial is marked. */
 static ir_ref by_polynomial(lowering *l, ir_ref made) {
     ir_node *n = l->p->failed ? NULL : &l->p->nodes[made];
     if (n && n->kind == IR_OPERATION && (n->op == ATN_OP_EXP || n->op == ATN_OP_EXP2)) n->id = 1;
     return made;
 }
 
-/* exp(x) as 2^(x log2 e), which is what the hardware has; where x is a product with a value that is the same
- * everywhere, log2 e goes into that one. */
+/* exp(x) as 2^(x log2 e), which the hardware provides; if x is a product with a uniform value, log2 e is multiplied
+ * into that one. */
 static ir_ref native_exp(lowering *l, const atn_node *n, place at) {
     const atn_node *x = &l->g->values[n->arg[0]];
     ir_ref log2e = ir_number(l->p, ATN_SP, 1.4426950408889634);
@@ -178,7 +179,7 @@ static ir_ref native_exp(lowering *l, const atn_node *n, place at) {
 
 /* ---- halves that are computed in halves ---- */
 
-/* What there is of halves themselves; the rest goes by singles. */
+/* Operations that exist for halves; the others use singles. */
 static bool of_halves(const lowering *l, atn_op op, int32_t width) {
     if (op == ATN_OP_EXP2) return width > 1 && atn_variant_has_half_exp2(&l->v);
     return op == ATN_OP_ADD || op == ATN_OP_SUB || op == ATN_OP_MUL || op == ATN_OP_DIV || op == ATN_OP_NEG ||
@@ -226,7 +227,7 @@ static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
     case ATN_OP_BEFORE:
     case ATN_OP_AFTER:
     case ATN_OP_RESULT:
-        lower_fail(l, ATN_ERR_INTERNAL, "%s: the result of '%s' is used before it is there", l->g->name,
+        lower_fail(l, ATN_ERR_INTERNAL, "%s: the result of '%s' is used before it is computed", l->g->name,
                    l->g->blocks[n->index].name);
         return ir_number(l->p, ATN_SP, 0);
     default:
@@ -246,7 +247,7 @@ static ir_ref make(lowering *l, atn_value value, place at, int32_t part) {
     return l->polynomial ? by_polynomial(l, made) : made;
 }
 
-/* Leaves cost nothing; a value used once, without a name of its own, is written where it is used. */
+/* Leaves cost nothing; a value used once, without a name of its own, is written inline. */
 static bool inlined(const lowering *l, const atn_node *n, atn_value value) {
     if (n->op == ATN_OP_CONST || n->op == ATN_OP_SIZE || n->op == ATN_OP_PARAM || n->op == ATN_OP_DIM) return true;
     if (n->op == ATN_OP_LEFT || n->op == ATN_OP_RIGHT || n->op == ATN_OP_ACC || (l->needs.blocks[value] >> 31))
@@ -260,7 +261,7 @@ ir_ref lower_value(lowering *l, atn_value value, place at, int32_t part) {
     if (l->p->failed) return 0;
     at = lower_normal(l, n->dims, at);
     if (lower_memo_find(l, value, part, at, &ref)) return ref;
-    if (at.lane >= 0) { /* one lane of a vector that is there already */
+    if (at.lane >= 0) { /* one lane of a vector that exists already */
         place whole = at;
         whole.lane = -1;
         if (lower_memo_find(l, value, part, whole, &ref)) return ir_lane(l->p, ref, at.lane);
@@ -285,7 +286,7 @@ void lower_value_named(lowering *l, atn_value value, place at) {
     if (!lower_memo_find(l, value, 0, here, &ref)) lower_memo_keep(l, value, 0, here, ref);
 }
 
-/* Constants and the like are not worth a variable; what costs something is made for every register it depends on. */
+/* Constants and the like are not worth a variable; everything else is computed for every register it depends on. */
 void lower_hoist(lowering *l, atn_value value) {
     const atn_node *n = &l->g->values[value];
     if (n->op == ATN_OP_CONST || n->op == ATN_OP_SIZE || n->op == ATN_OP_PARAM || n->op == ATN_OP_DIM ||

@@ -11,7 +11,7 @@ typedef struct knob {
     size_t offset; /* of an int32_t in atn_variant */
     int32_t plain; /* in the plain variant */
     int32_t least, most;
-    const char *names; /* values by name, separated by '|', from 0; NULL: numbers */
+    const char *names; /* names of values, separated by '|', from 0; NULL: numbers */
     bool power;        /* powers of two only */
     const char *meaning;
 } knob;
@@ -19,18 +19,18 @@ typedef struct knob {
 #define AT(field) offsetof(atn_variant, field)
 /* clang-format off */
 #define CUT_P(d) \
-    {"lanes_p" #d, AT(p[d].lanes), 1, 1, 1024, NULL, true, "work-items of a group along the points (GPU)"}, \
+    {"lanes_p" #d, AT(p[d].lanes), 1, 1, 1024, NULL, true, "work-items per group along the points (GPU)"}, \
     {"vec_p" #d, AT(p[d].vec), 1, 1, 16, NULL, true, "vector lanes along the points"}, \
     {"regs_p" #d, AT(p[d].regs), 1, 1, 64, NULL, false, "values that one item holds at once along the points"}, \
-    {"pack_p" #d, AT(p[d].pack), 1, 1, 16, NULL, false, "of these, how many lie side by side"}, \
-    {"seq_p" #d, AT(p[d].seq), 1, 1, 4096, NULL, false, "steps that a group does one after the other along the points"}
+    {"pack_p" #d, AT(p[d].pack), 1, 1, 16, NULL, false, "how many of these are adjacent"}, \
+    {"seq_p" #d, AT(p[d].seq), 1, 1, 4096, NULL, false, "tiles that a group processes one after the other along the points"}
 #define CUT_Q(d) \
-    {"lanes_q" #d, AT(q[d].lanes), 1, 1, 1024, NULL, true, "work-items along a range, joined by reduce (GPU)"}, \
+    {"lanes_q" #d, AT(q[d].lanes), 1, 1, 1024, NULL, true, "work-items along a range, combined as reduce says (GPU)"}, \
     {"vec_q" #d, AT(q[d].vec), 1, 1, 16, NULL, true, "vector lanes along a range"}, \
     {"regs_q" #d, AT(q[d].regs), 1, 1, 32, NULL, false, "accumulators along a range"}, \
-    {"pack_q" #d, AT(q[d].pack), 1, 1, 16, NULL, true, "steps of a scan's item that lie side by side"}, \
+    {"pack_q" #d, AT(q[d].pack), 1, 1, 16, NULL, true, "adjacent steps per item of a scan"}, \
     {"tile_q" #d, AT(q[d].tile), 0, 0, 1 << 20, NULL, false, "length of a staged tile; 0: the whole range"}, \
-    {"unroll_q" #d, AT(q[d].unroll), 1, 1, 64, NULL, false, "steps of the loop over a range written out"}, \
+    {"unroll_q" #d, AT(q[d].unroll), 1, 1, 64, NULL, false, "unrolled steps of the loop over a range"}, \
     {"split_q" #d, AT(q[d].split), 1, 1, 65536, NULL, false, "groups that share a range"}
 /* clang-format on */
 
@@ -75,7 +75,7 @@ bool atn_variant_get(const atn_variant *variant, const char *name, int64_t *valu
     return k != NULL;
 }
 
-/* The number that `text` means for this knob; false: none. */
+/* The number that `text` stands for; false: none. */
 static bool read_value(const knob *k, const char *text, long *value) {
     size_t length = strlen(text);
     if (k->names) {
@@ -101,17 +101,17 @@ atn_status atn_variant_set(const atn_ctx *ctx, atn_variant *variant, const char 
         atn_text all = {.ctx = ctx};
         for (size_t n = 0; n < N_KNOBS; ++n) atn_text_printf(&all, "%s%s", n ? " " : "", KNOBS[n].name);
         atn_status status =
-            atn_fail(ctx, ATN_ERR_INPUT, "variant: no knob '%s'; there are: %s", name, atn_text_str(&all));
+            atn_fail(ctx, ATN_ERR_INPUT, "variant: unknown knob '%s'; available: %s", name, atn_text_str(&all));
         atn_text_free(&all);
         return status;
     }
     long value;
     if (!read_value(k, text, &value))
-        return atn_fail(ctx, ATN_ERR_INPUT, "variant: %s=%s: %s is wanted", name, text,
+        return atn_fail(ctx, ATN_ERR_INPUT, "variant: %s=%s: expected %s", name, text,
                         k->names ? k->names : "a number");
     if (value < k->least || value > k->most || (k->power && (value & (value - 1))))
-        return atn_fail(ctx, ATN_ERR_INPUT, "variant: %s=%s: %d to %d%s are possible", name, text, k->least, k->most,
-                        k->power ? ", powers of two," : "");
+        return atn_fail(ctx, ATN_ERR_INPUT, "variant: %s=%s: expected %d to %d%s", name, text, k->least, k->most,
+                        k->power ? ", a power of two" : "");
     *field(variant, k) = (int32_t)value;
     return ATN_OK;
 }
@@ -164,7 +164,7 @@ int32_t atn_variant_splits(const atn_variant *v) {
 }
 
 bool atn_variant_has_half_exp2(const atn_variant *v) {
-    enum { DEGREE = 3 }; /* of an error below that of a half */
+    enum { DEGREE = 3 }; /* with an error below that of a half */
     return v->half && v->exp == ATN_EXP_POLYNOMIAL && v->degree == DEGREE;
 }
 

@@ -1,6 +1,6 @@
-/* A variant: how a graph is to be computed, as a plain value. Every dimension is cut into groups × lanes × registers ×
- * sequence (docs/lowering.md); reads are direct or staged. Knobs are named, so that spaces, wisdom and people can speak
- * of them: `lanes_p0=16,regs_p0=4,stage=2`. */
+/* A variant: how a graph is computed, as a plain value. Every dimension is divided into groups × lanes × registers ×
+ * sequence (docs/lowering.md); reads are direct or staged. Knobs have names, which spaces, wisdom and people use:
+ * `lanes_p0=16,regs_p0=4,stage=2`. */
 #ifndef ATN_LOWER_VARIANT_H
 #define ATN_LOWER_VARIANT_H
 
@@ -9,17 +9,17 @@
 
 #include <attune/type.h>
 
-/* The cut of one dimension. p0, p1, p2 are the points' dimensions; q0, q1, q2 those that are reduced over. */
+/* The tiling of one dimension. p0, p1, p2 are the dimensions of the points; q0, q1, q2 those that are reduced over. */
 typedef struct atn_cut {
     int32_t lanes;  /* work-items along it; 1 on the host */
-    int32_t vec;    /* lanes of a vector type; one dimension at most has more than 1 */
+    int32_t vec;    /* width of a vector type; at most one dimension has more than 1 */
     int32_t regs;   /* values held at once by one item */
-    int32_t pack;   /* of those, how many lie side by side; the others are a whole row of lanes apart (q: scans) */
-    int32_t seq;    /* p: tiles done one after the other by one group */
+    int32_t pack;   /* of those, how many are contiguous; the others are a whole row of lanes apart (q: scans) */
+    int32_t seq;    /* p: tiles processed one after the other by one group */
     int32_t tile;   /* q: length of a tile; staged buffers are filled once per tile. 0: the whole range */
-    int32_t unroll; /* q: steps of the loop written out */
-    int32_t split;  /* q: groups that share the range; partial results are joined in a fixed order at the end; with
-                       finish=look: tiles of a window */
+    int32_t unroll; /* q: unrolled steps of the loop */
+    int32_t split;  /* q: groups that share the range; partial results are combined in a fixed order at the end; with
+                     * finish=look: tiles of a window */
 } atn_cut;
 
 typedef enum atn_exp { ATN_EXP_LIBRARY, ATN_EXP_NATIVE, ATN_EXP_POLYNOMIAL } atn_exp;
@@ -30,13 +30,13 @@ typedef enum atn_matrix {
     ATN_MATRIX_DOUBLE,   /* products of matrices of doubles; of halves: HALF */
     ATN_MATRIX_WARPGROUP /* of halves, by four warps together, from local memory */
 } atn_matrix;
-typedef enum atn_reduce { ATN_REDUCE_TREE, ATN_REDUCE_SHUFFLE } atn_reduce; /* how lanes of a q are joined */
+typedef enum atn_reduce { ATN_REDUCE_TREE, ATN_REDUCE_SHUFFLE } atn_reduce; /* how lanes of a q are combined */
 typedef enum atn_finish {
     ATN_FINISH_LAUNCH,
     ATN_FINISH_LAST,
     ATN_FINISH_ATOMIC,
     ATN_FINISH_LOOK
-} atn_finish; /* how groups of a q are; look: scans in one launch, whose groups look back (scan_look.c) */
+} atn_finish; /* how groups of a q are combined; look: scans in one launch, whose groups look back (scan_look.c) */
 typedef enum atn_schedule { ATN_SCHEDULE_STATIC, ATN_SCHEDULE_DYNAMIC, ATN_SCHEDULE_GUIDED } atn_schedule;
 
 typedef struct atn_variant {
@@ -46,20 +46,20 @@ typedef struct atn_variant {
 #undef ATN_KNOB_FIELD
 } atn_variant;
 
-/* The plainest variant: one point an item, no staging; right for every graph. */
+/* The plainest variant: one point per item, no staging; valid for every graph. */
 atn_variant atn_variant_plain(void);
 
-/* Knobs by name. get: 0 and false for a name that is none. set: refuses unknown names and values out of range. */
+/* Knobs by name. get: 0 and false for an unknown name. set: refuses unknown names and values out of range. */
 bool atn_variant_get(const atn_variant *variant, const char *knob, int64_t *value);
 atn_status atn_variant_set(const atn_ctx *ctx, atn_variant *variant, const char *knob, const char *value);
 
-/* "k=v,k=v" over what the variant holds already; and back: only what differs from the plain variant. */
+/* "k=v,k=v" applied to the current values of the variant; and back: only what differs from the plain variant. */
 atn_status atn_variant_parse(const atn_ctx *ctx, atn_variant *variant, const char *text);
 void atn_variant_print(const atn_variant *variant, atn_text *out);
 
 int32_t atn_variant_knob_count(void);
 const char *atn_variant_knob_name(int32_t knob);
-/* In a few words, for reports; "": there is no such knob. docs/lowering.md has the whole. */
+/* In a few words, for reports; "": there is no such knob. docs/lowering.md is the reference. */
 const char *atn_variant_knob_meaning(const char *knob);
 void atn_variant_knob_range(int32_t knob, int32_t *least, int32_t *most);
 
@@ -69,7 +69,8 @@ int32_t atn_variant_splits(const atn_variant *variant);
 /* Is 2^x of vectors of halves computed in halves? */
 bool atn_variant_has_half_exp2(const atn_variant *variant);
 
-/* What values of a type are computed in, complex ones part by part: HP in SP, unless the variant says half. */
+/* The type in which values of a type are computed, complex ones part by part: SP for HP, unless the variant says half.
+ * */
 atn_type atn_variant_type(const atn_variant *variant, atn_type type);
 
 /* Items of a work-group. */

@@ -1,9 +1,10 @@
-/* Writes: how a value becomes stores; in vectors where elements lie side by side, tested where places are computed. */
+/* Writes: how a value becomes stores; as vectors where elements are contiguous, with tests where positions are
+ * computed. */
 #include "lower/element.h"
 
 #include <string.h>
 
-/* The element itself; where its place is computed, only if that is inside. */
+/* The element itself; if its position is computed, only if that is inside. */
 static void store_parts(lowering *l, const atn_write *w, place at, const ir_ref values[2], int32_t parts) {
     bool proven = !l->v.guard || !atn_select_is_computed(l->g, w->select);
     lower_at where = lower_select(l, w->select, at, proven);
@@ -36,7 +37,7 @@ static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, i
     bool vector = width > 1 && w->combine == ATN_WRITE_ONCE && !computed && lower_lanes_apart(l, w->select, type) &&
                   (w->enable < 0 || !(l->g->values[w->enable].dims >> l->vec_dim & 1));
     enable = ir_and(l->p, enable, lower_inside_points(l, dims, at));
-    if (width > 1 && !vector) lower_hoist(l, w->value); /* made as a vector all the same, stored lane by lane */
+    if (width > 1 && !vector) lower_hoist(l, w->value); /* nevertheless computed as a vector, stored lane by lane */
     bool late = alone && width == 1 &&
                 l->needs.in_place[w->value]; /* where nothing is written, another point may write what is read */
     for (int32_t k = 0; k < (vector ? 1 : width); ++k) {
@@ -57,7 +58,7 @@ static void write_at(lowering *l, const atn_write *w, uint32_t dims, place at, i
     }
 }
 
-/* Elements of a write that are moved at once, and along which dimension; 1: each by itself. */
+/* Elements of a write that are moved at once, and along which dimension; 1: each separately. */
 static int32_t written_at_once(const lowering *l, const atn_write *w, int32_t *dim) {
     atn_type type = l->g->objects[w->object].type;
     if (w->combine != ATN_WRITE_ONCE || w->enable >= 0 || atn_select_is_computed(l->g, w->select)) return 1;
@@ -75,8 +76,8 @@ static void write_at_once(lowering *l, const atn_write *w, place at, int32_t dim
     if (!l->p->failed) lower_store(l, w, lower_select(l, w->select, at, true), ir_join(l->p, lanes, wide), 0);
 }
 
-/* What is read is what was there before any of the writes: in place, all of it is read before the first is made.
- * Returns whether there is any. */
+/* Reads see the values before any of the writes: in place, everything is read before the first write. Returns whether
+ * there is any such read. */
 static bool read_first(lowering *l, const atn_write *w) {
     atn_value used[2 + ATN_MAX_RANK] = {w->value, w->enable};
     bool any = false;
@@ -91,8 +92,8 @@ static bool read_first(lowering *l, const atn_write *w) {
 
 void lower_writes(lowering *l, int32_t block, uint32_t dims, ir_ref enable) {
     int32_t writes = 0;
-    bool in_place = false, own = block >= 0 && atn_block_is_outermost(l->g, block); /* steps are of one item each */
-    bool shared = l->lane_q >= 0 && block <= 0 && !own; /* items that have one result all read, one writes */
+    bool in_place = false, own = block >= 0 && atn_block_is_outermost(l->g, block); /* each step belongs to one item */
+    bool shared = l->lane_q >= 0 && block <= 0 && !own; /* items that share one result all read, one writes */
     for (int32_t k = 0; k < l->g->n_writes; ++k) writes += l->g->writes[k].block == block;
     for (int32_t k = 0; k < l->g->n_writes && writes > 1; ++k)
         if (l->g->writes[k].block == block && read_first(l, &l->g->writes[k])) in_place = true;

@@ -1,5 +1,4 @@
-/* C17 with OpenMP and the vector extension of gcc and clang. The caller puts the definition of struct atn_call in
- * front. */
+/* C17 with OpenMP and the vector extension of gcc and clang. The caller prepends the definition of struct atn_call. */
 #include "render/dialect.h"
 
 const atn_dialect ATN_DIALECT_C = {

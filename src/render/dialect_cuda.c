@@ -1,4 +1,4 @@
-/* CUDA C, as NVRTC takes it: no headers. */
+/* CUDA C for NVRTC: no headers. */
 #include "render/dialect.h"
 
 const atn_dialect ATN_DIALECT_CUDA = {

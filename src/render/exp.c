@@ -1,14 +1,14 @@
-/* 2^x = 2^n p(f), n = round(x), f = x - n in [-1/2, 1/2], p a polynomial close to 2^f there with p(0) = 1; 2^n goes
- * straight into the exponent's bits. Adding 1.5 2^23 rounds x and leaves n in the lowest bits of the sum. exp(x) is the
- * same of x log2 e, with log2 e in two pieces, so that f is good to the last bit. */
+/* 2^x = 2^n p(f), n = round(x), f = x - n in [-1/2, 1/2], where p is a polynomial close to 2^f there with p(0) = 1; 2^n
+ * is written directly into the exponent bits. Adding 1.5 2^23 rounds x and leaves n in the lowest bits of the sum.
+ * exp(x) is the same for x log2 e, with log2 e in two parts, so that f is accurate to the last bit. */
 #include "render/exp.h"
 
 #include <stdio.h>
 
 enum { LEAST = 3, MOST = 7 };
 
-/* Fitted for the smallest largest relative error on [-1/2, 1/2] among those with p(0) = 1, which makes 2^-127 clamped
- * the number 0; the error stands behind each. */
+/* Minimax fits of the relative error on [-1/2, 1/2] among polynomials with p(0) = 1, for which 2^-127 clamped is the
+ * number 0; the error is given after each. */
 static const struct {
     double coefficient[MOST + 1], error;
 } POLYNOMIALS[] = {
@@ -24,11 +24,11 @@ static int32_t row_of(int32_t degree) { return degree < LEAST ? 0 : degree > MOS
 
 double atn_exp_error(int32_t degree) { return POLYNOMIALS[row_of(degree)].error; }
 
-/* ---- words of the dialects ---- */
+/* ---- syntax of the dialects ---- */
 
 typedef struct words {
     char real[16], whole[16];      /* the types */
-    char to_bits[32], of_bits[32]; /* reinterpret, applied as a function or a cast */
+    char to_bits[32], of_bits[32]; /* reinterpretation, applied as a function or a cast */
 } words;
 
 static words words_of(const atn_exp_form *form) {
@@ -66,7 +66,7 @@ static void print_select(atn_text *out, const atn_exp_form *form, const words *w
         atn_text_printf(out, "select((%s)(%s), (%s)(%s), %s)", w->real, no, w->real, yes, condition);
 }
 
-/* The larger of x and a number: one instruction, for which C's vectors have no word that compilers see through. */
+/* The maximum of x and a number: one instruction, which compilers do not recognise in expressions of C's vectors. */
 static void define_most(atn_text *out, const atn_exp_form *form, const words *w) {
     static const struct {
         int32_t width;
@@ -105,9 +105,9 @@ static void print_most(atn_text *out, const atn_exp_form *form, const words *w, 
         atn_text_printf(out, "max(x, %s);\n", least);
 }
 
-/* p by Horner in f^2, each step a pair of coefficients: aarch64's multiply-add overwrites what it adds to, so that
- * every coefficient added needs a copy, and half of them are. The copies are loads, for which there are pipes to spare;
- * the empty asm keeps them from becoming moves out of registers. */
+/* p by Horner in f^2, each step a pair of coefficients: the multiply-add of aarch64 overwrites its addend, so that
+ * every coefficient needs a copy; this halves their number. The copies are loads, for which there are spare pipelines;
+ * the empty asm prevents the compiler from replacing them by register moves. */
 static void print_pairs(atn_text *out, const words *w, int32_t width, int32_t degree) {
     const double *c = POLYNOMIALS[row_of(degree)].coefficient;
     int32_t top = degree / 2;
@@ -124,7 +124,7 @@ static void print_pairs(atn_text *out, const words *w, int32_t width, int32_t de
     atn_text_add(out, "#else\n");
 }
 
-/* p by Horner: from the highest coefficient inwards. */
+/* p by Horner: from the highest coefficient down. */
 static void print_polynomial(atn_text *out, const atn_exp_form *form, const words *w, int32_t degree) {
     const double *c = POLYNOMIALS[row_of(degree)].coefficient;
     bool pairs = form->dialect == ATN_EXP_IN_C && form->width > 1;
@@ -136,8 +136,8 @@ static void print_polynomial(atn_text *out, const atn_exp_form *form, const word
     atn_text_add(out, pairs ? ";\n#endif\n" : ";\n");
 }
 
-/* whole = n, from t = 1.5 2^23 + what is rounded. The difference of two sums is x itself to who may reorder; n as the
- * difference of their bits is not. */
+/* whole = n, from t = 1.5 2^23 + the value to be rounded. A compiler that may reorder simplifies the difference of two
+ * sums to x itself; it cannot do so with the difference of their bits. */
 static void print_whole(atn_text *out, const atn_exp_form *form, const words *w) {
     if (!form->fast)
         atn_text_printf(out, "    %s whole = t - 12582912.0f;\n", w->real);
@@ -166,7 +166,8 @@ static void print_end(atn_text *out, const atn_exp_form *form, const words *w) {
 
 /* ---- the functions ---- */
 
-/* From -127 down the exponent's bits are 0, and so are all bits of 2^-127 itself; from 128 up they are infinity's. */
+/* From -127 down, the exponent bits are 0, and so are all bits of 2^-127 itself; from 128 up, they are those of
+ * infinity. */
 void atn_render_exp2(atn_text *out, const atn_exp_form *form) {
     words w = words_of(form);
     int32_t degree = row_of(form->degree) + LEAST;
@@ -186,11 +187,11 @@ void atn_render_exp2(atn_text *out, const atn_exp_form *form) {
     print_end(out, form, &w);
 }
 
-/* Coefficients that are halves, fitted for computing with halves: at most 5.2e-4 off, 9e-6 in the mean. */
+/* Coefficients that are halves, fitted for arithmetic in halves: maximum error 5.2e-4, mean error 9e-6. */
 static const double OF_HALVES[] = {1, 0.693359375, 0.24169921875, 0.054412841796875};
 
-/* The same in halves: adding 1.5 2^10 rounds, and from -15 down the exponent's bits are 0. Numbers below 2^-14 are off
- * by less than 2^-15. Coefficients are loaded where they are added, as above. */
+/* The same in halves: adding 1.5 2^10 rounds, and from -15 down the exponent bits are 0. Numbers below 2^-14 are off by
+ * less than 2^-15. Coefficients are loaded where they are added, as above. */
 void atn_render_exp2_half(atn_text *out, const atn_exp_form *form) {
     const double *c = OF_HALVES;
     int32_t width = form->width;
@@ -220,7 +221,7 @@ void atn_render_exp2_half(atn_text *out, const atn_exp_form *form) {
         atn_text_printf(out, "    return atn_select_half%d(x != x, x, p);\n}\n", width);
 }
 
-/* Below -87.33 the result is less than the least normal number: 0. */
+/* Below -87.33 the result is less than the smallest normal number: 0. */
 void atn_render_exp(atn_text *out, const atn_exp_form *form) {
     words w = words_of(form);
     int32_t degree = row_of(form->degree) + LEAST;
@@ -242,7 +243,7 @@ void atn_render_exp(atn_text *out, const atn_exp_form *form) {
     print_end(out, form, &w);
 }
 
-/* Subnormal numbers cost two more multiplications around the instruction; nobody misses them in a sum. */
+/* Subnormal numbers cost two more multiplications around the instruction and do not matter in a sum. */
 void atn_render_native_exp2(atn_text *out, atn_exp_dialect dialect) {
     static const char PTX[] = "{ float y; %s(\"ex2.approx.ftz.f32 %%0, %%1;\" : \"=f\"(y) : \"f\"(x)); return y; }\n";
     if (dialect == ATN_EXP_IN_CUDA) {

@@ -1,5 +1,5 @@
-/* Exponentials in single precision, printed as functions of the program: polynomials, so that they vectorise
- * everywhere, and the hardware's own 2^x where a dialect has no name for it. */
+/* Exponentials in single precision, printed as functions of the program: polynomials, which vectorise everywhere, and
+ * the 2^x instruction of the hardware if a dialect has no name for it. */
 #ifndef ATN_RENDER_EXP_H
 #define ATN_RENDER_EXP_H
 
@@ -14,10 +14,10 @@ typedef struct atn_exp_form {
     int32_t width;  /* lanes of the vector; 1: a scalar */
     int32_t degree; /* 3 to 7 */
     bool finite;    /* no argument is NaN, and none so large that the result is infinite */
-    bool fast;      /* the compiler may reorder: what it must not undo is said in integers */
+    bool fast;      /* the compiler may reorder: what it must not simplify is written in integers */
 } atn_exp_form;
 
-/* Largest relative error of the polynomial of a degree (3 to 7), its coefficients in single precision. */
+/* Largest relative error of the polynomial of a degree (3 to 7), with coefficients in single precision. */
 double atn_exp_error(int32_t degree);
 
 /* Defines atn_exp<width>. */
@@ -26,11 +26,11 @@ void atn_render_exp(atn_text *out, const atn_exp_form *form);
 /* Defines atn_exp2_<width>. */
 void atn_render_exp2(atn_text *out, const atn_exp_form *form);
 
-/* Defines atn_exp2_half<width>, of a vector of halves, in C: a polynomial of degree 3, good to some units of a half. */
+/* Defines atn_exp2_half<width>, of a vector of halves, in C: a polynomial of degree 3, accurate to a few units in the
+ * last place of a half. */
 void atn_render_exp2_half(atn_text *out, const atn_exp_form *form);
 
-/* Defines atn_native_exp2 for a scalar: one instruction of the hardware, where it is NVIDIA's, that takes subnormal
- * numbers for 0. */
+/* Defines atn_native_exp2 for a scalar: one instruction on NVIDIA hardware, which flushes subnormal numbers to 0. */
 void atn_render_native_exp2(atn_text *out, atn_exp_dialect dialect);
 
 #endif

@@ -1,5 +1,5 @@
-/* Expressions as text. Scalars print alike in all dialects; vectors are those of OpenCL, or of the compiler's vector
- * extension, whose truth values are lanes of all ones. */
+/* Expressions as text. Scalars are printed in the same way in all dialects; vectors are those of OpenCL, or of the
+ * compiler's vector extension, where true is a lane of all ones. */
 #include "render/printer.h"
 
 #include <inttypes.h>
@@ -66,7 +66,7 @@ int32_t print_mask_bytes(const printer *r, ir_ref ref) {
     }
 }
 
-/* A truth vector whose lanes have `bytes`; variables hold 4. */
+/* A mask vector with lanes of `bytes`; variables have 4. */
 static void print_mask(printer *r, ir_ref ref, int32_t bytes) {
     const ir_node *n = &r->p->nodes[ref];
     int32_t own = print_mask_bytes(r, ref);
@@ -120,7 +120,8 @@ bool print_is_integer(int32_t type) { return type != ATN_SP && type != ATN_DP &&
 
 /* ---- operations ---- */
 
-/* A function by its C name; doubles and singles apart where the dialect wants it, lane by lane for C's vectors. */
+/* A function by its C name; separate names for doubles and singles if the dialect requires it, lane by lane for C's
+ * vectors. */
 static void function(printer *r, const ir_node *n, const char *name) {
     int32_t type = r->p->nodes[n->arg[0]].type;
     const char *suffix = r->d->typed_functions && type == ATN_SP ? "f" : "";
@@ -175,7 +176,7 @@ static void select_value(printer *r, const ir_node *n) {
     ADD(")");
 }
 
-/* A truth made of comparisons, 0 or 1, for which nothing is read from memory. */
+/* A boolean expression of comparisons, 0 or 1, that reads nothing from memory. */
 static bool is_plain_truth(const printer *r, ir_ref ref) {
     const ir_node *n = &r->p->nodes[ref];
     if (n->kind != IR_OPERATION) return n->kind == IR_VARIABLE || n->kind == IR_INTEGER || n->kind == IR_NUMBER;
@@ -191,7 +192,7 @@ static bool is_comparison(const printer *r, ir_ref ref) {
     return n->op == ATN_OP_LT || n->op == ATN_OP_LE || n->op == ATN_OP_EQ || n->op == ATN_OP_NE;
 }
 
-/* On GPUs both sides are computed: a branch costs more than a comparison. */
+/* On GPUs both sides are evaluated: a branch costs more than a comparison. */
 static void logic(printer *r, const ir_node *n, const char *scalar, const char *vector) {
     bool both = r->d->both_sides && is_comparison(r, n->arg[0]) && is_comparison(r, n->arg[1]) &&
                 is_plain_truth(r, n->arg[0]) && is_plain_truth(r, n->arg[1]);
@@ -207,7 +208,7 @@ static void logic(printer *r, const ir_node *n, const char *scalar, const char *
     ADD(")");
 }
 
-/* Integer division and the like are made safe by helpers, but for our own addresses, which divide by constants. */
+/* Integer division and the like use safe helpers, except for generated addresses, which divide by constants. */
 static void divide(printer *r, const ir_node *n) {
     bool mod = n->op == ATN_OP_MOD;
     if (n->type == IR_ADDRESS || !print_is_integer(n->type)) {
@@ -249,13 +250,13 @@ static void least_or_most(printer *r, const ir_node *n) {
     ADD(")");
 }
 
-/* exp or exp2. Lowering makes native exponentials out of exp2. */
+/* exp or exp2. Lowering generates native exponentials from exp2. */
 static void exponential(printer *r, const ir_node *n) {
     const atn_variant *v = &r->p->variant;
     bool twos = n->op == ATN_OP_EXP2,
          polynomial = v->exp == ATN_EXP_POLYNOMIAL || !r->d->native_exp[twos] || n->id == 1;
     if (n->type == ATN_HP) {
-        ADD("atn_exp2_half%d(", n->width); /* lowering makes no other of halves */
+        ADD("atn_exp2_half%d(", n->width); /* lowering generates no other exponential of halves */
         print_list(r, n);
         ADD(")");
         return;
@@ -274,7 +275,7 @@ static void exponential(printer *r, const ir_node *n) {
     ADD(")");
 }
 
-/* What may leave its type wraps, as the language says: without a sign, by a helper. */
+/* Operations that may overflow wrap, as the language specifies: unsigned, by a helper. */
 static void wrapping(printer *r, const ir_node *n) {
     static const char *const NAMES[ATN_OP_COUNT] = {
         [ATN_OP_ADD] = "add", [ATN_OP_SUB] = "sub", [ATN_OP_MUL] = "mul", [ATN_OP_NEG] = "neg", [ATN_OP_SHL] = "shl"};
@@ -434,7 +435,7 @@ static void operation(printer *r, const ir_node *n) {
         print_expression(r, n->arg[0]);
         ADD(")");
         return;
-    case ATN_OP_ISFINITE: /* not by a difference: contraction to a multiply-add would leave a rest */
+    case ATN_OP_ISFINITE: /* not by a difference: contraction to a multiply-add would leave a remainder */
         ADD("((");
         print_expression(r, n->arg[0]);
         ADD(" < %s) %s (", r->d->infinity[from == ATN_DP], n->width > 1 ? "&" : "&&");
@@ -449,7 +450,7 @@ static void operation(printer *r, const ir_node *n) {
     else if (TEXTS[n->op].function)
         function(r, n, TEXTS[n->op].function);
     else
-        r->status = atn_fail(r->ctx, ATN_ERR_INTERNAL, "%s: nothing prints '%s'", r->p->graph->name,
+        r->status = atn_fail(r->ctx, ATN_ERR_INTERNAL, "%s: '%s' has no printed form", r->p->graph->name,
                              atn_op_get_info(n->op)->name);
 }
 
@@ -460,7 +461,7 @@ static void print_call(printer *r, const ir_node *n) {
                                         [IR_CALL_ALIGNED] = "atn_aligned",        [IR_CALL_ALL] = "atn_all",
                                         [IR_CALL_EXP2_HALVES] = "atn_exp2_halves"};
     ADD("%s(", NAMES[n->id]);
-    if (n->id == IR_CALL_ALIGNED) { /* of an address, not of what is there */
+    if (n->id == IR_CALL_ALIGNED) { /* of an address, not of its contents */
         const ir_node *load = &r->p->nodes[n->arg[0]];
         print_pointer(r, load->id);
         ADD(" + ");

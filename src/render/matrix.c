@@ -1,4 +1,4 @@
-/* Statements of matrix units, and the product of four warps, whose instruction names each of its sums. */
+/* Statements for matrix units, and the product of four warps, whose instruction names each of its accumulators. */
 #include "render/printer.h"
 
 #define ADD(...) atn_text_printf(r->out, __VA_ARGS__)
@@ -38,7 +38,7 @@ static void multiply_matrices(printer *r, const ir_statement *s) {
     ADD(");\n");
 }
 
-/* Where an element of a tile lies. */
+/* The address of an element of a tile. */
 static void address(printer *r, ir_ref element) {
     const ir_node *n = &r->p->nodes[element];
     ADD("tile%d_%s + ", n->id, r->stage->tile[n->id].name);
@@ -86,8 +86,9 @@ void print_matrix(printer *r, const ir_statement *s) {
     }
 }
 
-/* Operands lie in lines of 128 bytes whose pieces of 16 bytes are exchanged by the number of the line: mode 1 of a
- * descriptor, whose other fields count 16 bytes. The left operand has its steps side by side, the right its columns. */
+/* Operands are stored in lines of 128 bytes whose 16-byte pieces are permuted by the line number: mode 1 of a
+ * descriptor, whose other fields are in units of 16 bytes. In the left operand, reduction steps are contiguous; in the
+ * right one, columns. */
 void print_warpgroup_product(printer *r, int32_t columns) {
     int32_t sums = columns / 2;
     ADD("INLINE void atn_publish() { asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\"); }\n"

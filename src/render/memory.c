@@ -1,5 +1,5 @@
-/* Conversions and memory as text: casts of scalars and vectors, exchanges of lanes, loads of elements, tiles, and the
- * names of arguments. */
+/* Conversions and memory as text: casts of scalars and vectors, lane exchanges, loads of elements, tiles, and the names
+ * of arguments. */
 #include "render/printer.h"
 
 #include <inttypes.h>
@@ -8,8 +8,8 @@
 
 /* ---- casts ---- */
 
-/* What saturates to an integer. OpenCL only recommends that NaN gives 0, so that it is taken out before, unless there
- * is none. */
+/* A saturating conversion to an integer. OpenCL only recommends that NaN becomes 0, so that it is replaced before,
+ * unless there is none. */
 static void saturated(printer *r, const ir_node *n, int32_t from) {
     bool known = !r->d->nan_converts && !r->p->graph->finite;
     if (known) ADD(n->width > 1 ? "atn_known_%s%d(" : "atn_known_%s(", print_type(from), n->width);
@@ -25,7 +25,7 @@ void print_cast_scalar(printer *r, const ir_node *n, int32_t from) {
         ADD(" != 0)");
         return;
     }
-    if (from_floating && !to_floating) { /* saturates, NaN gives 0 */
+    if (from_floating && !to_floating) { /* saturates, NaN becomes 0 */
         ADD("%s(", n->type == ATN_U8      ? "atn_to_u8"
                    : n->type == ATN_U16   ? "atn_to_u16"
                    : n->type == ATN_INT32 ? "atn_to_int"
@@ -42,7 +42,8 @@ void print_cast_vector(printer *r, const ir_node *n, int32_t from) {
     int32_t w = n->width;
     if (n->type == ATN_B) {
         bool narrow =
-            (from == ATN_U8 || from == ATN_U16) && !print_by_extension(r); /* beside them OpenCL allows no int */
+            (from == ATN_U8 || from == ATN_U16) && !print_by_extension(r); /* OpenCL does not allow an int next to them
+                                                                            * */
         ADD("(");
         print_expression(r, n->arg[0]);
         if (narrow)
@@ -65,7 +66,8 @@ void print_cast_vector(printer *r, const ir_node *n, int32_t from) {
         print_expression(r, n->arg[0]);
         ADD(")");
     } else if (print_by_extension(r)) {
-        bool by_way = from == ATN_U8 && n->type != ATN_U16; /* compilers widen lanes twofold well, others one by one */
+        bool by_way = from == ATN_U8 && n->type != ATN_U16; /* compilers widen lanes by a factor of two well, larger
+                                                             * factors one by one */
         ADD(by_way ? "__builtin_convertvector(__builtin_convertvector(" : "__builtin_convertvector(");
         print_expression(r, n->arg[0]);
         if (by_way) ADD(", ushort%d)", w);
@@ -81,7 +83,7 @@ void print_cast_vector(printer *r, const ir_node *n, int32_t from) {
     }
 }
 
-/* Lanes of b count from the width on. */
+/* Lanes of b are numbered from the width on. */
 void print_turn(printer *r, const ir_node *n) {
     int32_t width = n->width, piece = (int32_t)n->integer;
     ADD("ATN_TURN(%s%d, ", n->type == ATN_DP ? "long" : "int", width);

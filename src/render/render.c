@@ -1,5 +1,5 @@
-/* Statements and whole sources. A source is: a comment that says what it is, the dialect's helpers, constant tables,
- * then one entry point per stage. */
+/* Statements and whole sources. A source consists of a comment that describes it, the dialect's helpers, constant
+ * tables, and one entry point per stage. */
 #include "render/printer.h"
 
 #include "lower/contract.h"
@@ -15,7 +15,7 @@ static void line(printer *r) { ADD("%*s", r->depth * 4, ""); }
 
 static void print_block(printer *r, ir_stmt at);
 
-/* A value as it is kept in a variable: truth vectors with lanes of 4 bytes. */
+/* A value as it is stored in a variable: mask vectors with 4-byte lanes. */
 static void print_kept(printer *r, ir_ref ref) {
     const ir_node *n = &r->p->nodes[ref];
     if (n->type == ATN_B && n->width > 1 && print_mask_bytes(r, ref) != 4) {
@@ -79,8 +79,8 @@ static void store_atomic(printer *r, const ir_statement *s) {
     bool small = o->type == ATN_U8 || o->type == ATN_U16 || o->type == ATN_HP ||
                  (o->type == ATN_B && s->scatter != ATN_WRITE_OR);
     if (small) {
-        r->status = atn_fail(r->ctx, ATN_ERR_UNSUPPORTED, "%s: elements of type %s are not combined", o->name,
-                             atn_type_name(o->type));
+        r->status = atn_fail(r->ctx, ATN_ERR_UNSUPPORTED, "%s: elements of type %s cannot be combined atomically",
+                             o->name, atn_type_name(o->type));
         return;
     }
     ADD("atn_atomic_%s_%s(&", scatter_name(s->scatter), print_storage(o->type));
@@ -179,7 +179,7 @@ static void loop(printer *r, const ir_statement *s) {
     ADD("\n");
 }
 
-/* Memory that comes with the launch is cut into tiles by hand. */
+/* Memory requested at launch is divided into tiles explicitly. */
 static void dynamic_tiles(printer *r) {
     int64_t at = 0;
     if (atn_stage_dynamic_bytes(r->stage) == 0) return;
@@ -207,7 +207,7 @@ static void tiles(printer *r) {
     }
 }
 
-/* The host's groups: a loop shared by the threads, each with tiles of its own. */
+/* The groups of the host: a loop shared by the threads, each with tiles of its own. */
 static void parallel(printer *r, const ir_statement *s) {
     static const char *const SCHEDULES[] = {"static", "dynamic", "guided"};
     const atn_variant *v = &r->p->variant;
@@ -348,7 +348,7 @@ static int32_t parts_of(const atn_lowered *p, const ir_argument *a) {
     return type == ATN_SP2 || type == ATN_DP2 ? 2 : 1;
 }
 
-/* In C the arguments come through one struct; addresses are narrowed where the variant says so. */
+/* In C the arguments are members of one struct; addresses are narrowed if the variant says so. */
 static void unpack(printer *r) {
     int32_t number = 0;
     for (int32_t k = 0; k < r->p->n_arguments; ++k) {
@@ -370,7 +370,7 @@ static void unpack(printer *r) {
     }
 }
 
-/* Passed in 64 bits, used in those of addresses. */
+/* Passed as 64 bits, used with the width of addresses. */
 static bool is_address(const ir_argument *a) { return a->kind >= IR_ARG_OFFSET && a->kind <= IR_ARG_SIZE2; }
 
 static void signature(printer *r) {
@@ -420,7 +420,7 @@ static void stage(printer *r, int32_t k) {
     ADD("}\n");
 }
 
-/* ---- what comes before ---- */
+/* ---- the beginning of a source ---- */
 
 static void table(printer *r, const atn_object *o) {
     int64_t n = atn_table_elements(o);
@@ -457,7 +457,7 @@ typedef struct uses {
     bool widths[5];        /* 1, 2, 4, 8, 16 */
     bool exp_widths[2][5]; /* of exp and exp2 in single precision */
     bool half_widths[5];   /* of exp2 in halves */
-    bool polynomials[2];   /* of scalars that go by polynomial beside native ones */
+    bool polynomials[2];   /* of scalars that are computed by polynomial next to native ones */
 } uses;
 
 static int32_t log2_of(int32_t width) { return width >= 16 ? 4 : width >= 8 ? 3 : width >= 4 ? 2 : width >= 2 ? 1 : 0; }

@@ -146,7 +146,7 @@ KIT_TEST(run_refuses) {
         {MV "--bind A=@/A.npy --bind b=@/b.npy --param s", 2, "--param cannot be 's'; it takes NAME=VALUE"},
         {MV "--bind A=@/A.npy --bind b=@/b.npy --param s=1,5", 2, "'1,5' is not a number"},
         {MV "--bind A=@/A.npy --bind =@/b.npy", 2, "takes NAME=VALUE"},
-        {MV "--bind A=@/A.npy --bind b=@/b.npy --variant frogs=1", 1, "no knob 'frogs'"},
+        {MV "--bind A=@/A.npy --bind b=@/b.npy --variant frogs=1", 1, "unknown knob 'frogs'"},
         {MV "--bind A=@/A.npy --bind b=@/b.npy --variant lanes_p0=64", 1, "the host has no lanes"},
         {"run $/mv.xml --device nonesuch --define USED_FLOAT=SP", 1, "nonesuch"},
         {"run $/mv.xml --device host", 1, "nothing is bound to 'A', a matrix of SP"},

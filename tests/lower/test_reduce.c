@@ -53,47 +53,47 @@ KIT_TEST(ranges_are_cut) {
     finds(NORM, "host", "",
           "norm: 1 accumulator of SP, one result\n"
           "  q0: 1 items, 1 registers of 1 lanes\n"
-          "  joined: 1 at a place\n");
+          "  combined: 1 per place\n");
     finds(NORM, "host", "vec_q0=4,regs_q0=3,unroll_q0=2,split_q0=8,accumulate=64",
           "norm: 1 accumulator of DP, one result\n"
-          "  q0: 1 items, 3 registers of 4 lanes, 2 steps written out\n"
-          "  joined: 13 at a place, the tail among them; over 8 parts in a second stage\n");
+          "  q0: 1 items, 3 registers of 4 lanes, unrolled by 2\n"
+          "  combined: 13 per place, including the tail; over 8 parts in a second stage\n");
     finds(WHOLE, "cuda", "lanes_q0=8,lanes_q1=2,lanes_q2=4,split_q2=5,finish=last,accumulate=32",
           "whole: 1 accumulator of SP, one result\n"
           "  q2: 4 items, 1 registers of 1 lanes\n"
           "  q1: 2 items, 1 registers of 1 lanes\n"
           "  q0: 8 items, 1 registers of 1 lanes\n"
-          "  joined: 1 at a place; over 64 items; over 5 parts in the last group\n");
+          "  combined: 1 per place; over 64 items; over 5 parts in the last group\n");
 }
 
 KIT_TEST(parts_meet) {
     finds(NORM, "cuda", "lanes_q0=32,split_q0=4,finish=atomic",
           "norm: 1 accumulator of SP, one result\n"
           "  q0: 32 items, 1 registers of 1 lanes\n"
-          "  joined: 1 at a place; over 32 items; over 4 parts by atomics\n");
+          "  combined: 1 per place; over 32 items; over 4 parts by atomics\n");
     finds(PRODUCT, "cuda", "lanes_p0=8,split_q0=2",
-          "k: 1 accumulator of SP, apart for mm.i(0) mm.i(1)\n"
+          "k: 1 accumulator of SP, separate for mm.i(0) mm.i(1)\n"
           "  q0: 1 items, 1 registers of 1 lanes\n"
-          "  joined: 1 at a place; over 2 parts in a second stage\n");
+          "  combined: 1 per place; over 2 parts in a second stage\n");
 }
 
 /* Accumulators rest on the host only, between tiles of a sequence; nested blocks are not cut. */
 KIT_TEST(accumulators_rest) {
     finds(PRODUCT, "host", "vec_p0=4,seq_p1=4,tile_q0=16,stage=1",
-          "k: 1 accumulator of SP, apart for mm.i(0) mm.i(1)\n"
+          "k: 1 accumulator of SP, separate for mm.i(0) mm.i(1)\n"
           "  q0: 1 items, 1 registers of 1 lanes, tiles of 16\n"
-          "  joined: 1 at a place; at rest between tiles\n");
+          "  combined: 1 per place; accumulators stored between tiles\n");
     finds(PRODUCT, "cuda", "lanes_p0=8,seq_p1=4,tile_q0=16,stage=1",
-          "k: 1 accumulator of SP, apart for mm.i(0) mm.i(1)\n"
+          "k: 1 accumulator of SP, separate for mm.i(0) mm.i(1)\n"
           "  q0: 1 items, 1 registers of 1 lanes, tiles of 16\n"
-          "  joined: 1 at a place\n");
+          "  combined: 1 per place\n");
     finds(NESTED, "cuda", "lanes_q0=2",
-          "k: 1 accumulator of SP, apart for nested.i(0)\n"
+          "k: 1 accumulator of SP, separate for nested.i(0)\n"
           "  q0: 2 items, 1 registers of 1 lanes\n"
-          "  joined: 1 at a place; over 2 items\n"
-          "j: 1 accumulator of SP, apart for nested.i(0) k.i(0)\n"
+          "  combined: 1 per place; over 2 items\n"
+          "j: 1 accumulator of SP, separate for nested.i(0) k.i(0)\n"
           "  q0: 1 items, 1 registers of 1 lanes\n"
-          "  joined: 1 at a place\n");
+          "  combined: 1 per place\n");
 }
 
 /* What only ties between parts need is left out where there are none. */

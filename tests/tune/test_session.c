@@ -172,7 +172,7 @@ KIT_TEST(wrong_questions_are_refused) {
     atn_tune_result r;
     kit_fails(k.ctx, ATN_ERR_INPUT, "test.lanai:", atn_tune(k.device, k.wisdom, &add, &options, &r));
     options = tunekit_options("tiles = (1, 2)\n");
-    kit_fails(k.ctx, ATN_ERR_INPUT, "no knob 'tiles'", atn_tune(k.device, k.wisdom, &add, &options, &r));
+    kit_fails(k.ctx, ATN_ERR_INPUT, "unknown knob 'tiles'", atn_tune(k.device, k.wisdom, &add, &options, &r));
     options = tunekit_options(SPACE);
     options.strategy = "guessing";
     kit_fails(k.ctx, ATN_ERR_INPUT, "no strategy 'guessing'; there are",

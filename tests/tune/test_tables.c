@@ -169,7 +169,8 @@ KIT_TEST(equal_code_is_seen) {
     atn_space_free(space);
     const char wrong[] = "tiles = (1, 2)\n";
     kit_ok(ctx, atn_space_parse(ctx, "x", wrong, strlen(wrong), NULL, 0, &space));
-    kit_fails(ctx, ATN_ERR_INPUT, "no knob 'tiles'", atn_field_open(ctx, c.graph, &DEVICES[0], space, false, &field));
+    kit_fails(ctx, ATN_ERR_INPUT, "unknown knob 'tiles'",
+              atn_field_open(ctx, c.graph, &DEVICES[0], space, false, &field));
     atn_field_close(&field);
     atn_space_free(space);
     atn_case_close(&c);

@@ -317,11 +317,12 @@ KIT_TEST(problems_are_named) {
     static const struct {
         const char *sql, *line;
     } cases[] = {
-        {"UPDATE measurements SET variant='soup=1' WHERE variant='stage=1'", "a variant 'soup=1': variant: no knob"},
+        {"UPDATE measurements SET variant='soup=1' WHERE variant='stage=1'",
+         "a variant 'soup=1': variant: unknown knob"},
         {"UPDATE measurements SET outcome='odd' WHERE variant='lanes_p0=16'",
          "gemm on Sample 9000: 'odd' is not an outcome"},
         {"UPDATE measurements SET low=9 WHERE variant='lanes_p0=32'", "lanes_p0=32: 0.333333 s, from 9 s to"},
-        {"UPDATE winners SET variant='stage=77'", "the winner 'stage=77': variant: stage=77: 0 to 4 are possible"},
+        {"UPDATE winners SET variant='stage=77'", "the winner 'stage=77': variant: stage=77: expected 0 to 4"},
         {"PRAGMA foreign_keys=OFF; INSERT INTO winners SELECT 12345,variant,runner_up,seconds,low,high,"
          "runner_up_ratio,tie,fallback_seconds,fraction_of_peak,tried,at FROM winners",
          "row 12345 of winners belongs to a row of keys that is not there"},
@@ -336,7 +337,7 @@ KIT_TEST(problems_are_named) {
     atn_wisdom_now later = {.generator = "99"}; /* variants of another generator are not judged */
     atn_text lines = {.ctx = ctx};
     kit_ok(ctx, atn_wisdom_verify(wisdom, &later, keep_problem, &lines));
-    assert_null(strstr(atn_text_str(&lines), "no knob"));
+    assert_null(strstr(atn_text_str(&lines), "unknown knob"));
     atn_text_free(&lines);
     atn_wisdom_close(wisdom);
     kit_free(ctx);
