@@ -2,7 +2,9 @@
  * is refilled each time. Long text is read once, and its atoms are kept in a temporary file. Other files are read
  * whole, and pieces are views of that cloud. */
 #include "cloud/frame.h"
+#include "base/extreme.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/sized.h"
 #include "cloud/formats.h"
 #include "cloud/ions.h"
@@ -200,6 +202,39 @@ static atn_status join_parts(atn_frame *f, atn_status status) {
     return ATN_OK;
 }
 
+/* Bounds of a piece, on all cores. */
+typedef struct bounding {
+    const atn_atoms *piece;
+    double low[ATN_PARALLEL_MOST][3], high[ATN_PARALLEL_MOST][3]; /* of each worker, from those of the frame on */
+} bounding;
+
+static void bound_part(void *user, int64_t from, int64_t to) {
+    bounding *x = user;
+    int32_t worker = atn_parallel_worker();
+    for (int d = 0; d < 3; ++d) {
+        const double *position = x->piece->position[d];
+        double low = x->low[worker][d], high = x->high[worker][d];
+        for (int64_t k = from; k < to; ++k) low = atn_lesser(low, position[k]), high = atn_larger(high, position[k]);
+        x->low[worker][d] = low, x->high[worker][d] = high;
+    }
+}
+
+static void bound(const atn_atoms *piece, atn_frame_info *info) {
+    enum { LEAST = 1 << 12 };
+    bounding x = {.piece = piece};
+    int32_t workers = atn_parallel_workers();
+    for (int32_t w = 0; w < workers; ++w) {
+        memcpy(x.low[w], info->low, sizeof info->low);
+        memcpy(x.high[w], info->high, sizeof info->high);
+    }
+    atn_parallel((int64_t)piece->count, LEAST, bound_part, &x);
+    for (int32_t w = 0; w < workers; ++w)
+        for (int d = 0; d < 3; ++d) {
+            info->low[d] = atn_lesser(info->low[d], x.low[w][d]);
+            info->high[d] = atn_larger(info->high[d], x.high[w][d]);
+        }
+}
+
 /* Reads it through once: bounds, and how many are invalid. */
 static atn_status look_through(atn_frame *f) {
     atn_frame_info *info = &f->info;
@@ -211,12 +246,7 @@ static atn_status look_through(atn_frame *f) {
     atn_status status = atn_frame_next(f, &piece);
     for (; status == ATN_OK && piece.count; status = atn_frame_next(f, &piece)) {
         info->atoms += piece.count;
-        for (size_t k = 0; k < piece.count; ++k)
-            for (int d = 0; d < 3; ++d) {
-                double x = piece.position[d][k];
-                info->low[d] = x < info->low[d] ? x : info->low[d];
-                info->high[d] = x > info->high[d] ? x : info->high[d];
-            }
+        bound(&piece, info);
     }
     f->part_atoms = info->atoms;
     info->nan = f->cloud->nan;

@@ -1,8 +1,10 @@
 /* Ions of an atom probe file, one after the other: records with x y z and the mass behind them, or masses elsewhere. */
 #include "cloud/ions.h"
 
+#include "base/parallel.h"
 #include "cloud/binary.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 void ions_seek(ion_stream *i, size_t ion) {
@@ -35,7 +37,7 @@ atn_status ions_next(ion_stream *i, atn_cloud *cloud) {
     return cloud_add(cloud, i->s, value);
 }
 
-enum { AT_ONCE = 1024 };
+enum { AT_ONCE = 1 << 15, PART = 1 << 11 }; /* ions that are taken together; for which a core is worth waking */
 
 static inline float load(const char *from, bool big) {
     uint32_t bits;
@@ -46,18 +48,28 @@ static inline float load(const char *from, bool big) {
     return value;
 }
 
-/* Into the cloud behind its points, which are not counted. Are all of them finite? */
-static bool load_all(const ion_layout *l, const char *record, size_t count, const atn_cloud *cloud) {
-    double *axis[3];
-    float *mass = cloud->column[ROLE_MASS];
-    double zero = 0; /* what is finite times nothing; NaN for the rest */
-    for (int d = 0; d < 3; ++d) axis[d] = (double *)cloud->column[d] + cloud->count;
+/* Records that go into a cloud behind its points, which are not counted. */
+typedef struct loading {
+    const ion_layout *l;
+    const char *record;
+    const atn_cloud *cloud;
+    atomic_bool invalid; /* one of them is */
+} loading;
+
+static void load_part(void *user, int64_t from, int64_t to) {
+    loading *x = user;
+    const ion_layout *l = x->l;
+    size_t begin = x->cloud->count + (size_t)from, count = (size_t)(to - from);
+    const char *record = x->record + (size_t)from * l->bytes;
+    double *axis[3], zero = 0; /* what is finite times nothing; NaN for the rest */
+    float *mass = l->masses ? (float *)x->cloud->column[ROLE_MASS] + begin : NULL;
+    for (int d = 0; d < 3; ++d) axis[d] = (double *)x->cloud->column[d] + begin;
     for (size_t k = 0; k < count; ++k, record += l->bytes) {
         for (size_t d = 0; d < 3; ++d) axis[d][k] = (double)load(record + 4 * d, l->big);
-        if (l->masses) mass[cloud->count + k] = load(record + 12, l->big);
+        if (mass) mass[k] = load(record + 12, l->big);
         zero += 0 * axis[0][k] + 0 * axis[1][k] + 0 * axis[2][k];
     }
-    return zero == 0;
+    if (!(zero == 0)) atomic_store(&x->invalid, true);
 }
 
 atn_status ions_some(ion_stream *i, size_t most, atn_cloud *cloud) {
@@ -70,7 +82,9 @@ atn_status ions_some(ion_stream *i, size_t most, atn_cloud *cloud) {
     atn_status status = source_take(i->s, count * l->bytes, &record);
     if (status != ATN_OK) return status;
     i->next += count;
-    if (load_all(l, record, count, cloud)) {
+    loading x = {.l = l, .record = record, .cloud = cloud};
+    atn_parallel((int64_t)count, PART, load_part, &x);
+    if (!atomic_load(&x.invalid)) {
         cloud->count += count;
         return ATN_OK;
     }

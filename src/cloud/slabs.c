@@ -2,7 +2,10 @@
  * atoms, groups are the buckets that atoms are sorted into, and a slab is groups one after the other. Its halo comes
  * from the groups within reach, atom by atom: |x - slab| <= halo. */
 #include "cloud/slabs.h"
+#include "base/attempt.h"
+#include "base/extreme.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/size.h"
 #include "base/sized.h"
 #include "cloud/frame.h"
@@ -12,6 +15,8 @@
 #include <string.h>
 
 enum { BINS = SLABS_BINS, GROUPS_OF_A_SLAB = 8, ATOMS = 1 << 20, MOST = 1 << 26, MEMORY = 1 << 28, SOME = 1024 };
+enum { STRETCH = 1 << 11, SORTERS = 16, PART = 256 }; /* atoms for which a core is worth waking; stretches of a piece;
+                                                       * records of a core on their way out of a bucket */
 
 static void choose_axis(atn_slabs *s) {
     const atn_frame_info *f = &s->info;
@@ -71,24 +76,110 @@ static void make_slabs(atn_slabs *s) {
     s->slabs = s->info.atoms ? (size_t)(b - s->slab) + 1 : 0;
 }
 
+/* ---- sorting ---- */
+
+static slabs_record record_of(const atn_atoms *piece, size_t k) {
+    return (slabs_record){.position = {piece->position[0][k], piece->position[1][k], piece->position[2][k]},
+                          .mass = piece->mass ? piece->mass[k] : 0,
+                          .species = piece->species ? piece->species[k] : 0,
+                          .index = piece->index[k]};
+}
+
+static void widen(slabs_group *g, double low, double high) {
+    g->low = fmin(g->low, low);
+    g->high = fmax(g->high, high);
+}
+
+/* Into a file, one after the other. */
+static atn_status sort_piece(atn_slabs *s, const atn_atoms *piece) {
+    atn_status status = ATN_OK;
+    for (size_t k = 0; status == ATN_OK && k < piece->count; ++k) {
+        double x = piece->position[s->axis][k];
+        size_t bucket = s->group_of[slabs_bin(s, x)];
+        slabs_record *r;
+        status = spill_put(s->spill, bucket, (void **)&r);
+        if (status != ATN_OK) break;
+        *r = record_of(piece, k);
+        widen(&s->group[bucket], x, x);
+    }
+    return status;
+}
+
+/* In memory, on all cores: each has a stretch of the piece, of which it counts the atoms of each group first. */
+typedef struct sorting {
+    atn_slabs *s;
+    const atn_atoms *piece;
+    int64_t stretches;
+    struct own {
+        size_t count;
+        double low, high;
+        slabs_record *to; /* where the next one goes */
+    } *own;               /* of each stretch and group */
+} sorting;
+
+static size_t begin_of(const sorting *x, int64_t stretch) {
+    return (size_t)((int64_t)x->piece->count * stretch / x->stretches);
+}
+
+static void count_stretch(void *user, int64_t from, int64_t to) {
+    const sorting *x = user;
+    const atn_slabs *s = x->s;
+    for (int64_t n = from; n < to; ++n) {
+        struct own *own = x->own + (size_t)n * s->groups;
+        for (size_t g = 0; g < s->groups; ++g) own[g] = (struct own){.low = INFINITY, .high = -INFINITY};
+        for (size_t k = begin_of(x, n); k < begin_of(x, n + 1); ++k) {
+            double at = x->piece->position[s->axis][k];
+            struct own *g = &own[s->group_of[slabs_bin(s, at)]];
+            ++g->count;
+            g->low = atn_lesser(g->low, at);
+            g->high = atn_larger(g->high, at);
+        }
+    }
+}
+
+static void put_stretch(void *user, int64_t from, int64_t to) {
+    const sorting *x = user;
+    const atn_slabs *s = x->s;
+    for (int64_t n = from; n < to; ++n)
+        for (size_t k = begin_of(x, n); k < begin_of(x, n + 1); ++k)
+            *x->own[(size_t)n * s->groups + s->group_of[slabs_bin(s, x->piece->position[s->axis][k])]].to++ =
+                record_of(x->piece, k);
+}
+
+static atn_status sort_stretches(sorting *x) {
+    atn_slabs *s = x->s;
+    atn_status status = ATN_OK;
+    x->stretches = (int64_t)(x->piece->count / STRETCH < SORTERS ? x->piece->count / STRETCH : SORTERS);
+    if (x->stretches < 1) x->stretches = 1;
+    atn_parallel(x->stretches, 1, count_stretch, x);
+    for (size_t g = 0; g < s->groups && status == ATN_OK; ++g) {
+        size_t count = 0;
+        void *to;
+        for (int64_t n = 0; n < x->stretches; ++n) count += x->own[(size_t)n * s->groups + g].count;
+        status = spill_put_some(s->spill, g, count, &to);
+        for (int64_t n = 0; n < x->stretches && status == ATN_OK; ++n) {
+            struct own *own = &x->own[(size_t)n * s->groups + g];
+            own->to = to;
+            to = own->to + own->count;
+            widen(&s->group[g], own->low, own->high);
+        }
+    }
+    if (status == ATN_OK) atn_parallel(x->stretches, 1, put_stretch, x);
+    return status;
+}
+
 static atn_status sort_atoms(atn_slabs *s) {
     atn_atoms piece = {0};
-    atn_status status = atn_frame_rewind(s->frame);
+    sorting x = {.s = s, .piece = &piece};
+    bool file = spill_is_file(s->spill);
+    x.own = file ? NULL : atn_alloc(s->ctx, SORTERS * s->groups * sizeof *x.own);
+    atn_status status = file || x.own ? atn_frame_rewind(s->frame) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = atn_frame_next(s->frame, &piece);
-    for (; status == ATN_OK && piece.count; status = atn_frame_next(s->frame, &piece))
-        for (size_t k = 0; status == ATN_OK && k < piece.count; ++k) {
-            double x = piece.position[s->axis][k];
-            size_t bucket = s->group_of[slabs_bin(s, x)];
-            slabs_record *r;
-            status = spill_put(s->spill, bucket, (void **)&r);
-            if (status != ATN_OK) return status;
-            *r = (slabs_record){.position = {piece.position[0][k], piece.position[1][k], piece.position[2][k]},
-                                .mass = piece.mass ? piece.mass[k] : 0,
-                                .species = piece.species ? piece.species[k] : 0,
-                                .index = piece.index[k]};
-            s->group[bucket].low = fmin(s->group[bucket].low, x);
-            s->group[bucket].high = fmax(s->group[bucket].high, x);
-        }
+    while (status == ATN_OK && piece.count) {
+        status = file ? sort_piece(s, &piece) : sort_stretches(&x);
+        if (status == ATN_OK) status = atn_frame_next(s->frame, &piece);
+    }
+    atn_free(s->ctx, x.own);
     return status == ATN_OK ? spill_end(s->spill) : status;
 }
 
@@ -236,6 +327,13 @@ void slabs_part(const atn_slabs *s, size_t *begin, size_t *end) {
     *end = s->end;
 }
 
+static void show(atn_slabs *s, const slabs_record *r, size_t at) {
+    for (int d = 0; d < 3; ++d) s->position[d][at] = r->position[d];
+    if (s->mass) s->mass[at] = r->mass;
+    if (s->species) s->species[at] = r->species;
+    s->index[at] = r->index;
+}
+
 /* Those of a group that lie between low and high. */
 static atn_status add_group(atn_slabs *s, size_t g, double low, double high, size_t *count) {
     size_t held = spill_count(s->spill, g);
@@ -245,14 +343,35 @@ static atn_status add_group(atn_slabs *s, size_t g, double low, double high, siz
         if (status != ATN_OK) return status;
         for (size_t k = 0; k < some; ++k) {
             const slabs_record *r = &s->raw[k];
-            if (r->position[s->axis] < low || r->position[s->axis] > high) continue;
-            for (int d = 0; d < 3; ++d) s->position[d][*count] = r->position[d];
-            if (s->mass) s->mass[*count] = r->mass;
-            if (s->species) s->species[*count] = r->species;
-            s->index[(*count)++] = r->index;
+            if (r->position[s->axis] >= low && r->position[s->axis] <= high) show(s, r, (*count)++);
         }
     }
     return ATN_OK;
+}
+
+/* All atoms of a group, which are the slab's own, on all cores. */
+typedef struct owning {
+    atn_slabs *s;
+    size_t group, at; /* at: of the first of them, in the slab */
+} owning;
+
+static atn_status own_part(void *user, int64_t from, int64_t to) {
+    const owning *x = user;
+    slabs_record raw[PART];
+    for (size_t k = (size_t)from; k < (size_t)to; k += PART) {
+        size_t some = (size_t)to - k < PART ? (size_t)to - k : PART;
+        atn_status status = spill_get(x->s->spill, x->group, k, some, raw);
+        if (status != ATN_OK) return status;
+        for (size_t n = 0; n < some; ++n) show(x->s, &raw[n], x->at + k + n);
+    }
+    return ATN_OK;
+}
+
+static atn_status add_own(atn_slabs *s, size_t g, size_t *count) {
+    owning x = {.s = s, .group = g, .at = *count};
+    size_t held = spill_count(s->spill, g);
+    *count += held;
+    return atn_attempt(s->ctx, (int64_t)held, STRETCH, own_part, &x);
 }
 
 static atn_status next(atn_slabs *s, atn_atoms *out) {
@@ -262,7 +381,7 @@ static atn_status next(atn_slabs *s, atn_atoms *out) {
     double low, high, halo = s->options.halo;
     size_t count = 0;
     slabs_edges(s, b, &low, &high);
-    for (size_t g = b->first; status == ATN_OK && g <= b->last; ++g) status = add_group(s, g, low, high, &count);
+    for (size_t g = b->first; status == ATN_OK && g <= b->last; ++g) status = add_own(s, g, &count);
     size_t own = count;
     for (size_t g = 0; status == ATN_OK && g < s->groups; ++g)
         if ((g < b->first || g > b->last) && reaches(s, &s->group[g], low, high))

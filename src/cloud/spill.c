@@ -110,10 +110,14 @@ static atn_status flush(spill *s, size_t k) {
     return status;
 }
 
+static atn_status refuse(const spill *s) {
+    return atn_fail(s->ctx, ATN_ERR_INTERNAL, "more records than were counted");
+}
+
 atn_status spill_put(spill *s, size_t k, void **record) {
     bucket *b = &s->bucket[k];
     *record = NULL;
-    if (b->count == b->size) return atn_fail(s->ctx, ATN_ERR_INTERNAL, "more records than were counted");
+    if (b->count == b->size) return refuse(s);
     if (s->fd < 0)
         *record = s->block + (b->start + b->count) * s->bytes;
     else {
@@ -122,6 +126,15 @@ atn_status spill_put(spill *s, size_t k, void **record) {
         *record = s->block + (k * s->room + b->held++) * s->bytes;
     }
     ++b->count;
+    return ATN_OK;
+}
+
+atn_status spill_put_some(spill *s, size_t k, size_t count, void **records) {
+    bucket *b = &s->bucket[k];
+    *records = NULL;
+    if (count > b->size - b->count || s->fd >= 0) return refuse(s);
+    *records = s->block + (b->start + b->count) * s->bytes;
+    b->count += count;
     return ATN_OK;
 }
 
