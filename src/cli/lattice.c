@@ -130,12 +130,25 @@ static void print_spent(atn_text *page, const lattice_outcome *o) {
 }
 
 static json_t *line_json(const lattice_outcome *o, int32_t ranks) {
+    static const char *const WHEN[2] = {"learning", "matching"};
     json_t *list = json_array();
     for (int32_t rank = 0; rank < ranks; ++rank) {
-        json_t *one = json_object();
-        for (int k = 0; k < LATTICE_MOMENTS; ++k)
-            json_object_set_new(one, lattice_moment_name((lattice_moment)k),
-                                json_real(o->line[rank * LATTICE_MOMENTS + k]));
+        const lattice_line *line = &o->line[rank];
+        json_t *one = json_pack("{s:f,s:f}", "joining", -line->joining, "joined", -line->joined);
+        json_t *waited = json_object();
+        for (int k = 0; k < LATTICE_MOMENTS; ++k) {
+            json_object_set_new(one, lattice_moment_name((lattice_moment)k), json_real(line->moment[k]));
+            json_object_set_new(waited, lattice_moment_name((lattice_moment)k), json_real(line->waited[k]));
+        }
+        json_object_set_new(one, "waited", waited);
+        for (int when = 0; when < 2; ++when) {
+            json_t *parts = json_object();
+            for (int part = 0; part < LATTICE_PARTS; ++part)
+                if (line->seconds[when][part] > 0)
+                    json_object_set_new(parts, lattice_part_name((lattice_part)part),
+                                        json_real(line->seconds[when][part]));
+            json_object_set_new(one, WHEN[when], parts);
+        }
         json_array_append_new(list, one);
     }
     return list;
@@ -146,10 +159,10 @@ static void print_line(atn_text *page, const lattice_outcome *o, int32_t ranks) 
     atn_text rows = {.ctx = page->ctx};
     atn_text_add(&rows, "moment\tfirst rank, s\tlast rank, s\t\n");
     for (int k = 0; k < LATTICE_MOMENTS; ++k) {
-        double first = o->line[k], last = first;
+        double first = o->line[0].moment[k], last = first;
         for (int32_t rank = 1; rank < ranks; ++rank) {
-            first = fmin(first, o->line[rank * LATTICE_MOMENTS + k]);
-            last = fmax(last, o->line[rank * LATTICE_MOMENTS + k]);
+            first = fmin(first, o->line[rank].moment[k]);
+            last = fmax(last, o->line[rank].moment[k]);
         }
         atn_text_printf(&rows, "%s\t%.4g\t%.4g\t\n", lattice_moment_name((lattice_moment)k), first, last);
     }
@@ -272,7 +285,7 @@ static atn_status match(atn_cli_call *call, atn_device *const *devices, int32_t 
     for (int32_t k = 0; k < n && !status; ++k) status = atn_lattice_create(devices[k], settings, &lattice[k]);
     if (!status) status = frames ? lattice_run_frames(call, lattice[0], o) : lattice_run_slabs(call, lattice, n, o);
     o->seconds = atn_clock_seconds() - from;
-    if (!frames) status = lattice_join_line(call, status, o);
+    if (!frames) status = lattice_join_line(call, status, lattice[0] ? &lattice[0]->spent : NULL, o);
     if (!status && report && first) status = lattice_report(call, o, report);
     if (!status && atn_cli_has(call, "profile")) o->spent = &lattice[0]->spent;
     if (!status && first) status = lattice_print(call, o);
@@ -351,7 +364,10 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "background: fraction of atoms on no site, gain: log-likelihood ratio to the null model in nats per atom, "
             "neighbours, rotations, estimated: false if no model fits better than chance and these are defaults), "
             "device; with --frames labels; with --profile profile (when, name, calls, seconds) and, with several "
-            "ranks, timeline (for each rank, when it finished what, in seconds); with --ranges unranged and overlaps "
+            "ranks, timeline (for each rank: when it began to join the others, had joined them, finished what, in "
+            "seconds "
+            "since it began to read; how long it had waited for others by then; parts of learning and matching); with "
+            "--ranges unranged and overlaps "
             "(pairs of ranges; masses in both count for the narrower one).",
             NULL},
     .options =

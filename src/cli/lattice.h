@@ -30,6 +30,14 @@ typedef enum lattice_moment {
     LATTICE_MOMENTS
 } lattice_moment;
 
+/* Where the time of a rank goes. */
+typedef struct lattice_line {
+    double joining, joined;           /* the other ranks, in seconds before it began */
+    double moment[LATTICE_MOMENTS];   /* seconds since it began */
+    double waited[LATTICE_MOMENTS];   /* of these, in calls that all ranks make together */
+    double seconds[2][LATTICE_PARTS]; /* of learning, of matching */
+} lattice_line;
+
 /* What comes out of a run, whichever it was. */
 typedef struct lattice_outcome {
     size_t atoms, dropped, unranged, overlaps, slabs;      /* overlaps: pairs of ranges */
@@ -41,8 +49,9 @@ typedef struct lattice_outcome {
     double seconds, match_seconds;
     double quickest[3]; /* of several ranks: the least match_seconds, read_seconds, learn_seconds */
     double read_seconds, learn_seconds, write_seconds; /* with waiting for other ranks */
-    double began, moment[LATTICE_MOMENTS];             /* when a rank began; seconds from then on */
-    double *line;           /* owned; with --profile on ranks: the moments of each; else NULL */
+    double began;                                      /* when a rank began */
+    lattice_line own;                                  /* of this rank */
+    lattice_line *line;                                /* owned; with --profile on ranks: of each; else NULL */
     size_t estimated_bytes; /* of memory, as it was known before the run; 0: it was not */
     atn_lattice_info info;
     int32_t *label; /* of each frame, with --frames; else NULL */
@@ -122,8 +131,8 @@ atn_status lattice_share_learned(const lattice_job *j, atn_status status);
 atn_status lattice_hold_results(const lattice_job *j, const atn_atoms *atoms, const lattice_kept *rows);
 atn_status lattice_send_results(const lattice_job *j, atn_status status);
 void lattice_pass(const lattice_job *j, lattice_moment moment); /* now */
-/* With --profile, by all: the moments of each rank, for the first one to tell. */
-atn_status lattice_join_line(atn_cli_call *call, atn_status status, lattice_outcome *o);
+/* With --profile, by all: where the time of each rank went, for the first one to tell. */
+atn_status lattice_join_line(atn_cli_call *call, atn_status status, const lattice_spent *spent, lattice_outcome *o);
 const char *lattice_moment_name(lattice_moment moment);
 /* What the first rank tells is of all. */
 atn_status lattice_join_outcome(const lattice_job *j, atn_status status);

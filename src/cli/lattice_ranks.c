@@ -191,7 +191,8 @@ atn_status lattice_join_outcome(const lattice_job *j, atn_status status) {
 /* ---- where the time goes ---- */
 
 void lattice_pass(const lattice_job *j, lattice_moment moment) {
-    j->o->moment[moment] = atn_clock_seconds() - j->o->began;
+    j->o->own.moment[moment] = atn_clock_seconds() - j->o->began;
+    j->o->own.waited[moment] = j->call->ranks->waited;
 }
 
 const char *lattice_moment_name(lattice_moment moment) {
@@ -200,9 +201,12 @@ const char *lattice_moment_name(lattice_moment moment) {
     return NAMES[moment];
 }
 
-atn_status lattice_join_line(atn_cli_call *call, atn_status status, lattice_outcome *o) {
+atn_status lattice_join_line(atn_cli_call *call, atn_status status, const lattice_spent *spent, lattice_outcome *o) {
     if (call->ranks->count < 2 || !atn_cli_has(call, "profile")) return status;
-    o->line = atn_zalloc(call->ctx, (size_t)call->ranks->count * sizeof o->moment);
+    o->own.joining = o->began - call->ranks->joining;
+    o->own.joined = o->began - call->ranks->joined;
+    if (!status) memcpy(o->own.seconds, spent->seconds, sizeof o->own.seconds);
+    o->line = atn_zalloc(call->ctx, (size_t)call->ranks->count * sizeof o->own);
     if (!o->line && !status) status = ATN_ERR_MEMORY;
-    return atn_ranks_allgather(call->ranks, status, o->moment, sizeof o->moment, o->line);
+    return atn_ranks_allgather(call->ranks, status, &o->own, sizeof o->own, o->line);
 }

@@ -1,5 +1,6 @@
 /* Joining the other ranks: the launcher's environment says whether there are any, and the MPI module is loaded only
  * then. */
+#include "base/clock.h"
 #include "base/environment.h"
 #include "base/memory.h"
 #include "ranks/ranks.h"
@@ -88,6 +89,7 @@ atn_status atn_ranks_join(const atn_ctx *ctx, atn_ranks **out) {
     atn_ranks *r = atn_zalloc(ctx, sizeof *r);
     if (!r) return ATN_ERR_MEMORY;
     r->ctx = ctx;
+    r->joining = atn_clock_seconds();
     atn_status status = load(r);
     if (status == ATN_OK && r->way->begin(&r->rank, &r->count, words)) {
         status = atn_fail(ctx, ATN_ERR_IO, "%s", words);
@@ -99,6 +101,7 @@ atn_status atn_ranks_join(const atn_ctx *ctx, atn_ranks **out) {
         status = ATN_ERR_MEMORY;
     }
     if (status == ATN_OK) status = check_versions(r);
+    r->joined = atn_clock_seconds();
     if (status == ATN_OK)
         *out = r;
     else

@@ -2,6 +2,7 @@
  * stop where one has failed. */
 #include "ranks/ranks.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 #include <string.h>
@@ -24,7 +25,13 @@ static atn_status share_failure(atn_ranks *r, int32_t first, int32_t status) {
                     *message ? message : atn_status_name((atn_status)status));
 }
 
-atn_status atn_ranks_agree(atn_ranks *r, atn_status own) {
+/* A call that began then is over. */
+static atn_status waited(atn_ranks *r, double from, atn_status status) {
+    r->waited += atn_clock_seconds() - from;
+    return status;
+}
+
+static atn_status agree(atn_ranks *r, atn_status own) {
     char words[ATN_RANKS_WORDS] = "";
     int32_t mine = (int32_t)own, first = 0;
     if (r->count == 1 || r->broken) return own;
@@ -34,18 +41,25 @@ atn_status atn_ranks_agree(atn_ranks *r, atn_status own) {
     return first == r->count ? ATN_OK : share_failure(r, first, r->states[first]);
 }
 
+atn_status atn_ranks_agree(atn_ranks *r, atn_status own) {
+    double from = atn_clock_seconds();
+    return waited(r, from, agree(r, own));
+}
+
 atn_status atn_ranks_broadcast(atn_ranks *r, atn_status own, int32_t root, void *data, size_t bytes) {
     char words[ATN_RANKS_WORDS] = "";
-    atn_status status = atn_ranks_agree(r, own);
-    if (status == ATN_OK && r->way->broadcast(root, data, bytes, words)) return broken(r, words);
-    return status;
+    double from = atn_clock_seconds();
+    atn_status status = agree(r, own);
+    if (status == ATN_OK && r->way->broadcast(root, data, bytes, words)) status = broken(r, words);
+    return waited(r, from, status);
 }
 
 atn_status atn_ranks_allgather(atn_ranks *r, atn_status own, const void *mine, size_t bytes, void *all) {
     char words[ATN_RANKS_WORDS] = "";
-    atn_status status = atn_ranks_agree(r, own);
-    if (status == ATN_OK && r->way->allgather(mine, bytes, all, words)) return broken(r, words);
-    return status;
+    double from = atn_clock_seconds();
+    atn_status status = agree(r, own);
+    if (status == ATN_OK && r->way->allgather(mine, bytes, all, words)) status = broken(r, words);
+    return waited(r, from, status);
 }
 
 /* ---- sums ---- */
@@ -98,15 +112,16 @@ static int join_short(const atn_ranks *r, double *numbers, size_t count, double 
 
 static atn_status join_all(atn_ranks *r, atn_status own, double *numbers, size_t count, join_numbers *join) {
     char words[ATN_RANKS_WORDS] = "";
+    double from = atn_clock_seconds();
     if (r->count == 1 || count == 0) return atn_ranks_agree(r, own);
     size_t n = (size_t)r->count, few = count * sizeof *numbers * n;
     bool at_once = few <= SHORT;
     double *room = atn_alloc(r->ctx, at_once ? few : (count + n) * sizeof *room);
-    atn_status status = atn_ranks_agree(r, room || own != ATN_OK ? own : ATN_ERR_MEMORY);
+    atn_status status = agree(r, room || own != ATN_OK ? own : ATN_ERR_MEMORY);
     if (status == ATN_OK && room && (at_once ? join_short : join_shares)(r, numbers, count, room, join, words))
         status = broken(r, words);
     atn_free(r->ctx, room);
-    return status;
+    return waited(r, from, status);
 }
 
 atn_status atn_ranks_sum(atn_ranks *r, atn_status own, double *numbers, size_t count) {
@@ -137,23 +152,28 @@ static int swap_lengths(const atn_ranks *r, const atn_ranks_parcel *out, atn_ran
     return failed;
 }
 
-atn_status atn_ranks_exchange(atn_ranks *r, atn_status own, const atn_ranks_parcel *out, atn_ranks_parcel *in) {
+static atn_status exchange(atn_ranks *r, atn_status own, const atn_ranks_parcel *out, atn_ranks_parcel *in) {
     char words[ATN_RANKS_WORDS] = "";
     for (int32_t k = 0; k < r->count; ++k) in[k] = (atn_ranks_parcel){0};
-    atn_status status = atn_ranks_agree(r, own);
+    atn_status status = agree(r, own);
     if (status != ATN_OK) return status;
     if (swap_lengths(r, out, in, words)) return broken(r, words);
     for (int32_t k = 0; k < r->count && status == ATN_OK; ++k) {
         in[k].data = atn_alloc(r->ctx, in[k].bytes);
         if (!in[k].data) status = ATN_ERR_MEMORY;
     }
-    status = atn_ranks_agree(r, status);
+    status = agree(r, status);
     for (int32_t k = 0; k < r->count && status == ATN_OK; ++k) {
         int32_t to = (r->rank + k) % r->count, from = (r->rank + r->count - k) % r->count;
         if (r->way->swap(to, out[to].data, out[to].bytes, from, in[from].data, in[from].bytes, words))
             status = broken(r, words);
     }
     return status;
+}
+
+atn_status atn_ranks_exchange(atn_ranks *r, atn_status own, const atn_ranks_parcel *out, atn_ranks_parcel *in) {
+    double from = atn_clock_seconds();
+    return waited(r, from, exchange(r, own, out, in));
 }
 
 atn_status atn_ranks_send(atn_ranks *r, int32_t to, const void *data, size_t bytes) {

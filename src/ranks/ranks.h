@@ -40,6 +40,8 @@ typedef struct atn_ranks {
     int32_t *states; /* one for each rank; owned */
     atn_status over; /* a rank failed, and all know it; ATN_OK: none did */
     bool broken;     /* a call of the table failed: the others cannot be told, only ended */
+    double joining, joined; /* when it began to join the others, and when it had (atn_clock_seconds) */
+    double waited;          /* seconds in calls that all make together, below */
 } atn_ranks;
 
 /* Joins the other ranks where mpirun or srun started this process together with others, or where the caller has

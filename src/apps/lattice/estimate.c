@@ -422,7 +422,7 @@ static atn_status narrow(const atn_ctx *ctx, double reach, learning *x) {
 }
 
 /* What was found of pairs is the first rank's. */
-static atn_status same_sizes(const atn_lattice *l, learning *x, bool *told) {
+static atn_status same_sizes(atn_lattice *l, learning *x, bool *told) {
     struct {
         distances distances;
         int32_t ways;

@@ -147,7 +147,7 @@ double lattice_radial(const lattice_shells *s, double edge, double noise, double
 /* Where models may differ in size: the ways in which they would, 0 or 2. two: there are two sizes. first: about an
  * edge.
  */
-atn_status lattice_phases(const atn_lattice *l, const lattice_pairs *pairs, double first, double efficiency,
+atn_status lattice_phases(atn_lattice *l, const lattice_pairs *pairs, double first, double efficiency,
                           lattice_sizes out[2], int32_t *ways, bool *two);
 
 #endif

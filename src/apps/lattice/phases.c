@@ -331,7 +331,7 @@ static void try_all(trials *all) {
 }
 
 /* Of several ranks each makes some of the trials, and all get what keep() looks at. */
-static atn_status try_shared(const atn_lattice *l, trials *all) {
+static atn_status try_shared(atn_lattice *l, trials *all) {
     trials own = {.x = all->x};
     atn_status status = ATN_OK;
     for (int32_t k = 0; k < all->count; ++k)
@@ -351,14 +351,14 @@ static atn_status try_shared(const atn_lattice *l, trials *all) {
 }
 
 /* All that were added. */
-static atn_status make(const atn_lattice *l, trials *all) {
+static atn_status make(atn_lattice *l, trials *all) {
     if (l->ranks && all->count > 1) return try_shared(l, all);
     try_all(all);
     return ATN_OK;
 }
 
 /* The same, and none are left. */
-static atn_status attempt(const atn_lattice *l, trials *all, likeliest *best) {
+static atn_status attempt(atn_lattice *l, trials *all, likeliest *best) {
     atn_status status = make(l, all);
     for (int32_t k = 0; k < all->count && status == ATN_OK; ++k) keep(all, &all->of[k], best);
     all->count = 0;
@@ -372,8 +372,7 @@ static void add(trials *all, double noise, double background, double efficiency)
 
 /* Noises (fine), or backgrounds, one after the other, each beside what is the likeliest by then. Ranks make those that
  * follow at the same time: they hold as long as none before them was likelier. */
-static atn_status in_turn(const atn_lattice *l, trials *all, const double *list, int count, bool fine,
-                          likeliest *best) {
+static atn_status in_turn(atn_lattice *l, trials *all, const double *list, int count, bool fine, likeliest *best) {
     atn_status status = ATN_OK;
     for (int k = 0; k < count && status == ATN_OK;) {
         int ahead = l->ranks ? l->ranks->count : 1;
@@ -391,7 +390,7 @@ static atn_status in_turn(const atn_lattice *l, trials *all, const double *list,
 }
 
 /* From several efficiencies: half the sites of half the volume are as many, and where EM starts it may stay. */
-static atn_status attempts(const atn_lattice *l, trials *all, double first, likeliest *best) {
+static atn_status attempts(atn_lattice *l, trials *all, double first, likeliest *best) {
     double given = lattice_given_noise(l);
     atn_status status = ATN_OK;
     static const double BACKGROUND[] = {0.01, 0.08}, FINE[] = {0.76, 0.87, 1.15, 1.3}, EFFICIENCY[] = {0.3, 0.55, 0.8};
@@ -458,7 +457,7 @@ static atn_status prepare(const atn_lattice *l, mixture *x, double first) {
     return status;
 }
 
-atn_status lattice_phases(const atn_lattice *l, const lattice_pairs *pairs, double first, double efficiency,
+atn_status lattice_phases(atn_lattice *l, const lattice_pairs *pairs, double first, double efficiency,
                           lattice_sizes out[2], int32_t *ways, bool *two) {
     size_t parts = EDGES * (size_t)l->info.models, atoms = pairs->atoms, room = trial_room(atoms, parts);
     mixture *x = atn_zalloc(l->ctx, sizeof *x);

@@ -11,11 +11,15 @@ bool lattice_shared_is_mine(const atn_lattice *l, int32_t part) {
     return !l->ranks || part % l->ranks->count == l->ranks->rank;
 }
 
-atn_status lattice_shared_take(const atn_lattice *l, int32_t part, void *data, size_t bytes) {
-    return l->ranks ? atn_ranks_broadcast(l->ranks, ATN_OK, part % l->ranks->count, data, bytes) : ATN_OK;
+atn_status lattice_shared_take(atn_lattice *l, int32_t part, void *data, size_t bytes) {
+    if (!l->ranks) return ATN_OK;
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_RANKS);
+    atn_status status = atn_ranks_broadcast(l->ranks, ATN_OK, part % l->ranks->count, data, bytes);
+    lattice_spend_back(&l->spent, l->known, before);
+    return status;
 }
 
-atn_status lattice_shared_same(const atn_lattice *l, void *data, size_t bytes) {
+atn_status lattice_shared_same(atn_lattice *l, void *data, size_t bytes) {
     return lattice_shared_take(l, 0, data, bytes);
 }
 
@@ -49,7 +53,9 @@ atn_status lattice_engine_run(atn_lattice *l) {
     char *mine = atn_zalloc(l->ctx, most * each), *all = atn_alloc(l->ctx, most * each * (size_t)r->count);
     atn_status status = mine && all ? run_own(l, from, to) : ATN_ERR_MEMORY;
     if (status == ATN_OK) memcpy(mine, l->found + from * (size_t)l->info.models, (to - from) * each);
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_RANKS);
     status = atn_ranks_allgather(l->ranks, status, mine, most * each, all);
+    lattice_spend_back(&l->spent, l->known, before);
     for (int32_t rank = 0; rank < r->count && status == ATN_OK && all; ++rank) {
         size_t first = atn_ranks_cut(r, n, rank), end = atn_ranks_cut(r, n, rank + 1);
         memcpy(l->found + first * (size_t)l->info.models, all + (size_t)rank * most * each, (end - first) * each);

@@ -13,8 +13,8 @@ atn_status lattice_learn_ranks(atn_lattice *l, atn_ranks *ranks, const atn_atoms
 /* For learning; without ranks nothing is to be done, and all is this process's. */
 bool lattice_shared_is_mine(const atn_lattice *l, int32_t part); /* part n is done by rank n modulo their number */
 /* `data` of a part from the rank that did it. */
-atn_status lattice_shared_take(const atn_lattice *l, int32_t part, void *data, size_t bytes);
-atn_status lattice_shared_same(const atn_lattice *l, void *data, size_t bytes); /* the first rank's */
+atn_status lattice_shared_take(atn_lattice *l, int32_t part, void *data, size_t bytes);
+atn_status lattice_shared_same(atn_lattice *l, void *data, size_t bytes); /* the first rank's */
 /* lattice_engine_run (lattice.h) is here, too. */
 
 #endif

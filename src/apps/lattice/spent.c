@@ -8,7 +8,7 @@ const char *lattice_part_name(lattice_part part) {
         "other",          "distances of pairs", "sizes of phases",  "tables",
         "sample weighed", "frames made",        "powers",           "cells",
         "hints",          "neighbours",         "start of kernels", "kernels",
-        "judging",        "waiting atoms"};
+        "judging",        "waiting atoms",      "other ranks"};
     return NAMES[part];
 }
 

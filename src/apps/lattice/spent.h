@@ -20,6 +20,7 @@ typedef enum lattice_part {
     LATTICE_KERNELS, /* what they found; the wait for it */
     LATTICE_JUDGED,
     LATTICE_WAITING, /* atoms that waited for those around them */
+    LATTICE_RANKS,   /* other ranks; the wait for them */
     LATTICE_PARTS
 } lattice_part;
 
