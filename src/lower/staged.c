@@ -67,6 +67,18 @@ static bool from_zero(const lowering *l, const staged *s) {
     return true;
 }
 
+/* On the host, where elements that overhang the object are not copied: the first one along an axis that lies inside it.
+ * Points are full there; a range that is read backwards ends before the last tile does. */
+static ir_ref first_inside(lowering *l, const staged *s, int axis, lower_at base) {
+    bool backwards = false;
+    for (int32_t d = 0; d < l->g->n_dims; ++d)
+        backwards = backwards || (s->linear[axis].coefficient[d] < 0 && !(l->cuts.points >> d & 1));
+    ir_ref zero = ir_address(l->p, 0);
+    if (!backwards) return zero;
+    ir_ref before = ir_subtract(l->p, zero, base.axis[axis]);
+    return lower_declare(l, "first", axis, ir_operation(l->p, ATN_OP_MAX, IR_ADDRESS, before, zero, -1));
+}
+
 /* Element e of the tile in the object. */
 static lower_at source_of(lowering *l, const staged *s, lower_at base, lower_at e) {
     for (int a = 0; a < ATN_MAX_RANK; ++a)
@@ -149,6 +161,7 @@ static void fill_panels(lowering *l, const staged *s, lower_at base) {
     int fast = s->swapped ? 1 : 0, slow = 1 - fast;
     int32_t width = turned_at_once(l, s);
     ir_ref zero = ir_address(p, 0), left = ir_subtract(p, lower_size(l, s->object, slow), base.axis[slow]);
+    ir_ref first = first_inside(l, s, slow, base);
     ir_ref lines = ir_declare(p, l->block, "count",
                               ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_address(p, s->extent[slow]), left, -1));
     int32_t panel = ir_new_variable(p, "panel", IR_ADDRESS, 1, true),
@@ -157,13 +170,14 @@ static void fill_panels(lowering *l, const staged *s, lower_at base) {
            panels = ir_address(p, s->extent[fast]);
     ir_block body = IR_EMPTY, inner = IR_EMPTY, *outer = l->block;
     if (s->swapped) {
-        ir_ref whole = zero;
+        ir_ref whole = first;
         if (width > 1) {
-            ir_ref blocks = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, lines, ir_address(p, width), -1);
-            whole = ir_declare(p, outer, "whole", ir_multiply_integer(p, blocks, width));
+            ir_ref blocks =
+                ir_operation(p, ATN_OP_DIV, IR_ADDRESS, ir_subtract(p, lines, first), ir_address(p, width), -1);
+            whole = ir_declare(p, outer, "whole", ir_add(p, first, ir_multiply_integer(p, blocks, width)));
             l->block = &inner;
             turn_lines(l, s, base, at_panel, at_some, width);
-            ir_for(p, &body, some, zero, whole, width, 1, inner);
+            ir_for(p, &body, some, first, whole, width, 1, inner);
         }
         l->block = &body;
         copy_lines(l, s, base, at_panel, whole, lines);
@@ -178,19 +192,20 @@ static void fill_panels(lowering *l, const staged *s, lower_at base) {
     copy_lines(l, s, base, at_panel, at_some, end);
     ir_for(p, &body, panel, zero, panels, s->panel, 1, inner);
     l->block = outer;
-    ir_for(p, outer, some, zero, lines, AT_ONCE, 1, body);
+    ir_for(p, outer, some, first, lines, AT_ONCE, 1, body);
 }
 
 /* One thread copies line by line; the part that overhangs the object is never read and keeps its contents. */
 static void fill_alone(lowering *l, const staged *s, lower_at base) {
     atn_lowered *p = l->p;
-    ir_ref count[ATN_MAX_RANK];
+    ir_ref first[ATN_MAX_RANK], count[ATN_MAX_RANK];
     int32_t variable[ATN_MAX_RANK], rank = l->g->objects[s->object].rank, loops = rank > 2 ? rank : 2;
     ir_block bodies[ATN_MAX_RANK], *outer = l->block;
     lower_at e = {.axis = {[2] = ir_address(p, 0)}};
     for (int a = 0; a < loops; ++a) {
         bool exact = s->boundary != ATN_EDGE_NONE || a >= rank;
         bodies[a] = IR_EMPTY;
+        first[a] = exact ? ir_address(p, 0) : first_inside(l, s, a, base);
         count[a] = ir_address(p, s->extent[a]);
         if (!exact)
             count[a] = ir_declare(p, l->block, "count",
@@ -206,7 +221,7 @@ static void fill_alone(lowering *l, const staged *s, lower_at base) {
     tile_store(l, s, lower_tile_element(l, s, e), value);
     l->block = outer;
     for (int a = 0; a < loops; ++a)
-        ir_for(p, a + 1 < loops ? &bodies[a + 1] : outer, variable[a], ir_address(p, 0), count[a], 1, 1, bodies[a]);
+        ir_for(p, a + 1 < loops ? &bodies[a + 1] : outer, variable[a], first[a], count[a], 1, 1, bodies[a]);
 }
 
 /* Coordinates of element number e of the tile in row-major order; `name`: its parts become variables. */
