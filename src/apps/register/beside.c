@@ -49,12 +49,13 @@ static void make_scene_here(reg_problem *p) {
 /* Beside a GPU (16 cores, forty thousand points): registrations with loops of 16 threads took 28 to 32 ms in the median
  * and 145 at worst, since some of them waited for cores that other threads had; with those of 12 it was 21 to 23
  * and 25. */
-int32_t reg_spare(const reg_engine *e, const atn_register_settings *s, const atn_cloud *source,
-                  const atn_cloud *target) {
+int32_t reg_spare(const reg_engine *e, const atn_register_settings *s, const atn_cloud *source, const atn_cloud *target,
+                  bool *here) {
     enum { FEW = 50000, MOST = 6 };
     bool method = (s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP) && !s->compat && !s->dense;
     bool few = method && source && cloud_count(source) <= FEW && cloud_count(target) <= FEW;
-    int32_t cores = atn_parallel_workers(), some = e->remote ? cores / 4 : 3 * cores / 8;
+    *here = few && !reg_goes_to_device(e->device, s, cloud_count(source), cloud_count(target));
+    int32_t cores = atn_parallel_workers(), some = *here ? 3 * cores / 8 : cores / 4;
     if (cores < ATN_PARALLEL_MANY || (!e->remote && !few)) return 0;
     return some < MOST ? some : MOST;
 }

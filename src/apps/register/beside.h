@@ -7,9 +7,9 @@
 
 /* Cores that loops of a registration leave to what is done beside it; 0: none. Some of many: where the device is
  * another one, which has work beside the loops, too; and on the host where points are so few that one loop after the
- * other would keep most cores waiting. */
+ * other would keep most cores waiting. here: few points, which the host prepares for whatever device. */
 int32_t reg_spare(const reg_engine *engine, const atn_register_settings *settings, const atn_cloud *source,
-                  const atn_cloud *target);
+                  const atn_cloud *target, bool *here);
 
 /* p->scene, once p->source and p->target stay; p->fitness with it where cores are left to both, else once all levels
  * are there. Each is begun at most once, and where that was not done it is made when it is to be ready. */

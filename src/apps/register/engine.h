@@ -15,7 +15,9 @@ typedef enum reg_kernel {
     REG_ESTEP_NEAR,
     REG_ESTEP_COMPAT,
     REG_NEAREST,
+    REG_NEAREST_ALL,
     REG_AROUND,
+    REG_AROUND_ALL,
     REG_SHAPES,
     REG_INHERIT,
     REG_WEIGHTS,
@@ -148,6 +150,10 @@ atn_status reg_estep(reg_engine *engine, reg_side *rows, reg_side *columns, doub
 
 /* The published code's sums: of e^2 into `square`, of e and e x into rows->sum, e = 2^-|x - y|^2; all pairs. */
 atn_status reg_estep_compat(reg_engine *engine, reg_side *rows, reg_side *columns, atn_array *square);
+
+/* Are all pairs evaluated sooner than lists of near ones are made? On another device than the host lists take a dozen
+ * launches and a wait. */
+bool reg_all_sooner(const reg_engine *engine, const reg_side *rows, const reg_side *columns);
 
 /* For every row, as placed, the nearest column in reach: distance squared in rows->sum[0], where it stands among the
  * columns in rows->partner, -1 for none; it may be somewhat farther away than `reach`. slack: as in reg_near_update. */

@@ -24,6 +24,15 @@ static atn_status dense(reg_engine *e, reg_side *rows, reg_side *columns) {
     return reg_engine_run(e, REG_ESTEP, bound, COUNT(bound));
 }
 
+bool reg_all_sooner(const reg_engine *e, const reg_side *rows, const reg_side *columns) {
+    static const double LISTS = 1e-4, RATE = 5e8; /* seconds that lists take; pairs a second of a lane, about */
+    const atn_device_info *info = atn_device_get_info(e->device);
+    double rate = RATE * (double)info->cores * (double)info->simd;
+    bool gated = rows->species && columns->species;
+    return e->remote && !gated && !reg_share_range(e, rows).some &&
+           (double)rows->padded * (double)columns->padded < LISTS * rate;
+}
+
 /* The list for this direction: the first side that was ever used as rows has the first. */
 static reg_near *list_of(reg_engine *e, const reg_side *rows, const reg_side *columns) {
     return e->near[0].rows == columns && e->near[0].columns == rows ? &e->near[1] : &e->near[0];
@@ -75,7 +84,8 @@ static bool worth_lists(const reg_engine *e, const reg_side *rows, const reg_sid
         double length = (columns->bounds.high[axis] - columns->bounds.low[axis]) * unit;
         extent2 += length * length;
     }
-    return !e->settings->dense && reach * reach < 0.25 * extent2 && rows->blocks * columns->blocks > 64;
+    return !e->settings->dense && reach * reach < 0.25 * extent2 && rows->blocks * columns->blocks > 64 &&
+           !reg_all_sooner(e, rows, columns);
 }
 
 /* Sums of this rank's rows, and those of the others. near: or all pairs. */
@@ -176,6 +186,14 @@ static atn_status partners(reg_engine *e, reg_side *rows, reg_side *columns, con
     return reg_engine_run(e, REG_NEAREST, bound, COUNT(bound));
 }
 
+static atn_status partners_of_all(reg_engine *e, reg_side *rows, reg_side *columns) {
+    reg_binding bound[] = {{"yx", rows->moved[0]},      {"yy", rows->moved[1]},    {"yz", rows->moved[2]},
+                           {"xx", columns->moved[0]},   {"xy", columns->moved[1]}, {"xz", columns->moved[2]},
+                           {"distance2", rows->sum[0]}, {"index", rows->partner}};
+    e->evaluated += e->pairs = (double)rows->count * (double)columns->count;
+    return reg_engine_run(e, REG_NEAREST_ALL, bound, COUNT(bound));
+}
+
 static atn_status partners_shared(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near) {
     reg_share own;
     atn_status status = reg_share_make(e, rows, near, &own);
@@ -189,6 +207,7 @@ static atn_status partners_shared(reg_engine *e, reg_side *rows, reg_side *colum
 atn_status reg_partners(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double slack) {
     atn_kernel *kernel;
     reg_near *near;
+    if (reg_all_sooner(e, rows, columns)) return partners_of_all(e, rows, columns);
     atn_status status = find_near(e, rows, columns, reach, slack, &near);
     if (status == ATN_OK) status = reg_engine_kernel(e, REG_NEAREST, &kernel);
     if (status != ATN_OK) return status;
@@ -214,11 +233,18 @@ atn_status reg_nearest(reg_engine *e, reg_side *rows, reg_side *columns, double 
 enum { SUMS_AROUND = 10 };
 static const char *const AROUND[SUMS_AROUND] = {"mass", "mx", "my", "mz", "mxx", "mxy", "mxz", "myy", "myz", "mzz"};
 
-/* Sums of a = 2^(log_weight - |d|^2), a d and a d d^T over all columns near each row: vectors, and rows of blocks. */
-static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, double reach,
-                              atn_array *vector[SUMS_AROUND], atn_array *matrix[SUMS_AROUND]) {
-    atn_kernel *kernel;
+static atn_status look_around_all(reg_engine *e, reg_side *rows, reg_side *columns, atn_array *vector[SUMS_AROUND]) {
+    reg_binding bound[7 + SUMS_AROUND] = {
+        {"yx", rows->moved[0]},    {"yy", rows->moved[1]},    {"yz", rows->moved[2]},     {"xx", columns->moved[0]},
+        {"xy", columns->moved[1]}, {"xz", columns->moved[2]}, {"xw", columns->log_weight}};
+    for (int k = 0; k < SUMS_AROUND; ++k) bound[7 + k] = (reg_binding){AROUND[k], vector[k]};
+    return reg_engine_run(e, REG_AROUND_ALL, bound, COUNT(bound));
+}
+
+static atn_status look_around_near(reg_engine *e, reg_side *rows, reg_side *columns, double reach,
+                                   atn_array *vector[SUMS_AROUND]) {
     reg_near near = {0};
+    atn_array *matrix[SUMS_AROUND] = {0};
     reg_binding bound[9 + SUMS_AROUND] = {{"yx", rows->moved_rows[0]},     {"yy", rows->moved_rows[1]},
                                           {"yz", rows->moved_rows[2]},     {"xx", columns->moved_rows[0]},
                                           {"xy", columns->moved_rows[1]},  {"xz", columns->moved_rows[2]},
@@ -226,29 +252,39 @@ static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, 
     reg_span span = reg_begin(e);
     atn_status status = reg_near_update(e, &near, rows, columns, &rows->placed, &columns->placed, reach, -1);
     reg_end(e, REG_LISTS, span);
-    if (status == ATN_OK) status = reg_engine_kernel(e, REG_AROUND, &kernel);
     for (int k = 0; k < SUMS_AROUND && status == ATN_OK; ++k) {
-        status = atn_array_create_vector(e->device, rows->type, (int64_t)rows->padded, &vector[k]);
-        if (status == ATN_OK) status = reg_array_open(vector[k]);
-        if (status == ATN_OK)
-            status = atn_array_view_matrix(vector[k], (int64_t)rows->blocks, (int64_t)rows->block, &matrix[k]);
+        status = atn_array_view_matrix(vector[k], (int64_t)rows->blocks, (int64_t)rows->block, &matrix[k]);
         bound[7 + k] = (reg_binding){AROUND[k], matrix[k]};
     }
     bound[7 + SUMS_AROUND] = (reg_binding){"start", near.start_array};
     bound[8 + SUMS_AROUND] = (reg_binding){"near", near.list_array};
     if (status == ATN_OK) status = reg_engine_run(e, REG_AROUND, bound, COUNT(bound));
+    for (int k = 0; k < SUMS_AROUND; ++k) atn_array_free(matrix[k]);
     reg_near_free(&near, e->ctx);
     return status;
 }
 
+/* Sums of a = 2^(log_weight - |d|^2), a d and a d d^T over all columns near each row, or all there are. */
+static atn_status look_around(reg_engine *e, reg_side *rows, reg_side *columns, double reach,
+                              atn_array *vector[SUMS_AROUND]) {
+    atn_status status = ATN_OK;
+    for (int k = 0; k < SUMS_AROUND && status == ATN_OK; ++k) {
+        status = atn_array_create_vector(e->device, rows->type, (int64_t)rows->padded, &vector[k]);
+        if (status == ATN_OK) status = reg_array_open(vector[k]);
+    }
+    if (status != ATN_OK) return status;
+    return reg_all_sooner(e, rows, columns) ? look_around_all(e, rows, columns, vector)
+                                            : look_around_near(e, rows, columns, reach, vector);
+}
+
 atn_status reg_shapes(reg_engine *e, reg_side *rows, reg_side *columns, double reach, double flattest,
                       atn_array **shape, atn_array **ratio) {
-    atn_array *vector[SUMS_AROUND] = {0}, *matrix[SUMS_AROUND] = {0};
+    atn_array *vector[SUMS_AROUND] = {0};
     reg_binding bound[SUMS_AROUND + 2];
     reg_given given[] = {{"flattest", flattest}};
     atn_type type = rows->type;
     *shape = *ratio = NULL;
-    atn_status status = look_around(e, rows, columns, reach, vector, matrix);
+    atn_status status = look_around(e, rows, columns, reach, vector);
     if (status == ATN_OK) status = atn_array_create_matrix(e->device, type, 6, (int64_t)rows->padded, 0, shape);
     if (status == ATN_OK) status = atn_array_create_vector(e->device, type, (int64_t)rows->padded, ratio);
     if (status == ATN_OK) status = reg_array_open(*shape);
@@ -257,10 +293,7 @@ atn_status reg_shapes(reg_engine *e, reg_side *rows, reg_side *columns, double r
     bound[SUMS_AROUND] = (reg_binding){"shape", *shape};
     bound[SUMS_AROUND + 1] = (reg_binding){"ratio", *ratio};
     if (status == ATN_OK) status = reg_engine_run_given(e, REG_SHAPES, NULL, given, COUNT(given), bound, COUNT(bound));
-    for (int k = 0; k < SUMS_AROUND; ++k) {
-        atn_array_free(matrix[k]);
-        atn_array_free(vector[k]);
-    }
+    for (int k = 0; k < SUMS_AROUND; ++k) atn_array_free(vector[k]);
     if (status != ATN_OK) {
         atn_array_free(*shape);
         atn_array_free(*ratio);

@@ -369,9 +369,10 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     p->held = held;
     p->parts = 1;
     p->haste = 1;
-    int32_t left = reg_spare(engine, &settings, pair->source, pair->target);
+    bool here;
+    int32_t left = reg_spare(engine, &settings, pair->source, pair->target, &here);
     atn_parallel_leave(left);
-    p->spare = engine->remote ? 0 : left;
+    p->spare = here ? left : 0;
     reg_engine_reset(engine, &settings);
     p->engine = *engine;
     atn_status status = tell(p, TELL_START);
