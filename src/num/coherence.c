@@ -114,6 +114,16 @@ atn_status atn_array_send(atn_array *array, atn_queue *queue, const void *from) 
     return ATN_OK;
 }
 
+atn_status atn_array_refresh(atn_array *array, int64_t first, int64_t count) {
+    atn_storage *s = array->storage;
+    size_t element = atn_type_bytes(array->type);
+    atn_status status = atn_array_ready_device(array, false);
+    if (status != ATN_OK || is_shared(s) || count == 0) return status;
+    size_t from = (size_t)(array->offset + first) * element;
+    return atn_buffer_put_async(atn_device_queue(s->device), s->buffer, from, (const char *)s->host + from,
+                                (size_t)count * element);
+}
+
 void atn_array_written_on_device(atn_array *array) {
     array->storage->on_device = true;
     array->storage->on_host = is_shared(array->storage);

@@ -1,6 +1,8 @@
 /* Many pairs. Large ones go one after the other, each by all that the device has. Of small ones a core is faster with
  * a pair of its own than all cores with one: they go side by side, each worker with an engine for the host, and one
- * thread for all that a pair asks for. Results are handed over in order, by the thread that called. */
+ * thread for all that a pair asks for. Beside a GPU there are more workers than cores, and the long steps of all of
+ * them are made there together (gather.h). Results are handed over in order, by the thread that called. */
+#include "apps/register/gather.h"
 #include "apps/register/problem.h"
 #include "apps/register/workplace.h"
 
@@ -10,6 +12,7 @@
 #include "cloud/points.h"
 #include "device/backend.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,11 +24,15 @@ typedef struct batch {
     const atn_ctx *ctx;
     const atn_register_settings *settings;
     atn_register_pair *pairs;
-    size_t bytes, count; /* pairs lie as far from each other as the caller's header has it */
-    size_t most;         /* points of the largest cloud */
-    size_t told;         /* pairs that were handed over */
-    atn_status status;   /* what ends all of it: cancelled, or the device lost and no host */
+    size_t bytes, count;  /* pairs lie as far from each other as the caller's header has it */
+    size_t most;          /* points of the largest cloud */
+    size_t told;          /* pairs that were handed over */
+    atn_status status;    /* what ends all of it: cancelled, or the device lost and no host */
+    pthread_mutex_t turn; /* of workers that are watched */
 } batch;
+
+/* Who is asked whether a pair goes on: nobody; the caller, by the thread that called; or by one worker at a time. */
+typedef enum watched { UNWATCHED, WATCHED, IN_TURN } watched;
 
 static atn_register_pair *pair_at(const batch *b, size_t k) {
     return (atn_register_pair *)((char *)b->pairs + k * b->bytes);
@@ -53,12 +60,23 @@ static size_t most_points(const batch *b) {
     return most;
 }
 
-/* watched: by the thread that called, which alone may be asked. */
-static void register_pair(const batch *b, reg_workplace *here, size_t k, bool watched) {
+static bool watch_in_turn(void *user, const atn_register_step *step) {
+    batch *b = user;
+    pthread_mutex_lock(&b->turn);
+    bool go_on = b->settings->watch(b->settings->watch_user, step);
+    pthread_mutex_unlock(&b->turn);
+    return go_on;
+}
+
+static void register_pair(batch *b, reg_workplace *here, size_t k, watched how) {
     atn_register_pair *pair = pair_at(b, k);
     atn_register_result result = {0};
     atn_register_settings own = *b->settings;
-    if (!watched) own.watch = NULL;
+    if (how == UNWATCHED) own.watch = NULL;
+    if (how == IN_TURN && own.watch) {
+        own.watch = watch_in_turn;
+        own.watch_user = b;
+    }
     if (pair->init != ATN_START_DEFAULT) own.init = pair->init;
     if (pair->start) {
         own.init = ATN_START_GIVEN;
@@ -84,7 +102,7 @@ static atn_status register_until(batch *b, size_t end) {
     reg_workplace here;
     atn_status status = reg_workplace_enter(b->device, b->settings, b->most, &here);
     while (status == ATN_OK && b->told < end && b->status == ATN_OK) {
-        register_pair(b, &here, b->told, true);
+        register_pair(b, &here, b->told, WATCHED);
         tell(b);
     }
     reg_workplace_leave(&here);
@@ -133,26 +151,30 @@ static void tell_those_that_are_done(side_by_side *t) {
     if (b->status != ATN_OK) atomic_store(&t->stopped, true);
 }
 
-static void work(void *user, int64_t from, int64_t to) {
-    int32_t worker = atn_parallel_worker();
-    side_by_side *t = user;
+static void work_as(side_by_side *t, int32_t worker, reg_client *client) {
     batch *b = t->batch;
+    bool calling = worker == 0 && !client;
     atn_device **host = &t->pool->host[worker];
     reg_workplace here = {.own = NULL};
     atn_status status = *host ? ATN_OK : atn_device_open_host(atn_device_ctx(b->device), host);
-    (void)from, (void)to;
     if (status == ATN_OK) status = reg_workplace_enter(*host, b->settings, b->most, &here);
+    here.engine.client = client;
     atn_ctx_watch_thread(true);
     while (status == ATN_OK && !atomic_load(&t->stopped)) {
         size_t k = atomic_fetch_add(&t->next, 1);
         if (k >= t->end) break;
-        register_pair(b, &here, k, worker == 0);
+        register_pair(b, &here, k, calling ? WATCHED : client ? IN_TURN : UNWATCHED);
         if (pair_at(b, k)->status == ATN_ERR_CANCELLED) atomic_store(&t->stopped, true);
         atomic_store(&t->done[k], true);
-        if (worker == 0) tell_those_that_are_done(t);
+        if (calling) tell_those_that_are_done(t);
     }
     atn_ctx_watch_thread(false);
     reg_workplace_leave(&here);
+}
+
+static void work(void *user, int64_t from, int64_t to) {
+    (void)from, (void)to;
+    work_as(user, atn_parallel_worker(), NULL);
 }
 
 /* As many workers as there are cores, pairs, and memory for. */
@@ -175,6 +197,69 @@ static void work_until(side_by_side *t, size_t end, int32_t workers) {
     tell_those_that_are_done(t);
 }
 
+/* ---- with a device ---- */
+
+enum { GATHERED_MOST = 4000, GATHERED_FEWEST = 64, WORKERS_A_CORE = 6 };
+
+/* A worker that asks the device through the thread that called. */
+typedef struct asking {
+    side_by_side *t;
+    reg_client *client;
+    int32_t worker;
+    pthread_t thread;
+} asking;
+
+static void *ask(void *user) {
+    asking *a = user;
+    (void)atn_parallel_limit(1);
+    work_as(a->t, a->worker, a->client);
+    reg_gather_leave(a->client);
+    return NULL;
+}
+
+static void tell_meanwhile(void *user) { tell_those_that_are_done(user); }
+
+/* How many workers ask a device for steps; 0: it is not worth it, or would not be reproducible: what is added up in one
+ * order there is in another one here. */
+static int32_t clients_for(const batch *b, bool always) {
+    const atn_register_settings *s = b->settings;
+    const atn_device_info *info = atn_device_get_info(b->device);
+    bool pays = reg_is_remote(b->device) && !info->cpu && b->count >= GATHERED_FEWEST;
+    if ((!pays && !always) || b->most > GATHERED_MOST || s->reproducible || s->profile || s->precision == 64) return 0;
+    size_t most = (size_t)atn_parallel_workers() * WORKERS_A_CORE;
+    if (most > b->count) most = b->count;
+    if (most > ATN_PARALLEL_MOST) most = ATN_PARALLEL_MOST;
+    size_t each = atn_register_bytes(NULL, s, b->most, b->most) + reg_gather_bytes(1);
+    if (s->most_bytes && each && s->most_bytes / each < most) most = s->most_bytes / each;
+    return (int32_t)most;
+}
+
+/* Workers that could not be started leave their pairs to the others. */
+static atn_status ask_until(side_by_side *t, size_t end, int32_t clients) {
+    batch *b = t->batch;
+    reg_gather *gather = NULL;
+    asking *all = atn_zalloc(b->ctx, (size_t)clients * sizeof *all);
+    atn_status status = all ? reg_gather_open(b->device, clients, &gather) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) {
+        int32_t started = 0;
+        t->end = end;
+        atomic_store(&t->next, b->told);
+        pthread_mutex_init(&b->turn, NULL);
+        for (; started < clients; ++started) {
+            all[started] = (asking){.t = t, .client = reg_gather_client(gather, started), .worker = started};
+            if (pthread_create(&all[started].thread, NULL, ask, &all[started]) != 0) break;
+        }
+        for (int32_t k = started; k < clients; ++k) reg_gather_leave(reg_gather_client(gather, k));
+        reg_gather_serve(gather, tell_meanwhile, t);
+        for (int32_t k = 0; k < started; ++k) pthread_join(all[k].thread, NULL);
+        pthread_mutex_destroy(&b->turn);
+        tell_those_that_are_done(t);
+    }
+    reg_gather_close(gather);
+    atn_free(b->ctx, all);
+    return status;
+}
+
 /* What nearly all pairs take, in a first run: by all cores. */
 static atn_status build_kernels(const batch *b) {
     reg_workplace here;
@@ -185,14 +270,15 @@ static atn_status build_kernels(const batch *b) {
 }
 
 /* The first pair builds the rest, before others ask for the same. Those that could not be begun are not told. */
-static atn_status register_side_by_side(batch *b, int32_t workers) {
+static atn_status register_side_by_side(batch *b, int32_t workers, int32_t clients) {
     const atn_ctx *ctx = b->ctx;
     side_by_side t = {.batch = b, .pool = take_pool(b->device)};
     t.done = t.pool ? atn_zalloc(ctx, b->count * sizeof *t.done) : NULL;
     atn_status status = t.done ? build_kernels(b) : ATN_ERR_MEMORY;
     if (status == ATN_OK) {
         work_until(&t, 1, 1);
-        work_until(&t, b->count, workers);
+        bool asked = clients > 1 && ask_until(&t, b->count, clients) == ATN_OK;
+        if (!asked) work_until(&t, b->count, workers);
     }
     if (t.pool) atn_device_leave(b->device, &t.pool->left);
     atn_free(ctx, t.done);
@@ -200,16 +286,16 @@ static atn_status register_side_by_side(batch *b, int32_t workers) {
 }
 
 /* What no worker could be had for is done as large pairs are. */
-static atn_status register_all(batch *b) {
-    int32_t workers = workers_for(b);
-    atn_status status = workers > 1 ? register_side_by_side(b, workers) : ATN_OK;
+static atn_status register_all(batch *b, bool gathered) {
+    int32_t workers = workers_for(b), clients = clients_for(b, gathered);
+    atn_status status = workers > 1 || clients > 1 ? register_side_by_side(b, workers, clients) : ATN_OK;
     if (status == ATN_OK && b->status == ATN_OK && (b->told < b->count || !b->count))
         status = register_until(b, b->count);
     return status == ATN_OK ? b->status : status;
 }
 
-atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
-                              const atn_register_settings *given) {
+atn_status reg_batch(atn_device *device, size_t count, atn_register_pair *pairs, const atn_register_settings *given,
+                     bool gathered) {
     atn_register_settings settings;
     batch b = {.device = device,
                .ctx = atn_device_ctx(device),
@@ -221,5 +307,10 @@ atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pai
     if (status == ATN_OK && count) status = check(&b);
     if (status != ATN_OK) return status;
     b.most = most_points(&b);
-    return register_all(&b);
+    return register_all(&b, gathered);
+}
+
+atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
+                              const atn_register_settings *given) {
+    return reg_batch(device, count, pairs, given, false);
 }

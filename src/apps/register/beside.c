@@ -71,6 +71,7 @@ atn_status reg_scene_begin(reg_problem *p) {
 atn_status reg_scene_ready(reg_problem *p) {
     atn_aside_end(&p->scene_aside);
     if (!p->scene && p->scene_status == ATN_OK) make_scene_here(p);
+    if (p->scene) reg_scene_gather(p->scene, p->engine.client);
     return p->scene_status;
 }
 

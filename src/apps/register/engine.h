@@ -90,6 +90,7 @@ typedef struct reg_engine {
     bool wait;                       /* for every kernel, to time it */
     bool tells;                      /* how far a registration is (atn_ctx_on_progress) */
     struct atn_ranks *ranks;         /* who share the rows of long steps (share.h); NULL: it is alone */
+    struct reg_client *client;       /* through which steps of many pairs go together (gather.h); NULL: it is alone */
     struct reg_helpers *helpers;     /* other devices that take rows of long steps (helpers.h); NULL: none; not owned */
     atn_kernel *kernel[REG_KERNELS]; /* made when first used, */
     struct reg_kernels *kernels;     /* and where they stay when it is over */

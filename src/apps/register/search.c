@@ -101,7 +101,7 @@ static atn_status try_all(attempt *t, int32_t *tried) {
     if (status == ATN_OK) status = judge(t, count);
     if (status != ATN_OK) return status;
     if (s->bests > 0 && s->best[0].score > CLEAR_SCORE && s->best[0].score - runner_up(s) > CLEAR_LEAD) return ATN_OK;
-    status = search_turned(t->source, &s->of_target, NULL, NULL, s->mirrored, t->pose, &count);
+    status = search_turned(t->source, &s->of_target, NULL, NULL, s->mirrored, s->client, t->pose, &count);
     *tried += (int32_t)count;
     return status == ATN_OK ? judge(t, count) : status;
 }
@@ -284,6 +284,8 @@ atn_status reg_search(reg_scene *scene, reg_start *out) {
     return status;
 }
 
+void reg_scene_gather(reg_scene *scene, struct reg_client *client) { scene->client = client; }
+
 /* ---- looking at poses ---- */
 
 double reg_scene_grain(const reg_scene *scene) { return scene->of_target.edge; }
@@ -347,7 +349,7 @@ atn_status reg_scene_rivals(const reg_scene *s, const double answer[16], double 
     take(s, answer, &own);
     own.score = search_score(&s->raster, &s->of_source, &own);
     atn_status status = middle(s, &own, about);
-    if (status == ATN_OK) status = search_turned(&s->of_source, &s->of_target, &own, about, true, pose, &n);
+    if (status == ATN_OK) status = search_turned(&s->of_source, &s->of_target, &own, about, true, s->client, pose, &n);
     if (status != ATN_OK) return status;
     memcpy(pose + n, s->best, s->bests * sizeof *pose);
     n += s->bests;

@@ -24,7 +24,9 @@ atn_status reg_scene_make_beside(const cloud_points *source, const cloud_points 
                                  const reg_meanwhile *other, reg_scene **out);
 /* The same with the source the other way round along x; `scene` is described, and must stay. Not for scaled scenes. */
 atn_status reg_scene_mirror(reg_scene *scene, reg_scene **out);
-void reg_scene_free(reg_scene *scene); /* NULL is fine */
+struct reg_client;
+void reg_scene_gather(reg_scene *scene, struct reg_client *client); /* its long steps go through that; NULL: none do */
+void reg_scene_free(reg_scene *scene);                              /* NULL is fine */
 
 /* Share of the source that lies on the target, in [0, 1], at a transform that is refined by a few steps. Not for scaled
  * scenes. */

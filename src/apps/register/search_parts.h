@@ -105,9 +105,10 @@ enum { SEARCH_MOST_PAIRED = 100, SEARCH_TURNS = 60 };
 atn_status search_paired(const search_surface *source, const search_surface *target, bool scaled, search_pose *out,
                          size_t *count);
 /* From even turns of the pose `from` about the place `about` of the source; NULL: of none, about the centres. best:
- * those alone that fit about best on the way. */
+ * those alone that fit about best on the way. client: through which steps go together with those of other pairs, or
+ * NULL. */
 atn_status search_turned(const search_surface *source, const search_surface *target, const search_pose *from,
-                         const double about[3], bool best, search_pose *out, size_t *count);
+                         const double about[3], bool best, struct reg_client *client, search_pose *out, size_t *count);
 
 /* ---- search.c: what the search and the look for rivals share ---- */
 enum { SEARCH_REFINED = 16 }; /* poses that are refined */
@@ -119,6 +120,7 @@ struct reg_scene {
     bool blank;                          /* points on a line or at one place: no turn can be told */
     search_surface of_source, of_target;
     search_raster raster;
+    struct reg_client *client;        /* of the worker whose pair it is (gather.h), or NULL */
     search_pose best[SEARCH_REFINED]; /* that the search has met, the best first */
     size_t bests;
 };

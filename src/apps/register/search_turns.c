@@ -1,6 +1,7 @@
 /* Starts from turns spread evenly: the 60 of the icosahedron, no other turn is farther than 45 degrees from one of
  * them. From each a short EM-ICP with an outlier class, on few points: so few that a start stays on one core, and waits
  * for no other. It finds what has no surface to look at, as long as most of it overlaps. */
+#include "apps/register/gather.h"
 #include "apps/register/search_parts.h"
 
 #include "base/lanes.h"
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 15, MOST_POINTS = 160, FEWEST_POINTS = 80, LANES = 16 };
+enum { STEPS = 15, MOST_POINTS = REG_TURNS_POINTS, FEWEST_POINTS = 80, LANES = 16 };
 enum { HALFWAY = 11, KEPT_FIRST = 24, KEPT_THEN = 16 };   /* of rivals: behind the coarse steps, and behind that step */
 static const double SIGMA_FIRST = 0.4, SIGMA_LAST = 0.08; /* of the target's size */
 static const double COARSE = 0.2;                         /* likewise: above it some of the points tell as much */
@@ -108,6 +109,8 @@ typedef struct em {
     bool rivals;                      /* they only have to come near: what is found is looked at by many more points */
     int first, end;                   /* steps that are to be done */
     search_pose *pose;
+    reg_client *client; /* through which they go; NULL: the host does them */
+    int32_t base;       /* where it keeps these points */
 } em;
 
 /* One in so many of them, unless they are few. */
@@ -192,15 +195,18 @@ ATN_IN_LANES static void add_pairs(const float y[3][EACH], const expected *to, s
     }
 }
 
-static search_moments moments_of(const float sum[SUMS][EACH]) {
-    double all[SUMS] = {0};
-    for (int k = 0; k < SUMS; ++k)
-        for (int l = 0; l < EACH; ++l) all[k] += (double)sum[k][l];
+static search_moments moments_of(const double all[SUMS]) {
     search_moments m = {.weight = all[WEIGHT], .yy = all[YY], .xx = all[XX], .pairs = (int32_t)all[PAIRS]};
     memcpy(m.y, all + Y, sizeof m.y);
     memcpy(m.x, all + X, sizeof m.x);
     memcpy(m.xy, all + XY, sizeof m.xy);
     return m;
+}
+
+static void take_step(const double all[SUMS], size_t points, search_pose *pose) {
+    search_moments moments = moments_of(all);
+    search_moments_fit(&moments, false, pose);
+    pose->score = moments.weight / (double)points;
 }
 
 /* One step of a start: where its points are expected to belong, and the pose that these ask for; the score is the share
@@ -219,9 +225,10 @@ static void step(const chosen *source, const chosen *target, double unit, search
         expect(target, (const float(*)[EACH])at, &to);
         add_pairs((const float(*)[EACH])y, &to, source->count - first, outlier, (float)(1 / unit), sum);
     }
-    search_moments moments = moments_of((const float(*)[EACH])sum);
-    search_moments_fit(&moments, false, pose);
-    pose->score = moments.weight / (double)source->count;
+    double all[SUMS] = {0};
+    for (int k = 0; k < SUMS; ++k)
+        for (int l = 0; l < EACH; ++l) all[k] += (double)sum[k][l];
+    take_step(all, source->count, pose);
 }
 
 /* In another unit. */
@@ -233,24 +240,79 @@ static void prepare(const chosen *from, float unit, chosen *out) {
 
 static double sigma_of(int step) { return SIGMA_FIRST * pow(SIGMA_LAST / SIGMA_FIRST, step / (STEPS - 1.0)); }
 
+/* The points of step `k`. */
+static void points_of(const em *e, int k, const chosen **source, const chosen **target) {
+    bool coarse = sigma_of(k) > COARSE;
+    const chosen *of = coarse ? e->few : e->rivals && k < HALFWAY ? e->half : e->of;
+    *source = !coarse && e->rivals ? &e->half[0] : &of[0];
+    *target = &of[1];
+}
+
+static double unit_of(const em *e, int k) { return sqrt(LOG2_E) / (sigma_of(k) * e->surface[1]->size); }
+
 /* Starts are followed by all cores, each by one. */
 static void follow(void *user, int64_t from, int64_t to) {
     const em *e = user;
     for (int k = e->first; k < e->end; ++k) {
-        double unit = sqrt(LOG2_E) / (sigma_of(k) * e->surface[1]->size);
-        bool coarse = sigma_of(k) > COARSE;
-        const chosen *of = coarse ? e->few : e->rivals && k < HALFWAY ? e->half : e->of;
-        const chosen *source = !coarse && e->rivals ? &e->half[0] : &of[0];
-        chosen target;
-        prepare(&of[1], (float)unit, &target);
-        for (int64_t s = from; s < to; ++s) step(source, &target, unit, &e->pose[s]);
+        const chosen *source, *target;
+        chosen scaled;
+        points_of(e, k, &source, &target);
+        prepare(target, (float)unit_of(e, k), &scaled);
+        for (int64_t s = from; s < to; ++s) step(source, &scaled, unit_of(e, k), &e->pose[s]);
     }
+}
+
+/* ---- together with other pairs ---- */
+
+/* Behind each other: few, half, of; of each those of the source and the target. */
+static void keep_points(em *e) {
+    const chosen *const sets[REG_TURNS_SETS] = {&e->few[0], &e->few[1], &e->half[0], &e->half[1], &e->of[0], &e->of[1]};
+    float *room = reg_gather_room(e->client, REG_GATHER_TURNS, &e->base);
+    if (!room) e->client = NULL;
+    for (int k = 0; k < REG_TURNS_SETS && room; ++k)
+        for (int a = 0; a < 3; ++a)
+            memcpy(room + (size_t)(3 * k + a) * MOST_POINTS, sets[k]->at[a], sets[k]->count * sizeof *room);
+}
+
+static int32_t place_of(const em *e, const chosen *set) {
+    int32_t of_kind = set == &e->few[0] || set == &e->few[1]     ? (int32_t)(set - e->few)
+                      : set == &e->half[0] || set == &e->half[1] ? 2 + (int32_t)(set - e->half)
+                                                                 : 4 + (int32_t)(set - e->of);
+    return e->base + of_kind * 3 * MOST_POINTS;
+}
+
+/* One step of all starts; false: the device did not do it. */
+static bool step_together(const em *e, int k, size_t starts) {
+    float item[SEARCH_TURNS][REG_TURNS_ITEM] = {{0}}, sum[SEARCH_TURNS][REG_TURNS_SUMS];
+    int32_t where[SEARCH_TURNS][4] = {{0}};
+    const chosen *source, *target;
+    double unit = unit_of(e, k);
+    points_of(e, k, &source, &target);
+    for (size_t s = 0; s < starts; ++s) {
+        const search_pose *pose = &e->pose[s];
+        for (int i = 0; i < 9; ++i) item[s][i] = (float)(pose->scale * pose->turn[i]);
+        for (int a = 0; a < 3; ++a) item[s][9 + a] = (float)pose->shift[a];
+        item[s][12] = (float)(unit * unit);
+        item[s][13] = (float)exp(-OUTLIER2);
+        where[s][0] = place_of(e, source);
+        where[s][1] = place_of(e, target);
+        where[s][2] = (int32_t)source->count;
+        where[s][3] = (int32_t)target->count;
+    }
+    if (!reg_gather_run(e->client, REG_GATHER_TURNS, starts, item[0], where[0], sum[0])) return false;
+    for (size_t s = 0; s < starts; ++s) {
+        double all[SUMS];
+        for (int i = 0; i < SUMS; ++i) all[i] = (double)sum[s][i];
+        take_step(all, source->count, &e->pose[s]);
+    }
+    return true;
 }
 
 /* On to step `end`; the `most` that fit best then stay. */
 static size_t advance(em *e, size_t starts, int end, size_t most) {
     e->end = end;
-    atn_parallel_pieces((int64_t)starts, follow, e);
+    while (e->client && e->first < end && step_together(e, e->first, starts)) ++e->first;
+    if (e->first < end) atn_parallel_pieces((int64_t)starts, follow, e);
     e->first = end;
     if (starts <= most) return starts;
     search_sort(e->pose, starts);
@@ -271,8 +333,8 @@ static void turn_about(const search_pose *from, const double about[3], search_po
 }
 
 atn_status search_turned(const search_surface *source, const search_surface *target, const search_pose *from,
-                         const double about[3], bool best, search_pose *out, size_t *count) {
-    em e = {.surface = {source, target}, .part = best ? 3 : 2, .rivals = best, .pose = out};
+                         const double about[3], bool best, reg_client *client, search_pose *out, size_t *count) {
+    em e = {.surface = {source, target}, .part = best ? 3 : 2, .rivals = best, .pose = out, .client = client};
     size_t starts = even_turns(out);
     for (size_t s = 0; s < starts; ++s) {
         out[s].scale = 1;
@@ -280,6 +342,7 @@ atn_status search_turned(const search_surface *source, const search_surface *tar
         if (from) turn_about(from, about, &out[s]);
     }
     atn_parallel_pieces(2, choose_some, &e);
+    if (client) keep_points(&e);
     if (best) { /* what fits clearly worse than others while steps are coarse is none of these */
         int coarse = 0;
         while (sigma_of(coarse) > COARSE) ++coarse;

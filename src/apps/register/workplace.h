@@ -21,4 +21,8 @@ void reg_workplace_leave(reg_workplace *workplace);
 atn_status reg_workplace_register(reg_workplace *workplace, const atn_cloud *source, const atn_cloud *target,
                                   const atn_register_settings *settings, atn_register_result *out);
 
+/* atn_register_batch; gathered: steps of small pairs are made together (gather.h) on a host and for few pairs, too. */
+atn_status reg_batch(atn_device *device, size_t count, atn_register_pair *pairs, const atn_register_settings *given,
+                     bool gathered);
+
 #endif

@@ -1,8 +1,10 @@
 /* Batches: small pairs side by side come out as they do one after the other, in order, and a bad one stops no other. */
-#include "apps/register/problem.h"
+#include "apps/register/workplace.h"
 #include "regkit.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { PAIRS = 5 };
 
@@ -95,10 +97,92 @@ KIT_TEST(it_stops_when_asked) {
     host_close(&host);
 }
 
+/* Pairs of many kinds: usual ones of several sizes, from a start, from where they lie and from anywhere; with no, one
+ * and two points; with all at one place; of things that have nothing to do with each other; and far off a start. */
+enum { KINDS = 14 };
+typedef struct kinds {
+    atn_cloud *source[KINDS], *target[KINDS];
+    double start[KINDS][16];
+    atn_register_start init[KINDS];
+} kinds;
+
+static void make_kinds(atn_ctx *ctx, kinds *out) {
+    static const double AXIS[3] = {0.3, -0.5, 0.8}, SHIFT[3] = {0.02, 0.01, -0.03}, AWAY[3] = {30, 0, 0};
+    static const size_t POINTS[KINDS] = {400, 1000, 37, 0, 1, 2, 700, 500, 1500, 300, 600, 4, 900, 150};
+    for (int k = 0; k < KINDS; ++k) {
+        double motion[16], back[16], off[16];
+        bool lost = k == 9;
+        motion_make(3 + 2 * k, AXIS, 1, lost ? AWAY : SHIFT, motion);
+        motion_make(2, AXIS, 1, SHIFT, off);
+        motion_invert(motion, back);
+        out->target[k] = shape_make(ctx, &(shape){.points = POINTS[k] + 60, .seed = 3});
+        out->source[k] = shape_make(ctx, &(shape){.points = POINTS[k], .seed = k == 7 ? 11 : 3, .back = back});
+        for (int i = 0; i < 16; ++i) {
+            out->start[k][i] = 0;
+            for (int j = 0; j < 4; ++j) out->start[k][i] += off[i / 4 * 4 + j] * motion[4 * j + i % 4];
+        }
+        if (lost) memcpy(out->start[k], (double[16]){1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, sizeof off);
+        out->init[k] = k % 3 == 0 || lost ? ATN_START_GIVEN : k % 3 == 1 ? ATN_START_IDENTITY : ATN_START_AUTO;
+    }
+    double none[9] = {0};
+    atn_cloud_free(out->source[11]);
+    out->source[11] = NULL;
+    kit_ok(ctx, atn_cloud_create(ctx, 3, none, NULL, &out->source[11]));
+}
+
+static void ask_kinds(const kinds *c, size_t count, atn_register_pair *pairs) {
+    for (size_t k = 0; k < count; ++k) {
+        size_t of = k % KINDS;
+        pairs[k] = (atn_register_pair){.source = c->source[of],
+                                       .target = c->target[of],
+                                       .start = c->init[of] == ATN_START_GIVEN ? c->start[of] : NULL,
+                                       .init = c->init[of]};
+    }
+}
+
+/* Steps that are made together come out as those of each pair alone, to what another order of sums leaves; the last one
+ * had to stop at once. */
+KIT_TEST(steps_of_many_pairs_in_one_launch) {
+    enum { MANY = 3 * KINDS };
+    kit_host host = host_open();
+    kinds c = {0};
+    atn_register_pair alone[KINDS], *pairs = calloc(MANY, sizeof *pairs);
+    order seen = {.right = true};
+    make_kinds(host.ctx, &c);
+    ask_kinds(&c, KINDS, alone);
+    atn_register_settings settings = {.profile = true}; /* one after the other */
+    kit_ok(host.ctx, atn_register_batch(host.device, KINDS, alone, &settings));
+    settings = (atn_register_settings){.done = in_order, .done_user = &seen};
+    ask_kinds(&c, MANY, pairs);
+    kit_ok(host.ctx, reg_batch(host.device, MANY, pairs, &settings, true));
+    assert_true(seen.right);
+    assert_int_equal(seen.next, MANY);
+    for (int k = 0; k < MANY; ++k) {
+        const atn_register_pair *one = &alone[k % KINDS], *own = &pairs[k];
+        assert_int_equal(own->status, one->status);
+        assert_string_equal(own->message, one->message);
+        assert_int_equal(own->result.verdict, one->result.verdict);
+        assert_int_equal(own->result.converged, one->result.converged);
+        for (int i = 0; i < 16 && one->result.verdict == ATN_VERDICT_TRUSTED; ++i)
+            assert_true(fabs(own->result.transform[i] - one->result.transform[i]) < 1e-4);
+    }
+    int left = 9;
+    ask_kinds(&c, MANY, pairs);
+    settings = (atn_register_settings){.watch = enough, .watch_user = &left};
+    assert_int_equal(reg_batch(host.device, MANY, pairs, &settings, true), ATN_ERR_CANCELLED);
+    free(pairs);
+    for (int k = 0; k < KINDS; ++k) {
+        atn_cloud_free(c.source[k]);
+        atn_cloud_free(c.target[k]);
+    }
+    host_close(&host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_comes_out_in_its_turn),
         cmocka_unit_test(it_stops_when_asked),
+        cmocka_unit_test(steps_of_many_pairs_in_one_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,276 @@
+/* Steps of many pairs in one launch: a request waits until the thread that has the device takes it, with all others of
+ * its kind that wait by then. While these are made the next ones gather. */
+#include "apps/register/gather.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "kernel/give.h"
+#include "num/array.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { WHERE = 4 }; /* numbers for each item */
+
+static const struct {
+    const char *kernel;
+    size_t stays; /* numbers of a slot */
+    size_t item, sums;
+    size_t most; /* items of a request */
+} KINDS[REG_GATHERS] = {
+    [REG_GATHER_TURNS] = {"search_turns_step", (size_t)REG_TURNS_SETS * 3 * REG_TURNS_POINTS, REG_TURNS_ITEM,
+                          REG_TURNS_SUMS, 64},
+};
+
+/* What a client waits for. */
+typedef struct request {
+    reg_gathered which;
+    size_t items, first; /* how many, and where they stand in the launch */
+    const float *item;
+    const int32_t *where;
+    float *out;
+    enum { IDLE, WAITING, TAKEN, DONE, FAILED } state;
+} request;
+
+struct reg_client {
+    reg_gather *gather;
+    int32_t slot;
+    bool changed[REG_GATHERS]; /* what stays in its slot, since the last request */
+    request request;
+    pthread_cond_t answered;
+};
+
+/* The arrays of a kind. */
+typedef struct kind {
+    atn_kernel *kernel;
+    atn_array *data, *item, *where, *sum;
+    float *room;                      /* the host's copy of data */
+    size_t rows;                      /* of item, where and sum */
+    size_t written;                   /* rows of `where` that may say something */
+    size_t launches, requests, items; /* so far */
+    double seconds;                   /* of them */
+} kind;
+
+struct reg_gather {
+    const atn_ctx *ctx;
+    kind kind[REG_GATHERS];
+    int32_t clients, left; /* how many there are, and have left */
+    atomic_bool broken;    /* nothing more can be asked of the device */
+    pthread_mutex_t lock;
+    pthread_cond_t asked;
+    reg_client client[]; /* so many */
+};
+
+static size_t numbers_of(int32_t clients, reg_gathered which) {
+    size_t rows = (size_t)clients * KINDS[which].most;
+    return (size_t)clients * KINDS[which].stays + rows * (KINDS[which].item + WHERE + KINDS[which].sums);
+}
+
+size_t reg_gather_bytes(int32_t clients) {
+    size_t numbers = 0;
+    for (int k = 0; k < REG_GATHERS; ++k) numbers += numbers_of(clients, (reg_gathered)k);
+    return numbers * sizeof(float);
+}
+
+static atn_status open_kind(atn_device *device, int32_t clients, reg_gathered which, kind *out) {
+    void *room = NULL;
+    out->rows = (size_t)clients * KINDS[which].most;
+    int64_t rows = (int64_t)out->rows;
+    atn_status status = atn_kernel_make(device, KINDS[which].kernel, ATN_SP, ATN_TRUSTED | ATN_ANY_SIZE, &out->kernel);
+    if (status == ATN_OK)
+        status = atn_array_create_vector(device, ATN_SP, (int64_t)clients * (int64_t)KINDS[which].stays, &out->data);
+    if (status == ATN_OK)
+        status = atn_array_create_matrix(device, ATN_SP, rows, (int64_t)KINDS[which].item, 0, &out->item);
+    if (status == ATN_OK) status = atn_array_create_matrix(device, ATN_INT32, rows, WHERE, 0, &out->where);
+    if (status == ATN_OK)
+        status = atn_array_create_matrix(device, ATN_SP, rows, (int64_t)KINDS[which].sums, 0, &out->sum);
+    if (status != ATN_OK) return status;
+    atn_array *const pinned[] = {out->data, out->item, out->where, out->sum};
+    for (size_t k = 0; k < sizeof pinned / sizeof *pinned; ++k) atn_array_pin(pinned[k]);
+    status = atn_array_map_write(out->data, &room);
+    out->room = room;
+    if (status == ATN_OK) status = atn_array_ready_device(out->data, false);
+    if (status == ATN_OK)
+        status = atn_kernel_give(
+            out->kernel, ATN_ARRAYS({"data", out->data}, {"item", out->item}, {"where", out->where}, {"sum", out->sum}),
+            ATN_NOTHING);
+    return status == ATN_OK ? atn_kernel_plan(out->kernel) : status;
+}
+
+atn_status reg_gather_open(atn_device *device, int32_t clients, reg_gather **out) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    reg_gather *g = atn_zalloc(ctx, sizeof *g + (size_t)clients * sizeof *g->client);
+    *out = NULL;
+    if (!g) return ATN_ERR_MEMORY;
+    g->ctx = ctx;
+    g->clients = clients;
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_cond_init(&g->asked, NULL);
+    for (int32_t k = 0; k < clients; ++k) {
+        g->client[k].gather = g;
+        g->client[k].slot = k;
+        pthread_cond_init(&g->client[k].answered, NULL);
+    }
+    atn_status status = ATN_OK;
+    for (int k = 0; k < REG_GATHERS && status == ATN_OK; ++k)
+        status = open_kind(device, clients, (reg_gathered)k, &g->kind[k]);
+    if (status == ATN_OK)
+        *out = g;
+    else
+        reg_gather_close(g);
+    return status;
+}
+
+void reg_gather_close(reg_gather *g) {
+    if (!g) return;
+    for (int k = 0; k < REG_GATHERS; ++k) {
+        kind *own = &g->kind[k];
+        atn_kernel_free(own->kernel);
+        atn_array_free(own->data);
+        atn_array_free(own->item);
+        atn_array_free(own->where);
+        atn_array_free(own->sum);
+    }
+    for (int32_t k = 0; k < g->clients; ++k) pthread_cond_destroy(&g->client[k].answered);
+    pthread_cond_destroy(&g->asked);
+    pthread_mutex_destroy(&g->lock);
+    atn_free(g->ctx, g);
+}
+
+reg_client *reg_gather_client(reg_gather *g, int32_t k) { return &g->client[k]; }
+
+/* ---- a client ---- */
+
+float *reg_gather_room(reg_client *c, reg_gathered which, int32_t *base) {
+    if (!c || c->gather->broken) return NULL;
+    size_t first = (size_t)c->slot * KINDS[which].stays;
+    c->changed[which] = true;
+    *base = (int32_t)first;
+    return c->gather->kind[which].room + first;
+}
+
+bool reg_gather_run(reg_client *c, reg_gathered which, size_t items, const float *item, const int32_t *where,
+                    float *out) {
+    reg_gather *g = c->gather;
+    if (items == 0) return true;
+    pthread_mutex_lock(&g->lock);
+    c->request = (request){which, items, 0, item, where, out, g->broken ? FAILED : WAITING};
+    if (!g->broken) pthread_cond_signal(&g->asked);
+    while (c->request.state < DONE) pthread_cond_wait(&c->answered, &g->lock);
+    bool done = c->request.state == DONE;
+    c->request.state = IDLE;
+    pthread_mutex_unlock(&g->lock);
+    return done;
+}
+
+void reg_gather_leave(reg_client *c) {
+    reg_gather *g = c->gather;
+    pthread_mutex_lock(&g->lock);
+    ++g->left;
+    pthread_cond_signal(&g->asked);
+    pthread_mutex_unlock(&g->lock);
+}
+
+/* ---- the thread that has the device ---- */
+
+/* The kind that most items wait for; REG_GATHERS: nobody waits. */
+static reg_gathered most_wanted(const reg_gather *g) {
+    size_t items[REG_GATHERS] = {0};
+    int best = REG_GATHERS;
+    for (int32_t k = 0; k < g->clients; ++k)
+        if (g->client[k].request.state == WAITING) items[g->client[k].request.which] += g->client[k].request.items;
+    for (int k = 0; k < REG_GATHERS; ++k)
+        if (items[k] && (best == REG_GATHERS || items[k] > items[best])) best = k;
+    return (reg_gathered)best;
+}
+
+/* All that wait for it: there is a row for each item that clients may ask for. */
+static size_t take(reg_gather *g, reg_gathered which) {
+    size_t rows = 0;
+    for (int32_t k = 0; k < g->clients; ++k) {
+        request *r = &g->client[k].request;
+        if (r->state != WAITING || r->which != which) continue;
+        r->state = TAKEN;
+        r->first = rows;
+        rows += r->items;
+        ++g->kind[which].requests;
+    }
+    return rows;
+}
+
+/* Rows that nobody asked for say nothing: no point is looked at. */
+static atn_status fill(reg_gather *g, reg_gathered which, size_t rows) {
+    kind *own = &g->kind[which];
+    void *item = NULL, *where = NULL;
+    atn_status status = atn_array_map_write(own->item, &item);
+    if (status == ATN_OK) status = atn_array_map_write(own->where, &where);
+    for (int32_t k = 0; k < g->clients && status == ATN_OK; ++k) {
+        reg_client *c = &g->client[k];
+        const request *r = &c->request;
+        if (r->state != TAKEN) continue;
+        size_t wide = KINDS[which].item, stays = KINDS[which].stays;
+        memcpy((float *)item + r->first * wide, r->item, r->items * wide * sizeof(float));
+        memcpy((int32_t *)where + r->first * WHERE, r->where, r->items * WHERE * sizeof(int32_t));
+        if (c->changed[which])
+            status = atn_array_refresh(own->data, (int64_t)((size_t)c->slot * stays), (int64_t)stays);
+        c->changed[which] = false;
+    }
+    if (status == ATN_OK && own->written > rows)
+        memset((int32_t *)where + rows * WHERE, 0, (own->written - rows) * WHERE * sizeof(int32_t));
+    own->written = rows;
+    return status;
+}
+
+static atn_status launch(reg_gather *g, reg_gathered which, size_t rows, const float **sums) {
+    const void *read = NULL;
+    double since = atn_clock_seconds();
+    atn_status status = fill(g, which, rows);
+    if (status == ATN_OK) status = atn_kernel_run(g->kind[which].kernel);
+    if (status == ATN_OK) status = atn_array_map_read(g->kind[which].sum, &read);
+    *sums = read;
+    ++g->kind[which].launches;
+    g->kind[which].items += rows;
+    g->kind[which].seconds += atn_clock_seconds() - since;
+    return status;
+}
+
+static void answer(reg_gather *g, reg_gathered which, const float *sums) {
+    for (int32_t k = 0; k < g->clients; ++k) {
+        reg_client *c = &g->client[k];
+        request *r = &c->request;
+        if (g->broken && r->state == WAITING) r->state = TAKEN;
+        if (r->state != TAKEN) continue;
+        if (!g->broken) {
+            size_t wide = KINDS[which].sums;
+            memcpy(r->out, sums + r->first * wide, r->items * wide * sizeof *sums);
+        }
+        r->state = g->broken ? FAILED : DONE;
+        pthread_cond_signal(&c->answered);
+    }
+}
+
+void reg_gather_serve(reg_gather *g, void (*meanwhile)(void *user), void *user) {
+    pthread_mutex_lock(&g->lock);
+    while (g->left < g->clients) {
+        reg_gathered which = most_wanted(g);
+        if (which == REG_GATHERS) {
+            pthread_cond_wait(&g->asked, &g->lock);
+        } else {
+            const float *sums = NULL;
+            size_t rows = take(g, which);
+            pthread_mutex_unlock(&g->lock); /* what is taken is nobody else's */
+            atn_status status = launch(g, which, rows, &sums);
+            pthread_mutex_lock(&g->lock);
+            if (status != ATN_OK) g->broken = true;
+            answer(g, which, sums);
+        }
+        pthread_mutex_unlock(&g->lock);
+        meanwhile(user);
+        pthread_mutex_lock(&g->lock);
+    }
+    pthread_mutex_unlock(&g->lock);
+    for (int k = 0; k < REG_GATHERS; ++k)
+        atn_log(g->ctx, ATN_LOG_INFO, "register: %s: %zu requests of %zu items in %zu launches, %.3g s",
+                KINDS[k].kernel, g->kind[k].requests, g->kind[k].items, g->kind[k].launches, g->kind[k].seconds);
+}

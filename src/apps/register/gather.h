@@ -1,0 +1,43 @@
+/* Steps of many small pairs in one launch. Each worker of a batch registers a pair of its own and asks for steps; the
+ * thread that has the device makes all those of a kind that are asked for at the same time together. What the steps of
+ * a pair read stays on the device from one to the next, in a slot of its worker's. */
+#ifndef ATN_APPS_REGISTER_GATHER_H
+#define ATN_APPS_REGISTER_GATHER_H
+
+#include "device/device.h"
+
+typedef enum reg_gathered {
+    REG_GATHER_TURNS, /* programs/search_turns_step.atn */
+    REG_GATHERS
+} reg_gathered;
+
+enum {
+    REG_TURNS_POINTS = 160, /* of a set of points, */
+    REG_TURNS_SETS = 6,     /* of which a slot has so many */
+    REG_TURNS_ITEM = 14,    /* numbers of a pose */
+    REG_TURNS_SUMS = 19
+};
+
+typedef struct reg_gather reg_gather;
+typedef struct reg_client reg_client; /* what a worker asks with */
+
+/* Kernels and arrays for so many workers; ended with reg_gather_close. */
+atn_status reg_gather_open(atn_device *device, int32_t clients, reg_gather **out);
+void reg_gather_close(reg_gather *gather); /* NULL is fine */
+/* What it takes on the device and as much on the host, in bytes. */
+size_t reg_gather_bytes(int32_t clients);
+reg_client *reg_gather_client(reg_gather *gather, int32_t k);
+
+/* By the thread that opened it: makes steps until all clients have left; `meanwhile` is called behind each. */
+void reg_gather_serve(reg_gather *gather, void (*meanwhile)(void *user), void *user);
+void reg_gather_leave(reg_client *client); /* the last call of a client */
+
+/* By a client's worker. Room for what steps of a kind read: fill it, then run. `base`: where that is in `data` of the
+ * kernel. NULL: the device is lost, or there is no client; the host does the work then. */
+float *reg_gather_room(reg_client *client, reg_gathered which, int32_t *base);
+/* One row of `item` and four numbers of `where` for each of `items`, which are not more than a client may have; a row
+ * of `out` for each. False: as above. */
+bool reg_gather_run(reg_client *client, reg_gathered which, size_t items, const float *item, const int32_t *where,
+                    float *out);
+
+#endif
