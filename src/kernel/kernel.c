@@ -25,6 +25,7 @@ typedef struct kept_plan {
 
 struct atn_kernel {
     atn_device *device;
+    const atn_kernel *elder; /* whose description and sequence it has; NULL: they are its own */
     atn_description described;
     atn_sequence *sequence;
     atn_runner *runner;               /* names and, once planned, what is built */
@@ -81,14 +82,33 @@ atn_status atn_kernel_create(atn_device *device, const char *description, const 
     return status;
 }
 
+atn_status atn_kernel_twin(const atn_kernel *elder, atn_kernel **out) {
+    const atn_ctx *ctx = atn_device_ctx(elder->device);
+    atn_kernel *k = *out = atn_zalloc(ctx, sizeof *k);
+    if (!k) return ATN_ERR_MEMORY;
+    k->device = elder->device;
+    k->elder = elder->elder ? elder->elder : elder;
+    k->described = elder->described;
+    k->sequence = elder->sequence;
+    k->trusted = elder->trusted, k->any_size = elder->any_size, k->modest = elder->modest;
+    k->explained.ctx = ctx;
+    atn_status status = atn_runner_create(ctx, k->sequence, &k->runner);
+    if (status == ATN_OK) return ATN_OK;
+    atn_kernel_free(k);
+    *out = NULL;
+    return status;
+}
+
 void atn_kernel_free(atn_kernel *k) {
     if (!k) return;
     const atn_ctx *ctx = atn_device_ctx(k->device);
     atn_runner_free(k->runner);
     for (int n = 0; n < KEPT; ++n) atn_runner_free(k->kept[n].runner);
-    atn_sequence_free(k->sequence);
     atn_text_free(&k->explained);
-    atn_description_close(&k->described);
+    if (!k->elder) {
+        atn_sequence_free(k->sequence);
+        atn_description_close(&k->described);
+    }
     atn_free(ctx, k);
 }
 
@@ -306,7 +326,8 @@ static atn_status prepare(atn_kernel *k) {
     atn_choose_options choose = choice_of(k);
     atn_runner *runner;
     atn_status status = atn_runner_create(ctx, k->sequence, &runner);
-    if (status == ATN_OK) status = atn_runner_inherit(runner, k->runner);
+    const atn_kernel *from = k->elder && !k->worked && k->elder->worked ? k->elder : k;
+    if (status == ATN_OK) status = atn_runner_inherit(runner, from->runner);
     if (status != ATN_OK) {
         atn_runner_free(runner);
         return status;

@@ -3,6 +3,7 @@
 
 #include "built/built.h"
 #include "graph/shipped.h"
+#include "kernel/kernel.h"
 
 #include <attune/attune.h>
 
@@ -203,6 +204,38 @@ KIT_TEST(runs_without_allocating) {
     kit_remove(dir);
 }
 
+/* Twins share what the elder has built, work with arrays and numbers of their own, and also where they are first. */
+KIT_TEST(twins_share_what_is_built) {
+    const char *const defines[] = {"T=SP", NULL}, *const names[3] = {"x", "y", "z"};
+    for (int32_t d = 0; d < atn_devices_count(devices); ++d)
+        for (int first = 0; first < 3; ++first) { /* which of them is planned first */
+            enum { N = 300 };
+            atn_device *device;
+            atn_kernel *axpy[3];
+            atn_array *array[3][3];
+            kit_ok(ctx, atn_device_open(devices, d, &device));
+            kit_ok(ctx, atn_kernel_create(device, AXPY, &(atn_kernel_settings){.defines = defines}, &axpy[0]));
+            kit_ok(ctx, atn_kernel_twin(axpy[0], &axpy[1]));
+            kit_ok(ctx, atn_kernel_twin(axpy[1], &axpy[2])); /* of a twin: of the elder */
+            for (int t = 0; t < 3; ++t) {
+                for (int k = 0; k < 3; ++k) {
+                    array[t][k] = numbers(device, N + t, (float)(10 * t + k));
+                    kit_ok(ctx, atn_kernel_bind(axpy[t], names[k], array[t][k]));
+                }
+                kit_ok(ctx, atn_kernel_param(axpy[t], "a", 2 + t, 0));
+            }
+            for (int n = 0; n < 3; ++n) kit_ok(ctx, atn_kernel_run(axpy[(first + n) % 3]));
+            for (int t = 0; t < 3; ++t)
+                expect(array[t][2], N + t, (float)(2 + t), (float)(10 * t), (float)(10 * t + 1));
+            kit_contains(atn_kernel_explain(axpy[2]), "axpy");
+            for (int t = 2; t >= 0; --t) {
+                for (int k = 0; k < 3; ++k) atn_array_free(array[t][k]);
+                atn_kernel_free(axpy[t]);
+            }
+            atn_device_close(device);
+        }
+}
+
 /* From shape to shape and back: the last plans are kept, so that hardly anything is allocated, and more of them than
  * are kept are planned anew. */
 KIT_TEST(shapes_come_back) {
@@ -283,6 +316,14 @@ KIT_TEST(memory_may_run_out) {
             if (status == ATN_OK) status = atn_kernel_bind(axpy, "z", back ? z : w);
             if (status == ATN_OK) status = atn_kernel_run(axpy);
         }
+        atn_kernel *twin = NULL;
+        if (status == ATN_OK) status = atn_kernel_twin(axpy, &twin);
+        if (status == ATN_OK) status = atn_kernel_bind(twin, "x", u);
+        if (status == ATN_OK) status = atn_kernel_bind(twin, "y", v);
+        if (status == ATN_OK) status = atn_kernel_bind(twin, "z", w);
+        if (status == ATN_OK) status = atn_kernel_param(twin, "a", 2, 0);
+        if (status == ATN_OK) status = atn_kernel_run(twin);
+        atn_kernel_free(twin);
         if (status == ATN_OK) assert_non_null(atn_kernel_explain(axpy));
         whole = n > 0 && atomic_load(&faults.count) < faults.fail_at;
         faults.fail_at = 0;
@@ -376,6 +417,7 @@ int main(void) {
         cmocka_unit_test(wrong_things_are_refused),
         cmocka_unit_test(short_addresses_are_refused),
         cmocka_unit_test(runs_without_allocating),
+        cmocka_unit_test(twins_share_what_is_built),
         cmocka_unit_test(shapes_come_back),
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(shipped_kernels_and_files_are_found),
