@@ -68,7 +68,7 @@ ATN_API size_t atn_cloud_frame(const atn_cloud *cloud, size_t frame);
  * left out on reading; "" if none. Fills at most `size` bytes of `names`, with the terminating zero. */
 ATN_API void atn_cloud_not_written(const atn_cloud *cloud, const char *path, char *names, size_t size);
 
-/* The extension decides the format: ply, pcd, xyz, npy, las or pos. Written to a temporary file, then renamed.
+/* The extension decides the format (docs/formats.md). Written to a temporary file, then renamed.
  * Coordinates are written in single precision if that loses nothing, otherwise in double; POS is always single. */
 ATN_API atn_status atn_cloud_write(const atn_cloud *cloud, const char *path);
 
@@ -92,7 +92,7 @@ ATN_API atn_status atn_cloud_merged(const atn_cloud *const *clouds, size_t count
  * away from the centroid if that is NULL. Points without a plane get zeros. */
 ATN_API atn_status atn_cloud_with_normals(const atn_cloud *cloud, int32_t neighbours, const double *viewpoint,
                                           atn_cloud **out);
-/* Samples `points` points evenly from the triangles of a mesh (PLY, OBJ, STL), with their normals. */
+/* Samples `points` points evenly from the triangles of a mesh (PLY with faces, STL and others), with their normals. */
 ATN_API atn_status atn_cloud_sample_mesh(atn_ctx *ctx, const char *path, size_t points, uint64_t seed, atn_cloud **out);
 /* Transformed by T (4 x 4, row-major); normals by the inverse transpose. */
 ATN_API atn_status atn_cloud_moved(const atn_cloud *cloud, const double transform[16], atn_cloud **out);

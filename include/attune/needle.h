@@ -97,8 +97,8 @@ ATN_API atn_status atn_needle_create(atn_device *device, const atn_cloud *model,
                                      atn_needle **out);
 ATN_API void atn_needle_free(atn_needle *needle); /* NULL is allowed */
 
-/* Reads a model: a mesh (PLY, OBJ, STL) is sampled evenly with 100,000 points; a point cloud is taken as it is, with
- * estimated normals if it has none. */
+/* Reads a model: a mesh (PLY with faces, STL and others) is sampled evenly with 100,000 points; a point cloud is taken
+ * as it is, with estimated normals if it has none. */
 ATN_API atn_status atn_needle_model(atn_ctx *ctx, const char *path, atn_cloud **out);
 
 /* If the needle is not found, that is no failure: ATN_OK, found == false and a reason. Fails on invalid input (no

@@ -32,7 +32,7 @@ class Cloud(NamedTuple):
 
 
 def read_cloud(path: str | os.PathLike[str], *, drop_invalid: bool = False) -> Cloud:
-    """Reads PLY, PCD, XYZ, NPY, OBJ, STL, POS and more. ``drop_invalid`` leaves out points with NaN or infinity."""
+    """Reads PLY, LAS, XYZ, POS and more (docs/formats.md). ``drop_invalid`` leaves out points with NaN or infinity."""
     np = _arrays.numpy()
     with borrow(False) as engine:
         raw = _attune.cloud(engine.c, os.fsencode(path), drop_invalid)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ._clouds import Points
 
-_CLOUDS = (".ply", ".pcd", ".xyz", ".npy", ".obj", ".stl", ".csv", ".txt")
+_VOLUMES = (".tif", ".tiff")
 
 
 class NeedlePose:
@@ -74,9 +74,9 @@ class NeedlePose:
 
 def _scan(volume: Any, shape: tuple[int, int, int] | None) -> tuple[Any, ...]:
     if isinstance(volume, (str, os.PathLike)):
-        if os.fspath(volume).lower().endswith(_CLOUDS):
-            return ("cloud", os.fsencode(volume))
-        return ("file", os.fsencode(volume), None if shape is None else tuple(int(n) for n in shape))
+        if shape is not None or os.path.isdir(volume) or os.fspath(volume).lower().endswith(_VOLUMES):
+            return ("file", os.fsencode(volume), None if shape is None else tuple(int(n) for n in shape))
+        return ("cloud", os.fsencode(volume))
     if isinstance(volume, Cloud) or (hasattr(volume, "points") and not hasattr(volume, "__array_interface__")):
         return ("cloud", cloud_input(volume, "volume"))
     array = _arrays.host(volume, "volume")

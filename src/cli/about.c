@@ -2,6 +2,8 @@
  * them. */
 #include "cli/cli.h"
 
+#include "cloud/formats.h"
+
 #include <string.h>
 
 const atn_cli_option ATN_CLI_GLOBALS[] = {
@@ -34,6 +36,22 @@ const atn_cli_pair ATN_CLI_EXIT_CODES[] = {
     {"2", "wrong usage"},
     {0},
 };
+
+void atn_cli_fill(atn_text *to, const char *paragraph) {
+    static const char *const WORDS[] = {"@READ@", "@WRITTEN@"};
+    for (const char *at = paragraph; *at;) {
+        size_t bytes = strcspn(at, "@");
+        atn_text_add_bytes(to, at, bytes);
+        at += bytes;
+        int word = 0;
+        while (word < 2 && strncmp(at, WORDS[word], strlen(WORDS[word])) != 0) ++word;
+        if (word < 2)
+            cloud_format_endings(word == 1, to);
+        else
+            atn_text_add_bytes(to, at, *at != '\0');
+        at += word < 2 ? strlen(WORDS[word]) : *at != '\0';
+    }
+}
 
 void atn_cli_environment(atn_cli_pair out[ATN_ENV_VARIABLES + 1]) {
     for (int k = 0; k <= ATN_ENV_VARIABLES; ++k)

@@ -168,6 +168,8 @@ atn_status atn_cli_print_text(atn_cli_call *call, const char *key, const atn_tex
 void atn_cli_add_cell(atn_text *table, const char *cell);
 /* Appends rows of cells as aligned columns; align has 'l' or 'r' per column. */
 void atn_cli_add_table(atn_text *to, const char *table, const char *align);
+/* A paragraph of a verb's help; @READ@ and @WRITTEN@ in it stand for the extensions of point formats. */
+void atn_cli_fill(atn_text *to, const char *paragraph);
 void atn_cli_add_wrapped(atn_text *to, const char *paragraph, size_t indent, size_t width);
 
 /* ---- reports (origin.c) ---- */

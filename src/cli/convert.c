@@ -213,8 +213,8 @@ const atn_cli_verb ATN_VERB_CONVERT = {
     .synopsis = "IN... OUT",
     .paragraphs =
         (const char *const[]){
-            "Reads one or several files, which are merged, and writes OUT in the format of its extension: ply, pcd, "
-            "xyz, txt, csv, asc, npy, las, pos or vtp (VTK XML). Steps are always done in this order: crop, outliers, "
+            "Reads one or several files, which are merged, and writes OUT in the format of its extension: "
+            "@WRITTEN@ (vtp: VTK XML). Steps are always done in this order: crop, outliers, "
             "voxel, normals, transform.",
             "Colours, labels and other properties are kept, as are faces of meshes whose corners remain; data that "
             "OUT's format cannot hold is named on standard error. When merging, properties that all inputs have are "

@@ -47,23 +47,28 @@ static void add_pairs(atn_text *to, const char *title, const atn_cli_pair *pairs
     atn_text_free(&table);
 }
 
+static void add_paragraphs(atn_text *to, const char *const *paragraphs) {
+    for (; *paragraphs; ++paragraphs) {
+        atn_text filled = {.ctx = to->ctx};
+        atn_cli_fill(&filled, *paragraphs);
+        atn_text_add(to, "\n");
+        atn_cli_add_wrapped(to, atn_text_str(&filled), 0, WIDTH);
+        to->failed |= filled.failed;
+        atn_text_free(&filled);
+    }
+}
+
 void atn_cli_help_verb(atn_text *to, const atn_cli_verb *verb) {
     atn_text_printf(to, "attune %s: %s\n\n", verb->name, verb->summary);
     atn_text_printf(to, "Usage: attune %s%s%s [OPTIONS]\n", verb->name, *verb->synopsis ? " " : "", verb->synopsis);
-    for (const char *const *paragraph = verb->paragraphs; *paragraph; ++paragraph) {
-        atn_text_add(to, "\n");
-        atn_cli_add_wrapped(to, *paragraph, 0, WIDTH);
-    }
+    add_paragraphs(to, verb->paragraphs);
     add_options(to, "Options:", verb->options, ATN_CLI_GLOBALS);
     if (verb->examples) add_pairs(to, "Examples:", verb->examples);
 }
 
 void atn_cli_help_all(atn_text *to, const atn_cli_verb *const *verbs) {
     atn_text_printf(to, "attune %s: %s\n\nUsage: attune VERB [OPTIONS]\n", atn_version(), ATN_CLI_SUMMARY);
-    for (const char *const *paragraph = ATN_CLI_ABOUT; *paragraph; ++paragraph) {
-        atn_text_add(to, "\n");
-        atn_cli_add_wrapped(to, *paragraph, 0, WIDTH);
-    }
+    add_paragraphs(to, ATN_CLI_ABOUT);
     atn_text table = {.ctx = to->ctx};
     for (const atn_cli_verb *const *verb = verbs; *verb; ++verb) {
         if ((*verb)->hidden) continue;

@@ -137,7 +137,7 @@ const atn_cli_verb ATN_VERB_INFO = {
     .paragraphs =
         (const char *const[]){
             "Reads the whole file and describes it. Supported are NPY files (vectors, matrices and volumes, versions 1 "
-            "to 3), point clouds (PLY, PCD, XYZ, TXT, CSV, OBJ, STL, POS, ePOS and APT), range files of atom probes "
+            "to 3), point clouds (@READ@), range files of atom probes "
             "(RRNG, RNG), images (PNG, BMP, TIFF, Zygo .dat, SDF) and volumes: folders of PNG, BMP and TIFF files, "
             "multi-page TIFF. Raw files are read with --shape: HxW is an image of float32, ZxHxW a volume of 8 or 16 "
             "bits, little-endian.",

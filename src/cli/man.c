@@ -24,8 +24,12 @@ static void add_line(atn_text *to, const char *text) {
 
 static void add_paragraphs(atn_text *to, const char *const *paragraphs) {
     for (; *paragraphs; ++paragraphs) {
+        atn_text filled = {.ctx = to->ctx};
+        atn_cli_fill(&filled, *paragraphs);
         atn_text_add(to, ".PP\n");
-        add_line(to, *paragraphs);
+        add_line(to, atn_text_str(&filled));
+        to->failed |= filled.failed;
+        atn_text_free(&filled);
     }
 }
 

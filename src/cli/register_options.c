@@ -19,7 +19,9 @@ const atn_cli_option ATN_CLI_REGISTER_OPTIONS[] = {
     ATN_OPTION("method", METHODS, "default: em-icp"),
     ATN_OPTION("transform", TRANSFORMS, "default: rigid"),
     ATN_OPTION("init", "FILE|identity|auto", "initial pose; default: auto, with a global search"),
-    ATN_OPTION("output", "FILE", "write the transformed source: ply, pcd, xyz, npy, las, pos", .letter = 'o'),
+    ATN_OPTION("output", "FILE",
+               "write the transformed source, in the format of the extension (see 'attune help convert')",
+               .letter = 'o'),
     ATN_OPTION("matrix", "FILE", "write the transform, four rows of four numbers"),
     ATN_OPTION("report", "FILE", "write an HTML page with numbers, charts and views to turn"),
     ATN_SERVE_OPTION,
@@ -191,8 +193,14 @@ atn_status atn_cli_register_read(atn_cli_register *r) {
 atn_status atn_cli_register_check_output(atn_cli_call *call, const char *path) {
     const cloud_format *format = path ? cloud_format_of(path, "", 0) : NULL;
     if (!path || (format && format->write)) return ATN_OK;
-    return atn_cli_misuse(
-        call, "points cannot be written to '%s'; a name ends with .ply, .pcd, .xyz, .npy, .las, .pos or .vtp", path);
+    atn_text endings = {.ctx = call->ctx};
+    cloud_format_endings(true, &endings);
+    atn_status status = atn_text_status(&endings);
+    if (!status)
+        status =
+            atn_cli_misuse(call, "points cannot be written to '%s'; supported extensions are %s", path, endings.data);
+    atn_text_free(&endings);
+    return status;
 }
 
 atn_status atn_cli_register_write(atn_cli_call *call, const atn_cloud *cloud, const char *path) {

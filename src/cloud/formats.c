@@ -39,22 +39,32 @@ const cloud_format *cloud_format_of(const char *name, const char *head, size_t l
     return by_ending(name);
 }
 
+void cloud_format_endings(bool written, atn_text *out) {
+    bool any = false;
+    for (const cloud_format *const *f = CLOUD_FORMATS; *f; ++f)
+        for (const char *c = (written ? (*f)->write != NULL : (*f)->read != NULL) ? (*f)->endings : ""; *c;
+             c += strspn(c, " ")) {
+            size_t length = strcspn(c, " ");
+            atn_text_printf(out, "%s%.*s", any ? ", " : "", (int)length, c);
+            any = true;
+            c += length;
+        }
+}
+
+static atn_status refuse(const atn_ctx *ctx, const char *name, const char *reason, bool written) {
+    atn_text endings = {.ctx = ctx};
+    cloud_format_endings(written, &endings);
+    atn_status status = atn_text_status(&endings);
+    if (status == ATN_OK) status = atn_fail(ctx, ATN_ERR_INPUT, "%s: %s %s", name, reason, endings.data);
+    atn_text_free(&endings);
+    return status;
+}
+
 static atn_status not_known(const source *s) {
     for (size_t k = 0; k < sizeof NOT_READ / sizeof *NOT_READ; ++k)
         if (source_has_ending(s->name, NOT_READ[k].ending))
             return atn_fail(s->ctx, ATN_ERR_UNSUPPORTED, "%s: %s", s->name, NOT_READ[k].advice);
-    atn_text known = {.ctx = s->ctx};
-    for (const cloud_format *const *f = CLOUD_FORMATS; *f; ++f)
-        for (const char *c = (*f)->read ? (*f)->endings : ""; *c; c += strspn(c, " ")) {
-            size_t length = strcspn(c, " ");
-            atn_text_printf(&known, "%s%.*s", known.length ? ", " : "", (int)length, c);
-            c += length;
-        }
-    atn_status status = atn_text_status(&known);
-    if (status == ATN_OK)
-        status = atn_fail(s->ctx, ATN_ERR_INPUT, "%s: unknown file format; supported are %s", s->name, known.data);
-    atn_text_free(&known);
-    return status;
+    return refuse(s->ctx, s->name, "unknown file format; supported are", false);
 }
 
 atn_status cloud_read_source(source *s, const atn_cloud_settings *options, unsigned keep, atn_cloud **out) {
@@ -124,9 +134,10 @@ void atn_cloud_not_written(const atn_cloud *cloud, const char *path, char *names
 atn_status atn_cloud_write(const atn_cloud *cloud, const char *path) {
     const cloud_format *format = by_ending(path);
     if (!format || !format->write)
-        return atn_fail(cloud->ctx, ATN_ERR_INPUT,
-                        "%s: clouds are written as ply, pcd, xyz, txt, csv, asc, npy, las or pos; %s", path,
-                        format ? "this one is only read" : "the ending says which");
+        return refuse(cloud->ctx, path,
+                      format ? "this format is only read; supported for writing are"
+                             : "unknown extension; supported for writing are",
+                      true);
     atn_text file = {.ctx = cloud->ctx};
     atn_status status = format->write(cloud, source_has_ending(path, "csv") ? ',' : ' ', &file);
     if (status == ATN_OK) status = atn_text_status(&file);

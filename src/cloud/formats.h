@@ -26,6 +26,9 @@ typedef struct cloud_format {
 CLOUD_EACH_FORMAT(CLOUD_DECLARED)
 extern const cloud_format *const CLOUD_FORMATS[]; /* ends with NULL */
 
+/* The extensions of formats that are read, or of those that are written, with commas in between. */
+void cloud_format_endings(bool written, atn_text *out);
+
 enum { CLOUD_ALL_ROLES = (1 << ROLE_COUNT) - 1 };
 
 /* The format of a file by its first bytes, else by its name's ending; NULL: none. */

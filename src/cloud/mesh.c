@@ -36,8 +36,7 @@ static atn_status read_mesh(source *s, cloud_mesh *mesh, atn_cloud **points) {
     atn_status status = cloud_read_source(s, NULL, KEEP_FACES | KEEP_FACES_NEEDED, points);
     if (status == ATN_OK && (*points)->faces) status = cut_fans((*points)->faces, mesh);
     if (status != ATN_OK || mesh->triangles) return status;
-    return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: there are no triangles; a mesh is a PLY or OBJ file with faces, or STL",
-                    s->name);
+    return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: there are no triangles; expected a file with faces", s->name);
 }
 
 atn_status cloud_mesh_read(source *s, cloud_mesh *mesh, atn_cloud **points) {

@@ -1,10 +1,11 @@
 /* Any bytes as a point cloud, in every format: read or refused, without leaks, and what was read can be written,
- * merged, moved, given normals and, where it is a mesh, sampled. The first byte picks the ending; formats that are
- * known by how they begin need none. */
+ * merged, moved, given normals and, where it is a mesh, sampled. The first line is the extension, in capitals if
+ * invalid points are to be refused; then comes the file. */
 #include "cloud/formats.h"
 #include "cloud/mesh.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -92,20 +93,25 @@ static void try_mesh(const atn_ctx *ctx, const char *name, const uint8_t *data, 
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const char *const names[] = {"a.xyz", "a.ply", "a.pcd", "a.npy", "a.obj", "a.stl", "a.pos", "a.epos"};
+    char name[16];
+    size_t ending = 0;
     atn_ctx *ctx;
     atn_cloud *cloud;
-    if (size == 0 || atn_ctx_create(NULL, &ctx) != ATN_OK) return 0;
-    const char *name = names[data[0] % (sizeof names / sizeof *names)];
-    atn_cloud_settings options = {.invalid = data[0] & 8 ? ATN_INVALID_REFUSE : ATN_INVALID_DROP};
-    atn_status status = atn_cloud_read_bytes(ctx, name, (const char *)data + 1, size - 1, &options, &cloud);
+    while (ending < size && ending < 8 && data[ending] != '\n') ++ending;
+    if (ending == size || data[ending] != '\n' || atn_ctx_create(NULL, &ctx) != ATN_OK) return 0;
+    snprintf(name, sizeof name, "a.%.*s", (int)ending, (const char *)data);
+    bool strict = data[0] >= 'A' && data[0] <= 'Z';
+    atn_cloud_settings options = {.invalid = strict ? ATN_INVALID_REFUSE : ATN_INVALID_DROP};
+    data += ending + 1;
+    size -= ending + 1;
+    atn_status status = atn_cloud_read_bytes(ctx, name, (const char *)data, size, &options, &cloud);
     if (status != ATN_OK && status != ATN_ERR_INPUT && status != ATN_ERR_UNSUPPORTED) abort();
     if (status == ATN_OK) {
         use(cloud, size);
         make_others(cloud);
     }
     atn_cloud_free(cloud);
-    try_mesh(ctx, name, data + 1, size - 1);
+    try_mesh(ctx, name, data, size);
     if (atn_ctx_bytes(ctx)) abort();
     atn_ctx_free(ctx);
     return 0;

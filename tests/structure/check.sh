@@ -87,6 +87,14 @@ newcomers() {
     defined=$(grep -hoE '^const cloud_format CLOUD_[A-Z0-9]+ = ' src/cloud/*.c | sed 's/.*CLOUD_//; s/ =.*//' | LC_ALL=C sort)
     listed=$(sed -n '/define CLOUD_EACH_FORMAT/,/[^\\]$/p' src/cloud/formats.h | grep -oE 'row\([A-Z0-9]+\)' | sed 's/row(//; s/)//' | LC_ALL=C sort)
     [ "$defined" = "$listed" ] || { echo "src/cloud/formats.h: its rows (" $listed ") are not the formats that files define (" $defined ")"; bad=1; }
+    for ending in $(awk '/^const cloud_format CLOUD_/ { on = 1 } on { printf "%s ", $0 } on && /;$/ { on = 0; print "" }' src/cloud/*.c | grep read | sed -n 's/^[^"]*"[^"]*"[^"]*"\([a-z0-9]*\).*/\1/p'); do
+        [ -f tests/cloud/cloudkit.c ] || break
+        grep -q "\.$ending\"" tests/cloud/cloudkit.c || { echo "tests/cloud/cloudkit.c: no file with the extension $ending"; bad=1; }
+        ls tests/fuzz/corpus/cloud/*_"$ending" >/dev/null 2>&1 || { echo "tests/fuzz/corpus/cloud: no file NAME_$ending"; bad=1; }
+        grep -qE "^\|( [a-z0-9]+)* $ending[ a-z0-9]* \|" docs/formats.md || { echo "docs/formats.md: no row for $ending"; bad=1; }
+    done
+    found=$(grep -rniE '\bply\b[^a-z0-9]{1,6}(pcd|obj|stl|xyz)\b' src python/attune include 2>/dev/null | grep -v '^src/cloud/formats\.h:' | cut -d: -f1,2)
+    [ -z "$found" ] || { printf '%s\n' "$found" | sed 's/$/: a second list of point formats; cloud_format_endings has them/'; bad=1; }
     if grep -qE '^(bool|atn_status) cloud_[a-z]+_(begins|read)\(' src/cloud/formats.h; then
         echo "src/cloud/formats.h: declares a function of one format; its row in the format's own file names it"
         bad=1
