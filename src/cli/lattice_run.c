@@ -3,6 +3,7 @@
 #include "apps/lattice/shared.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "cli/lattice.h"
 #include "cloud/rows.h"
 #include "cloud/slabs.h"
@@ -108,16 +109,65 @@ static atn_status learn(job *j, atn_slabs *slabs) {
     return status;
 }
 
+static void place_of(const job *j, const atn_atoms *atoms, size_t k, double out[3]) {
+    for (int axis = 0; axis < 3; ++axis) out[axis] = atoms->position[axis][k] * j->about.angstrom;
+}
+
+/* Results of a slab, counted on all cores. */
+typedef struct tallying {
+    const job *j;
+    const atn_atoms *atoms;
+    const atn_lattice_atom *atom;
+    lattice_outcome *of; /* of each core */
+} tallying;
+
+static void tally_part(void *user, int64_t from, int64_t to) {
+    const tallying *x = user;
+    lattice_outcome *o = &x->of[atn_parallel_worker()];
+    for (size_t k = (size_t)from; k < (size_t)to; ++k) {
+        double p[3];
+        place_of(x->j, x->atoms, k, p);
+        lattice_tally(o, &x->atom[k], p);
+    }
+}
+
+/* Sums of confidences do not depend on how atoms are shared out: doubles hold them exactly. */
+static void tally_add(const lattice_outcome *from, lattice_outcome *to) {
+    for (int c = 0; c <= ATN_LATTICE_MOST_MODELS; ++c) {
+        to->count[c] += from->count[c];
+        if (c) to->phase[c - 1] += from->phase[c - 1];
+        for (int b = 0; b < LATTICE_BINS; ++b) to->bin[c][b] += from->bin[c][b];
+    }
+    for (int b = 0; b < LATTICE_BINS; ++b) to->confidence[b] += from->confidence[b];
+    for (int axis = 0; axis < 3 && from->seen; ++axis) {
+        to->low[axis] = to->seen ? fmin(to->low[axis], from->low[axis]) : from->low[axis];
+        to->high[axis] = to->seen ? fmax(to->high[axis], from->high[axis]) : from->high[axis];
+    }
+    to->background += from->background;
+    to->seen += from->seen;
+}
+
+static atn_status tally_all(const job *j, const atn_atoms *atoms, const atn_lattice_atom *atom) {
+    enum { LEAST = 1 << 13 }; /* atoms for which a core is worth waking */
+    int32_t workers = atn_parallel_workers();
+    tallying x = {.j = j, .atoms = atoms, .atom = atom};
+    x.of = atn_zalloc(j->call->ctx, (size_t)workers * sizeof *x.of);
+    if (!x.of) return ATN_ERR_MEMORY;
+    atn_parallel((int64_t)atoms->own, LEAST, tally_part, &x);
+    for (int32_t w = 0; w < workers; ++w) tally_add(&x.of[w], j->o);
+    atn_free(j->call->ctx, x.of);
+    return ATN_OK;
+}
+
 /* One in so many atoms is kept for the report. */
 static void keep_shown(const job *j, const atn_atoms *atoms, const atn_lattice_atom *atom) {
     size_t step = j->about.atoms / LATTICE_SHOWN + 1;
-    for (size_t k = 0; k < atoms->own; ++k) {
-        double p[3] = {atoms->position[0][k] * j->about.angstrom, atoms->position[1][k] * j->about.angstrom,
-                       atoms->position[2][k] * j->about.angstrom};
-        lattice_tally(j->o, &atom[k], p);
+    for (size_t k = 0; k < atoms->own && (j->o->composition || j->o->shown); ++k) {
+        double p[3];
         int32_t range = j->o->composition && atoms->mass ? atn_mass_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
         if (range >= 0) ++j->o->composition[atn_mass_ranges_get(j->ranges, (size_t)range)->ion][atom[k].structure];
         if (!j->o->shown || atoms->index[k] % step || j->o->n_shown >= LATTICE_SHOWN) continue;
+        place_of(j, atoms, k, p);
         j->o->shown[j->o->n_shown++] = (lattice_shown){{(float)p[0], (float)p[1], (float)p[2]}, atom[k]};
     }
 }
@@ -138,10 +188,10 @@ static atn_status match_atoms(const job *j, atn_lattice *lattice, size_t slab, a
 static atn_status keep_atoms(const job *j, const atn_atoms *atoms, const atn_lattice_atom *atom) {
     kept *rows = j->column ? atn_alloc(j->call->ctx, (atoms->own + 1) * sizeof *rows) : NULL;
     if (!rows && j->column) return ATN_ERR_MEMORY;
-    atn_status status = ATN_OK;
+    atn_status status = tally_all(j, atoms, atom);
     keep_shown(j, atoms, atom);
     for (size_t k = 0; k < atoms->own && rows; ++k) rows[k] = (kept){atom[k], 1};
-    if (rows)
+    if (rows && !status)
         status = j->ranks ? lattice_hold_results(j, atoms, rows)
                           : atn_atom_column_put(j->column, atoms->index, atoms->own, rows);
     atn_free(j->call->ctx, rows);
