@@ -12,7 +12,7 @@
 typedef struct sharing {
     const lattice_job *j;
     atn_slabs *slabs;
-    size_t begin; /* slabs of this rank */
+    const size_t *mine; /* slabs of this rank */
     lattice_match_one *match;
     lattice_keep_one *keep;
     const lattice_learned *learned;
@@ -37,11 +37,12 @@ static atn_status copy_atoms(const atn_ctx *ctx, const atn_atoms *from, atn_atom
     return ATN_OK;
 }
 
-static atn_status read_slab(sharing *s, size_t slab, atn_atoms *out, char **block) {
+/* The k-th of this rank. */
+static atn_status read_slab(sharing *s, size_t k, atn_atoms *out, char **block) {
     atn_atoms atoms = {0};
     *block = NULL;
     pthread_mutex_lock(&s->lock);
-    slabs_seek(s->slabs, slab);
+    slabs_seek(s->slabs, k);
     atn_status status = atn_slabs_next(s->slabs, &atoms);
     if (!status) status = copy_atoms(s->j->call->ctx, &atoms, out, block);
     pthread_mutex_unlock(&s->lock);
@@ -56,10 +57,10 @@ static atn_status work(void *user, int32_t device, int64_t from, int64_t to) {
     for (int64_t k = from; k < to && !status; ++k) { /* one, so that nothing of a piece is kept twice */
         atn_atoms atoms;
         char *block;
-        status = read_slab(s, s->begin + (size_t)k, &atoms, &block);
+        status = read_slab(s, (size_t)k, &atoms, &block);
         atn_lattice_atom *out = status ? NULL : atn_alloc(ctx, (atoms.own + 1) * sizeof *out);
         if (!status && !out) status = ATN_ERR_MEMORY;
-        if (!status) status = s->match(s->j, s->j->lattices[device], s->begin + (size_t)k, &atoms, out);
+        if (!status) status = s->match(s->j, s->j->lattices[device], s->mine[k], &atoms, out);
         pthread_mutex_lock(&s->lock);
         if (!status) status = s->keep(s->j, &atoms, out);
         pthread_mutex_unlock(&s->lock);
@@ -75,12 +76,11 @@ atn_status lattice_match_devices(const lattice_job *j, atn_slabs *slabs, lattice
     sharing s = {.j = j, .slabs = slabs, .match = match, .keep = keep};
     lattice_learned *learned = atn_alloc(ctx, sizeof *learned);
     atn_status status = learned ? lattice_learned_get(j->lattice, learned) : ATN_ERR_MEMORY;
-    size_t end;
+    size_t own = slabs_mine(slabs, &s.mine);
     s.learned = learned;
     for (int32_t k = 0; k < j->devices; ++k) s.ready[k] = j->lattices[k] == j->lattice;
-    slabs_part(slabs, &s.begin, &end);
     pthread_mutex_init(&s.lock, NULL);
-    if (!status) status = atn_pieces_run(ctx, "lattice", (int64_t)(end - s.begin), j->devices, j->reserve, 1, work, &s);
+    if (!status) status = atn_pieces_run(ctx, "lattice", (int64_t)own, j->devices, j->reserve, 1, work, &s);
     pthread_mutex_destroy(&s.lock);
     atn_free(ctx, learned);
     return status;

@@ -85,14 +85,17 @@ static atn_status name_species(const job *j, atn_atoms *atoms, int32_t **room) {
 /* The slab in the middle: what settings are found from. Of several ranks the first has it; all learn from it, which
  * takes no longer than waiting for the tables of what one has learned. */
 static atn_status learn(job *j, atn_slabs *slabs) {
-    size_t middle = atn_slabs_info_of(slabs).slabs / 2, begin, end;
+    size_t middle = atn_slabs_info_of(slabs).slabs / 2, at = 0, own;
+    const size_t *mine;
     atn_atoms atoms = {0};
     int32_t *species = NULL;
     char *room = NULL;
     atn_status status = ATN_OK;
-    slabs_part(slabs, &begin, &end);
-    bool here = middle >= begin && middle < end;
-    for (size_t k = begin; k <= middle && here && !status; ++k) status = atn_slabs_next(slabs, &atoms);
+    own = slabs_mine(slabs, &mine);
+    while (at < own && mine[at] != middle) ++at;
+    bool here = at < own;
+    if (here) slabs_seek(slabs, at);
+    if (here) status = atn_slabs_next(slabs, &atoms);
     if (!status && here) status = name_species(j, &atoms, &species);
     if (j->ranks) status = lattice_share_sample(j, here, status, &atoms, &room);
     lattice_pass(j, LATTICE_SAMPLED);
@@ -211,15 +214,13 @@ static atn_status match_slab(const job *j, size_t slab, atn_atoms *atoms) {
 
 static atn_status match_one_by_one(const job *j, atn_slabs *slabs) {
     atn_atoms atoms = {0};
-    size_t begin, end;
+    const size_t *mine;
+    size_t own = slabs_mine(slabs, &mine);
     atn_status status = ATN_OK;
-    slabs_part(slabs, &begin, &end);
-    for (size_t slab = begin; !status; ++slab) {
-        if (end - begin > 1 && j->o->slabs < end - begin)
-            atn_cli_progress(j->call, "reading slab %zu of %zu ...", j->o->slabs + 1, end - begin);
+    for (size_t k = 0; k < own && !status; ++k) {
+        if (own > 1) atn_cli_progress(j->call, "reading slab %zu of %zu ...", k + 1, own);
         status = atn_slabs_next(slabs, &atoms);
-        if (status || atoms.count == 0) break;
-        status = match_slab(j, slab, &atoms);
+        if (!status) status = match_slab(j, mine[k], &atoms);
     }
     return status;
 }
@@ -253,13 +254,23 @@ static atn_status open_slabs(job *j, double reach, double wanted, atn_slabs **sl
     return status;
 }
 
+/* Two slabs for each rank, which come from different parts of the frame, so that all take about as long, unless slabs
+ * would be thin: the atoms around them cost time, too. */
+static int32_t slabs_of_a_rank(const job *j, double reach) {
+    double length = 0;
+    for (int axis = 0; axis < 3; ++axis)
+        length = fmax(length, (j->about.high[axis] - j->about.low[axis]) * j->about.angstrom);
+    return length >= 2 * reach * j->ranks->count ? 2 : 1;
+}
+
 static atn_status match_all(job *j) {
     enum { FOR_A_DEVICE = 4 };
     atn_slabs *slabs = NULL;
     int32_t at_work = j->devices;
     for (int32_t k = 0; k < j->devices; ++k) at_work -= (int32_t)(j->reserve >> k & 1);
-    int32_t ranks = j->ranks ? j->ranks->count : 1, shares = at_work > 1 ? FOR_A_DEVICE * at_work : 1;
     double reach = guess_reach(j), wanted = 0; /* slabs */
+    int32_t ranks = j->ranks ? j->ranks->count : 1, shares = at_work > 1 ? FOR_A_DEVICE * at_work : 1;
+    if (j->ranks && at_work == 1) shares = slabs_of_a_rank(j, reach);
     atn_status status = atn_cli_read_whole(j->call, "slabs", 1, ranks * shares > 1 ? ranks * shares : 0, &wanted);
     if (!status && j->resume) status = lattice_resume_begin(j, &wanted);
     if (!status) status = open_slabs(j, reach, wanted, &slabs);

@@ -190,10 +190,10 @@ static bool reaches(const atn_slabs *s, const slabs_group *g, double low, double
 
 /* At most as many atoms as the groups within reach have. */
 static void find_most(atn_slabs *s) {
-    for (const slabs_slab *b = s->slab + s->next; b < s->slab + s->end; ++b) {
+    for (size_t k = 0; k < s->own; ++k) {
         double low, high;
         size_t count = 0;
-        slabs_edges(s, b, &low, &high);
+        slabs_edges(s, &s->slab[s->mine[k]], &low, &high);
         for (size_t g = 0; g < s->groups; ++g) count += reaches(s, &s->group[g], low, high) ? s->group[g].count : 0;
         s->most = count > s->most ? count : s->most;
     }
@@ -215,6 +215,7 @@ void atn_slabs_close(atn_slabs *s) {
     atn_free(s->ctx, s->group_of);
     atn_free(s->ctx, s->group);
     atn_free(s->ctx, s->slab);
+    atn_free(s->ctx, s->mine);
     spill_free(s->spill);
     atn_free(s->ctx, s);
 }
@@ -252,7 +253,9 @@ static atn_status plan(atn_slabs *s, size_t *count) {
     if (status != ATN_OK) return status;
     make_groups(s, count);
     make_slabs(s);
-    s->end = s->slabs;
+    s->mine = atn_alloc(s->ctx, (s->slabs + 1) * sizeof *s->mine);
+    if (!s->mine) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < s->slabs && !s->ranks; ++k) s->mine[s->own++] = k;
     if (s->ranks) return ATN_OK;
     for (size_t g = 0; g < s->groups; ++g) sizes[g] = s->group[g].count;
     return spill_make(s->ctx, sizeof(slabs_record), s->groups, sizes, s->options.memory, &s->spill);
@@ -273,7 +276,7 @@ static atn_status open_one(atn_slabs *s) {
 
 atn_status slabs_share(atn_slabs *s, double halo) {
     if (halo < s->options.halo) s->options.halo = halo;
-    s->next = s->begin;
+    s->next = 0;
     if (!s->ranks) return ATN_OK;
     s->shared = true;
     atn_status status = slabs_spread(s);
@@ -318,13 +321,13 @@ atn_status atn_slabs_get_info(const atn_slabs *s, atn_slabs_info *out) {
     return ATN_GIVE(s->ctx, atn_slabs_info, &info, out);
 }
 
-void atn_slabs_rewind(atn_slabs *s) { s->next = s->begin; }
+void atn_slabs_rewind(atn_slabs *s) { s->next = 0; }
 
-void slabs_seek(atn_slabs *s, size_t slab) { s->next = slab; }
+void slabs_seek(atn_slabs *s, size_t k) { s->next = k; }
 
-void slabs_part(const atn_slabs *s, size_t *begin, size_t *end) {
-    *begin = s->begin;
-    *end = s->end;
+size_t slabs_mine(const atn_slabs *s, const size_t **list) {
+    *list = s->mine;
+    return s->own;
 }
 
 static void show(atn_slabs *s, const slabs_record *r, size_t at) {
@@ -376,8 +379,8 @@ static atn_status add_own(atn_slabs *s, size_t g, size_t *count) {
 
 static atn_status next(atn_slabs *s, atn_atoms *out) {
     atn_status status = atn_check_cancel(s->ctx);
-    if (status != ATN_OK || s->next == s->end) return status;
-    const slabs_slab *b = &s->slab[s->next++];
+    if (status != ATN_OK || s->next == s->own) return status;
+    const slabs_slab *b = &s->slab[s->mine[s->next++]];
     double low, high, halo = s->options.halo;
     size_t count = 0;
     slabs_edges(s, b, &low, &high);

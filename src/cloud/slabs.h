@@ -41,10 +41,12 @@ struct atn_slabs {
     slabs_group *group;         /* owned */
     slabs_slab *slab;           /* owned */
     size_t groups, slabs;
-    bool shared;       /* all slabs have a rank; before, only the one in the middle is held, by the first rank */
-    size_t begin, end; /* slabs of this rank */
-    spill *spill;      /* NULL: no atoms */
-    size_t most, next;
+    bool shared;  /* all slabs have a rank; before, only the one in the middle is held, by the first rank */
+    size_t *mine; /* slabs of this rank, `own` of them; owned */
+    size_t own;
+    spill *spill; /* NULL: no atoms */
+    size_t most;
+    size_t next;         /* of its own */
     slabs_record *raw;   /* some of them, on their way out of a bucket; owned */
     double *position[3]; /* of the slab that is shown; owned, as all that follows */
     float *mass;
@@ -57,10 +59,12 @@ struct atn_slabs {
  * atom by atom, however many ranks there are. Until slabs_share the first rank has the slab in the middle, and others
  * have none. */
 atn_status slabs_open(atn_frame *frame, const atn_slabs_settings *given, size_t wanted, atn_slabs **out);
-/* With a halo that is at most as wide as before: each rank has its part of the slabs, the first of which is next. */
+/* With a halo that is at most as wide as before: each rank has its part of the slabs, the first of which is next. Where
+ * there are several for each, they come from different parts of the frame, since slabs side by side take about as long:
+ * grains are larger. */
 atn_status slabs_share(atn_slabs *slabs, double halo);
-void slabs_part(const atn_slabs *slabs, size_t *begin, size_t *end);
-void slabs_seek(atn_slabs *slabs, size_t slab); /* of this rank's part: it is next */
+size_t slabs_mine(const atn_slabs *slabs, const size_t **list); /* how many this rank has; list: their numbers */
+void slabs_seek(atn_slabs *slabs, size_t k);                    /* the k-th of this rank's slabs is next */
 
 static inline size_t slabs_bin(const atn_slabs *s, double x) {
     double bin = (x - s->low) * s->per_bin;

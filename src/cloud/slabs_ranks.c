@@ -17,32 +17,33 @@ atn_status slabs_join_bins(atn_slabs *s, atn_status status, size_t *count) {
     return status;
 }
 
-/* The first slab of a rank: those whose middle lies in its share of the atoms are its own. */
-static size_t first_slab(const atn_slabs *s, int32_t rank) {
-    size_t before = 0, k = 0;
-    double from = (double)rank / s->ranks->count * (double)s->info.atoms;
+/* Slabs of a rank in `stretches` of slabs side by side, so many for each rank: fewer atoms are around them than around
+ * slabs that are dealt one by one. */
+enum { STRETCHES = 3 };
+
+static size_t stretches_of(const atn_slabs *s) {
+    size_t each = s->slabs / (size_t)s->ranks->count;
+    return (size_t)s->ranks->count * (each < 1 ? 1 : each < STRETCHES ? each : STRETCHES);
+}
+
+/* The first slab of a stretch: those whose middle lies in its share of the atoms are its own. */
+static size_t first_slab(const atn_slabs *s, size_t stretch) {
+    size_t before = 0, k = 0, all = stretches_of(s);
+    double from = (double)stretch / (double)all * (double)s->info.atoms;
     for (; k < s->slabs && (double)before + (double)s->slab[k].own / 2 < from; ++k) before += s->slab[k].own;
-    return rank == s->ranks->count ? s->slabs : k;
+    return stretch == all ? s->slabs : k;
 }
 
-static void slabs_of(const atn_slabs *s, int32_t rank, size_t *begin, size_t *end) {
-    *begin = s->shared ? first_slab(s, rank) : s->slabs / 2;
-    *end = s->shared ? first_slab(s, rank + 1) : *begin + (rank == 0 && s->slabs > 0);
-}
-
-/* Where atoms of a rank's slabs begin and end; false: it has none. */
-static bool rank_edges(const atn_slabs *s, int32_t rank, double *low, double *high) {
-    size_t begin, end;
-    slabs_of(s, rank, &begin, &end);
-    *low = INFINITY;
-    *high = -INFINITY;
-    for (size_t k = begin; k < end; ++k) {
-        double from, to;
-        slabs_edges(s, &s->slab[k], &from, &to);
-        *low = fmin(*low, from);
-        *high = fmax(*high, to);
+/* The slabs of this rank; returns how many. */
+static size_t slabs_of(const atn_slabs *s, size_t *list) {
+    size_t count = 0, rank = (size_t)s->ranks->rank;
+    if (!s->shared) { /* the first rank has the one in the middle */
+        if (rank == 0 && s->slabs > 0) list[count++] = s->slabs / 2;
+        return count;
     }
-    return *low <= *high;
+    for (size_t n = rank; n < stretches_of(s); n += (size_t)s->ranks->count)
+        for (size_t k = first_slab(s, n); k < first_slab(s, n + 1); ++k) list[count++] = k;
+    return count;
 }
 
 /* Calls `each` for the atoms of this rank's part of the file. */
@@ -84,30 +85,60 @@ atn_status slabs_join_edges(atn_slabs *s) {
 
 /* ---- to whom atoms go ---- */
 
+/* Slabs of a rank that lie side by side, with the halo. */
+typedef struct stretch {
+    double low, high;
+    int32_t rank;
+} stretch;
+
 typedef struct sending {
-    double *low, *high; /* of each rank, with the halo */
-    size_t *count;      /* atoms for each */
+    stretch *to; /* ascending, both low and high */
+    size_t stretches;
+    size_t *count; /* atoms for each rank */
     atn_ranks_parcel *out;
 } sending;
 
+/* Stretches that an atom lies in: from *first on; returns how many. */
+static size_t stretches_at(const sending *x, double at, size_t *first) {
+    size_t low = 0, high = x->stretches;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (x->to[middle].high < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *first = low;
+    while (high < x->stretches && x->to[high].low <= at) ++high;
+    return high - low;
+}
+
+/* Is the rank of the k-th one that of one before? It has the atom once. */
+static bool is_again(const stretch *list, size_t k) {
+    for (size_t n = 0; n < k; ++n)
+        if (list[n].rank == list[k].rank) return true;
+    return false;
+}
+
 static atn_status count_atom(atn_slabs *s, const atn_atoms *piece, size_t k, void *user) {
     const sending *x = user;
-    double at = piece->position[s->axis][k];
-    for (int32_t rank = 0; rank < s->ranks->count; ++rank) x->count[rank] += at >= x->low[rank] && at <= x->high[rank];
+    size_t first, count = stretches_at(x, piece->position[s->axis][k], &first);
+    for (size_t n = 0; n < count; ++n) x->count[x->to[first + n].rank] += !is_again(x->to + first, n);
     return ATN_OK;
 }
 
 static atn_status pack_atom(atn_slabs *s, const atn_atoms *piece, size_t k, void *user) {
     const sending *x = user;
+    size_t first, count = stretches_at(x, piece->position[s->axis][k], &first);
     slabs_record r = {.mass = piece->mass ? piece->mass[k] : 0,
                       .species = piece->species ? piece->species[k] : 0,
                       .index = piece->index[k]};
     for (int d = 0; d < 3; ++d) r.position[d] = piece->position[d][k];
-    for (int32_t rank = 0; rank < s->ranks->count; ++rank) {
-        double at = r.position[s->axis];
-        if (!(at >= x->low[rank] && at <= x->high[rank])) continue;
-        memcpy((char *)x->out[rank].data + x->out[rank].bytes, &r, sizeof r);
-        x->out[rank].bytes += sizeof r;
+    for (size_t n = 0; n < count; ++n) {
+        atn_ranks_parcel *to = &x->out[x->to[first + n].rank];
+        if (is_again(x->to + first, n)) continue;
+        memcpy((char *)to->data + to->bytes, &r, sizeof r);
+        to->bytes += sizeof r;
     }
     return ATN_OK;
 }
@@ -142,25 +173,40 @@ static atn_status send_atoms(atn_slabs *s, sending *x, atn_ranks_parcel *in) {
     return atn_ranks_agree(s->ranks, status);
 }
 
+/* Slabs from `begin` to `end` - 1 are a rank's. */
+static void add_stretch(const atn_slabs *s, int32_t rank, size_t begin, size_t end, sending *x) {
+    stretch one = {.low = INFINITY, .high = -INFINITY, .rank = rank};
+    for (size_t k = begin; k < end; ++k) {
+        double low, high;
+        slabs_edges(s, &s->slab[k], &low, &high);
+        one.low = fmin(one.low, low - s->options.halo);
+        one.high = fmax(one.high, high + s->options.halo);
+    }
+    if (one.low <= one.high) x->to[x->stretches++] = one;
+}
+
+static void add_stretches(const atn_slabs *s, sending *x) {
+    size_t middle = s->slabs / 2;
+    if (!s->shared && s->slabs > 0) add_stretch(s, 0, middle, middle + 1, x);
+    for (size_t n = 0; s->shared && n < stretches_of(s); ++n)
+        add_stretch(s, (int32_t)(n % (size_t)s->ranks->count), first_slab(s, n), first_slab(s, n + 1), x);
+}
+
 atn_status slabs_spread(atn_slabs *s) {
     size_t ranks = (size_t)s->ranks->count;
-    slabs_of(s, s->ranks->rank, &s->begin, &s->end);
-    s->next = s->begin;
+    s->own = slabs_of(s, s->mine);
+    s->next = 0;
     spill_free(s->spill);
     s->spill = NULL;
-    sending x = {.low = atn_alloc(s->ctx, ranks * sizeof *x.low), .high = atn_alloc(s->ctx, ranks * sizeof *x.high)};
+    sending x = {.to = atn_alloc(s->ctx, (stretches_of(s) + 1) * sizeof *x.to)};
     x.count = atn_zalloc(s->ctx, ranks * sizeof *x.count);
     x.out = atn_zalloc(s->ctx, ranks * sizeof *x.out);
     atn_ranks_parcel *in = atn_zalloc(s->ctx, ranks * sizeof *in);
-    bool good = x.low && x.high && x.count && x.out && in;
-    for (int32_t rank = 0; rank < s->ranks->count && good; ++rank) {
-        bool any = rank_edges(s, rank, &x.low[rank], &x.high[rank]);
-        x.low[rank] = any ? x.low[rank] - s->options.halo : INFINITY;
-        x.high[rank] = any ? x.high[rank] + s->options.halo : -INFINITY;
-    }
+    bool good = x.to && x.count && x.out && in;
+    if (good) add_stretches(s, &x);
     atn_status status = good ? send_atoms(s, &x, in) : atn_ranks_agree(s->ranks, ATN_ERR_MEMORY);
     if (in) atn_ranks_free_parcels(s->ranks, in);
-    void *const owned[] = {x.low, x.high, x.count, x.out, in};
+    void *const owned[] = {x.to, x.count, x.out, in};
     for (size_t k = 0; k < sizeof owned / sizeof *owned; ++k) atn_free(s->ctx, owned[k]);
     return status;
 }

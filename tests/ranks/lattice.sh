@@ -16,6 +16,11 @@ ranks 4 "$attune" lattice "$work/frame.pos" "${given[@]}" --slabs 3 -o "$work/fo
 cmp "$work/one.xyz" "$work/four.xyz" || bad "four ranks write something else"
 [[ $(sed 1d "$work/one.txt") == "$(sed 1d "$work/four.txt")" ]] || bad "four ranks tell something else"
 
+# more slabs than ranks: each has some of different parts of the frame
+"$attune" lattice "$work/frame.pos" "${given[@]}" --slabs 11 -o "$work/one.pos" >/dev/null || bad "eleven slabs"
+ranks 3 "$attune" lattice "$work/frame.pos" "${given[@]}" --slabs 11 -o "$work/three.pos" >/dev/null || bad "eleven slabs, three ranks"
+cmp "$work/one.pos" "$work/three.pos" || bad "three ranks write something else"
+
 # no atom, or one, for a rank
 printf '2\n\nA 0 0 0\nA 1 1 1\n' >"$work/tiny.xyz"
 "$attune" lattice "$work/tiny.xyz" "${given[@]}" -o "$work/one.pos" >/dev/null || bad "two atoms"
