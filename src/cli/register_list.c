@@ -210,7 +210,7 @@ static atn_status thin_cloud(atn_cli_call *call, double *edge, atn_cli_list_clou
 
 atn_status atn_cli_list_take(atn_cli_call *call, const atn_cloud_settings *reading, double *edge, atn_cli_list *list,
                              size_t first, size_t *end) {
-    enum { MOST_ROWS = 256, MOST_POINTS = 2000000 };
+    enum { MOST_ROWS = 2048, MOST_POINTS = 2000000 };
     size_t points = 0, limit = *end < list->n_rows ? *end : list->n_rows;
     for (*end = first; *end < limit && *end < first + MOST_ROWS && points < MOST_POINTS; ++*end)
         for (int k = 0; k < 2; ++k) {

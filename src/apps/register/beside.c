@@ -106,6 +106,7 @@ atn_status reg_fitness_ready(reg_problem *p) {
         p->fitness_status = choose(p);
         if (p->fitness_status == ATN_OK) describe(p);
     }
+    if (p->fitness_status == ATN_OK) p->fitness->client = p->engine.client;
     if (p->fitness_status == ATN_OK) p->noise = hypot(p->fitness->side[0].noise, p->fitness->side[1].noise);
     return p->fitness_status;
 }

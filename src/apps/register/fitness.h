@@ -48,6 +48,7 @@ typedef struct fitness {
     bool begun;                    /* points and their trees are there */
     bool described;                /* and all else */
     bool solid;                    /* points fill space: there are no planes */
+    struct reg_client *client;     /* of the worker whose pair it is (gather.h), or NULL */
     fitness_level all[2], firm[2]; /* of the source and the target: with points that belong to nothing, without them */
 } fitness;
 

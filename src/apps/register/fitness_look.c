@@ -3,6 +3,7 @@
  * that, or two spacings: of these a pose found by chance puts a fourth onto it or less, the right one nearly all. */
 #include "apps/register/fitness.h"
 #include "apps/register/fitness_normals.h"
+#include "apps/register/gather.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -344,8 +345,130 @@ static void refine_some(void *user, int64_t from, int64_t to) {
             fitness_refine(t->f, t->steps, &t->pose[k], &t->seen[k]);
 }
 
+/* ---- together with other pairs ---- */
+
+/* Planes and samples of both clouds, for the device. */
+typedef struct kept {
+    const fitness *f;
+    int32_t cloud[2], sample[2]; /* where they begin */
+} kept;
+
+static bool keep(const fitness *f, kept *out) {
+    size_t points = f->side[0].points.count + f->side[1].points.count,
+           samples = f->side[0].samples + f->side[1].samples;
+    int32_t base = 0;
+    float *room = reg_gather_room(f->client, REG_GATHER_LOOKS, REG_LOOKS_PLANE * points + samples, &base), *to = room;
+    for (int side = 0; side < 2 && room; ++side) {
+        const fitness_side *s = &f->side[side];
+        size_t n = s->points.count;
+        out->cloud[side] = base + (int32_t)(to - room);
+        for (size_t k = 0; k < n; ++k, ++to) {
+            const fitness_plane plane = fitness_plane_of(s, k);
+            for (int a = 0; a < 3; ++a) {
+                to[(size_t)a * n] = (float)s->points.position[a][k];
+                to[(size_t)(3 + a) * n] = plane.at[a];
+                to[(size_t)(6 + a) * n] = plane.flat ? plane.normal[a] : 0;
+            }
+            to[9 * n] = plane.thickness;
+            to[10 * n] = plane.reach;
+            to[11 * n] = plane.flat ? 1 : 0;
+        }
+        to += (REG_LOOKS_PLANE - 1) * n;
+        out->sample[side] = base + (int32_t)(to - room);
+        for (size_t k = 0; k < s->samples; ++k) *to++ = (float)s->sample[k];
+    }
+    out->f = f;
+    return room != NULL;
+}
+
+/* A pose, seen from one side. */
+static void describe_item(const kept *t, int from, const geom_pose *way, float item[REG_LOOKS_ITEM],
+                          int32_t place[REG_GATHER_PLACE]) {
+    const fitness_side *mine = &t->f->side[from], *other = &t->f->side[1 - from];
+    double scale = geom_pose_scale(way), by = from ? scale : 1;
+    double reach = fmax(FARTHEST * other->spacing, OVER * by), most = fmax(FARTHEST * other->spacing, AROUND * by);
+    for (int i = 0; i < 9; ++i) item[i] = (float)way->a[i];
+    for (int i = 0; i < 3; ++i) item[9 + i] = (float)way->b[i];
+    item[12] = (float)scale;
+    item[13] = (float)(reach * reach);
+    item[14] = (float)(most * most);
+    item[15] = from ? 0 : 1;
+    const int32_t all[REG_GATHER_PLACE] = {
+        t->cloud[from],  t->cloud[1 - from],    (int32_t)mine->points.count, (int32_t)other->points.count,
+        t->sample[from], (int32_t)mine->samples};
+    memcpy(place, all, sizeof all);
+}
+
+/* What both sides of a pose come to: its value, and where the source's samples pull it. */
+static double take_sums(const fitness *f, const float *source, const float *target, pull *by) {
+    double on[2] = {(double)source[0], (double)target[0]}, near = (double)source[1] + (double)target[1];
+    double about = (double)source[2] + (double)target[2], fits = on[0] + on[1], clear = fits / fmax(1, about);
+    int at = 3;
+    for (int i = 0; i < 6; ++i)
+        for (int j = i; j < 6; ++j) by->h[6 * i + j] = by->h[6 * j + i] = (double)source[at++];
+    for (int i = 0; i < 6; ++i) by->g[i] = (double)source[at++];
+    for (int k = 0; k < 2; ++k) on[k] /= fmax(1, (double)f->side[k].samples);
+    return 0.5 * (on[0] + on[1]) * fits / fmax(1, near) * clear * clear;
+}
+
+/* Poses on their way; those that go no farther are not asked for any more. */
+typedef struct wanderer {
+    geom_pose at;
+    double value;
+    pull by;
+    size_t index; /* among those that are refined */
+} wanderer;
+
+/* Values and pulls of all of them; false: the device did not say. */
+static bool look_together(const kept *t, size_t count, wanderer *w) {
+    float item[REG_LOOKS_MOST][REG_LOOKS_ITEM] = {{0}}, sum[REG_LOOKS_MOST][REG_LOOKS_SUMS];
+    int32_t place[REG_LOOKS_MOST][REG_GATHER_PLACE] = {{0}};
+    for (size_t k = 0; k < count; ++k) {
+        geom_pose back;
+        if (!geom_pose_invert(&w[k].at, &back)) return false;
+        describe_item(t, 0, &w[k].at, item[2 * k], place[2 * k]);
+        describe_item(t, 1, &back, item[2 * k + 1], place[2 * k + 1]);
+    }
+    if (!reg_gather_run(t->f->client, REG_GATHER_LOOKS, 2 * count, item[0], place[0], sum[0])) return false;
+    for (size_t k = 0; k < count; ++k) w[k].value = take_sums(t->f, sum[2 * k], sum[2 * k + 1], &w[k].by);
+    return true;
+}
+
+/* fitness_refine of all poses, a step of each at a time; the best of each is then looked at by the host. False: nothing
+ * was done. */
+static bool refine_together(const fitness *f, int steps, size_t count, geom_pose *pose, fitness_seen *out) {
+    wanderer w[REG_LOOKS_MOST / 2];
+    geom_pose best_at[REG_LOOKS_MOST / 2];
+    double best[REG_LOOKS_MOST / 2];
+    kept t;
+    size_t left = count;
+    if (!f->client || f->solid || count == 0 || count > REG_LOOKS_MOST / 2 || !keep(f, &t)) return false;
+    for (size_t k = 0; k < count; ++k) w[k] = (wanderer){.at = pose[k], .index = k};
+    if (!look_together(&t, left, w)) return false;
+    for (size_t k = 0; k < count; ++k) best_at[k] = pose[k], best[k] = w[k].value;
+    for (int round = 0; round < steps && left; ++round) {
+        size_t kept_on = 0;
+        for (size_t k = 0; k < left; ++k) {
+            geom_pose next;
+            if (!step(&w[k].by, &w[k].at, &next)) continue;
+            w[kept_on] = w[k];
+            w[kept_on++].at = next;
+        }
+        left = kept_on;
+        if (left && !look_together(&t, left, w)) return false;
+        for (size_t k = 0; k < left; ++k)
+            if (w[k].value > best[w[k].index]) best[w[k].index] = w[k].value, best_at[w[k].index] = w[k].at;
+    }
+    for (size_t k = 0; k < count; ++k) {
+        pose[k] = best_at[k];
+        fitness_look(f, &pose[k], &out[k]);
+    }
+    return true;
+}
+
 void fitness_refine_all(const fitness *f, int steps, double worth, size_t count, geom_pose *pose, fitness_seen *out) {
     refining t = {f, steps, worth, pose, out};
+    if (!(worth > 0) && refine_together(f, steps, count, pose, out)) return;
     if (2 * (int64_t)count >= atn_parallel_workers())
         atn_parallel_pieces((int64_t)count, refine_some, &t);
     else

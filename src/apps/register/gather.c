@@ -11,8 +11,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { WHERE = 4 }; /* numbers for each item */
-
 static const struct {
     const char *kernel;
     size_t stays; /* numbers of a slot */
@@ -21,6 +19,8 @@ static const struct {
 } KINDS[REG_GATHERS] = {
     [REG_GATHER_TURNS] = {"search_turns_step", (size_t)REG_TURNS_SETS * 3 * REG_TURNS_POINTS, REG_TURNS_ITEM,
                           REG_TURNS_SUMS, 64},
+    [REG_GATHER_LOOKS] = {"fitness_look_step", (size_t)2 * REG_LOOKS_POINTS *(REG_LOOKS_PLANE + 1), REG_LOOKS_ITEM,
+                          REG_LOOKS_SUMS, REG_LOOKS_MOST},
 };
 
 /* What a client waits for. */
@@ -28,7 +28,7 @@ typedef struct request {
     reg_gathered which;
     size_t items, first; /* how many, and where they stand in the launch */
     const float *item;
-    const int32_t *where;
+    const int32_t *place;
     float *out;
     enum { IDLE, WAITING, TAKEN, DONE, FAILED } state;
 } request;
@@ -36,7 +36,7 @@ typedef struct request {
 struct reg_client {
     reg_gather *gather;
     int32_t slot;
-    bool changed[REG_GATHERS]; /* what stays in its slot, since the last request */
+    size_t changed[REG_GATHERS]; /* numbers in its slot, since the last request */
     request request;
     pthread_cond_t answered;
 };
@@ -44,10 +44,10 @@ struct reg_client {
 /* The arrays of a kind. */
 typedef struct kind {
     atn_kernel *kernel;
-    atn_array *data, *item, *where, *sum;
+    atn_array *data, *item, *place, *sum;
     float *room;                      /* the host's copy of data */
-    size_t rows;                      /* of item, where and sum */
-    size_t written;                   /* rows of `where` that may say something */
+    size_t rows;                      /* of item, place and sum */
+    size_t written;                   /* rows of `place` that may say something */
     size_t launches, requests, items; /* so far */
     double seconds;                   /* of them */
 } kind;
@@ -64,7 +64,7 @@ struct reg_gather {
 
 static size_t numbers_of(int32_t clients, reg_gathered which) {
     size_t rows = (size_t)clients * KINDS[which].most;
-    return (size_t)clients * KINDS[which].stays + rows * (KINDS[which].item + WHERE + KINDS[which].sums);
+    return (size_t)clients * KINDS[which].stays + rows * (KINDS[which].item + REG_GATHER_PLACE + KINDS[which].sums);
 }
 
 size_t reg_gather_bytes(int32_t clients) {
@@ -82,18 +82,18 @@ static atn_status open_kind(atn_device *device, int32_t clients, reg_gathered wh
         status = atn_array_create_vector(device, ATN_SP, (int64_t)clients * (int64_t)KINDS[which].stays, &out->data);
     if (status == ATN_OK)
         status = atn_array_create_matrix(device, ATN_SP, rows, (int64_t)KINDS[which].item, 0, &out->item);
-    if (status == ATN_OK) status = atn_array_create_matrix(device, ATN_INT32, rows, WHERE, 0, &out->where);
+    if (status == ATN_OK) status = atn_array_create_matrix(device, ATN_INT32, rows, REG_GATHER_PLACE, 0, &out->place);
     if (status == ATN_OK)
         status = atn_array_create_matrix(device, ATN_SP, rows, (int64_t)KINDS[which].sums, 0, &out->sum);
     if (status != ATN_OK) return status;
-    atn_array *const pinned[] = {out->data, out->item, out->where, out->sum};
+    atn_array *const pinned[] = {out->data, out->item, out->place, out->sum};
     for (size_t k = 0; k < sizeof pinned / sizeof *pinned; ++k) atn_array_pin(pinned[k]);
     status = atn_array_map_write(out->data, &room);
     out->room = room;
     if (status == ATN_OK) status = atn_array_ready_device(out->data, false);
     if (status == ATN_OK)
         status = atn_kernel_give(
-            out->kernel, ATN_ARRAYS({"data", out->data}, {"item", out->item}, {"where", out->where}, {"sum", out->sum}),
+            out->kernel, ATN_ARRAYS({"data", out->data}, {"item", out->item}, {"place", out->place}, {"sum", out->sum}),
             ATN_NOTHING);
     return status == ATN_OK ? atn_kernel_plan(out->kernel) : status;
 }
@@ -129,7 +129,7 @@ void reg_gather_close(reg_gather *g) {
         atn_kernel_free(own->kernel);
         atn_array_free(own->data);
         atn_array_free(own->item);
-        atn_array_free(own->where);
+        atn_array_free(own->place);
         atn_array_free(own->sum);
     }
     for (int32_t k = 0; k < g->clients; ++k) pthread_cond_destroy(&g->client[k].answered);
@@ -142,20 +142,20 @@ reg_client *reg_gather_client(reg_gather *g, int32_t k) { return &g->client[k]; 
 
 /* ---- a client ---- */
 
-float *reg_gather_room(reg_client *c, reg_gathered which, int32_t *base) {
-    if (!c || c->gather->broken) return NULL;
+float *reg_gather_room(reg_client *c, reg_gathered which, size_t count, int32_t *base) {
+    if (!c || c->gather->broken || count > KINDS[which].stays) return NULL;
     size_t first = (size_t)c->slot * KINDS[which].stays;
-    c->changed[which] = true;
+    c->changed[which] = count;
     *base = (int32_t)first;
     return c->gather->kind[which].room + first;
 }
 
-bool reg_gather_run(reg_client *c, reg_gathered which, size_t items, const float *item, const int32_t *where,
+bool reg_gather_run(reg_client *c, reg_gathered which, size_t items, const float *item, const int32_t *place,
                     float *out) {
     reg_gather *g = c->gather;
     if (items == 0) return true;
     pthread_mutex_lock(&g->lock);
-    c->request = (request){which, items, 0, item, where, out, g->broken ? FAILED : WAITING};
+    c->request = (request){which, items, 0, item, place, out, g->broken ? FAILED : WAITING};
     if (!g->broken) pthread_cond_signal(&g->asked);
     while (c->request.state < DONE) pthread_cond_wait(&c->answered, &g->lock);
     bool done = c->request.state == DONE;
@@ -202,22 +202,22 @@ static size_t take(reg_gather *g, reg_gathered which) {
 /* Rows that nobody asked for say nothing: no point is looked at. */
 static atn_status fill(reg_gather *g, reg_gathered which, size_t rows) {
     kind *own = &g->kind[which];
-    void *item = NULL, *where = NULL;
+    void *item = NULL, *place = NULL;
     atn_status status = atn_array_map_write(own->item, &item);
-    if (status == ATN_OK) status = atn_array_map_write(own->where, &where);
+    if (status == ATN_OK) status = atn_array_map_write(own->place, &place);
     for (int32_t k = 0; k < g->clients && status == ATN_OK; ++k) {
         reg_client *c = &g->client[k];
         const request *r = &c->request;
         if (r->state != TAKEN) continue;
-        size_t wide = KINDS[which].item, stays = KINDS[which].stays;
+        size_t wide = KINDS[which].item, first = (size_t)c->slot * KINDS[which].stays;
         memcpy((float *)item + r->first * wide, r->item, r->items * wide * sizeof(float));
-        memcpy((int32_t *)where + r->first * WHERE, r->where, r->items * WHERE * sizeof(int32_t));
-        if (c->changed[which])
-            status = atn_array_refresh(own->data, (int64_t)((size_t)c->slot * stays), (int64_t)stays);
-        c->changed[which] = false;
+        memcpy((int32_t *)place + r->first * REG_GATHER_PLACE, r->place, r->items * REG_GATHER_PLACE * sizeof(int32_t));
+        status = atn_array_refresh(own->data, (int64_t)first, (int64_t)c->changed[which]);
+        c->changed[which] = 0;
     }
     if (status == ATN_OK && own->written > rows)
-        memset((int32_t *)where + rows * WHERE, 0, (own->written - rows) * WHERE * sizeof(int32_t));
+        memset((int32_t *)place + rows * REG_GATHER_PLACE, 0,
+               (own->written - rows) * REG_GATHER_PLACE * sizeof(int32_t));
     own->written = rows;
     return status;
 }

@@ -8,6 +8,7 @@
 
 typedef enum reg_gathered {
     REG_GATHER_TURNS, /* programs/search_turns_step.atn */
+    REG_GATHER_LOOKS, /* programs/fitness_look_step.atn */
     REG_GATHERS
 } reg_gathered;
 
@@ -15,7 +16,13 @@ enum {
     REG_TURNS_POINTS = 160, /* of a set of points, */
     REG_TURNS_SETS = 6,     /* of which a slot has so many */
     REG_TURNS_ITEM = 14,    /* numbers of a pose */
-    REG_TURNS_SUMS = 19
+    REG_TURNS_SUMS = 19,
+    REG_LOOKS_POINTS = 4000, /* of each of two clouds, */
+    REG_LOOKS_PLANE = 12,    /* with so many numbers each */
+    REG_LOOKS_ITEM = 16,
+    REG_LOOKS_SUMS = 30,
+    REG_LOOKS_MOST = 32, /* poses, from either side */
+    REG_GATHER_PLACE = 6 /* whole numbers of each row */
 };
 
 typedef struct reg_gather reg_gather;
@@ -32,12 +39,14 @@ reg_client *reg_gather_client(reg_gather *gather, int32_t k);
 void reg_gather_serve(reg_gather *gather, void (*meanwhile)(void *user), void *user);
 void reg_gather_leave(reg_client *client); /* the last call of a client */
 
-/* By a client's worker. Room for what steps of a kind read: fill it, then run. `base`: where that is in `data` of the
- * kernel. NULL: the device is lost, or there is no client; the host does the work then. */
-float *reg_gather_room(reg_client *client, reg_gathered which, int32_t *base);
-/* One row of `item` and four numbers of `where` for each of `items`, which are not more than a client may have; a row
- * of `out` for each. False: as above. */
-bool reg_gather_run(reg_client *client, reg_gathered which, size_t items, const float *item, const int32_t *where,
+/* By a client's worker. Room for `count` numbers that steps of a kind read: fill it, then run. `base`: where they begin
+ * in `data` of the kernel. NULL: there is no client, they are too many, or the device is lost; the host does the work
+ * then.
+ */
+float *reg_gather_room(reg_client *client, reg_gathered which, size_t count, int32_t *base);
+/* For each of `items`, which are not more than a client may have, a row of `item` and one of `place`; and one of `out`.
+ * False: the device is lost. */
+bool reg_gather_run(reg_client *client, reg_gathered which, size_t items, const float *item, const int32_t *place,
                     float *out);
 
 #endif

@@ -267,7 +267,7 @@ static void follow(void *user, int64_t from, int64_t to) {
 /* Behind each other: few, half, of; of each those of the source and the target. */
 static void keep_points(em *e) {
     const chosen *const sets[REG_TURNS_SETS] = {&e->few[0], &e->few[1], &e->half[0], &e->half[1], &e->of[0], &e->of[1]};
-    float *room = reg_gather_room(e->client, REG_GATHER_TURNS, &e->base);
+    float *room = reg_gather_room(e->client, REG_GATHER_TURNS, (size_t)REG_TURNS_SETS * 3 * MOST_POINTS, &e->base);
     if (!room) e->client = NULL;
     for (int k = 0; k < REG_TURNS_SETS && room; ++k)
         for (int a = 0; a < 3; ++a)
@@ -284,7 +284,7 @@ static int32_t place_of(const em *e, const chosen *set) {
 /* One step of all starts; false: the device did not do it. */
 static bool step_together(const em *e, int k, size_t starts) {
     float item[SEARCH_TURNS][REG_TURNS_ITEM] = {{0}}, sum[SEARCH_TURNS][REG_TURNS_SUMS];
-    int32_t where[SEARCH_TURNS][4] = {{0}};
+    int32_t place[SEARCH_TURNS][REG_GATHER_PLACE] = {{0}};
     const chosen *source, *target;
     double unit = unit_of(e, k);
     points_of(e, k, &source, &target);
@@ -294,12 +294,12 @@ static bool step_together(const em *e, int k, size_t starts) {
         for (int a = 0; a < 3; ++a) item[s][9 + a] = (float)pose->shift[a];
         item[s][12] = (float)(unit * unit);
         item[s][13] = (float)exp(-OUTLIER2);
-        where[s][0] = place_of(e, source);
-        where[s][1] = place_of(e, target);
-        where[s][2] = (int32_t)source->count;
-        where[s][3] = (int32_t)target->count;
+        place[s][0] = place_of(e, source);
+        place[s][1] = place_of(e, target);
+        place[s][2] = (int32_t)source->count;
+        place[s][3] = (int32_t)target->count;
     }
-    if (!reg_gather_run(e->client, REG_GATHER_TURNS, starts, item[0], where[0], sum[0])) return false;
+    if (!reg_gather_run(e->client, REG_GATHER_TURNS, starts, item[0], place[0], sum[0])) return false;
     for (size_t s = 0; s < starts; ++s) {
         double all[SUMS];
         for (int i = 0; i < SUMS; ++i) all[i] = (double)sum[s][i];

@@ -163,6 +163,8 @@ KIT_TEST(steps_of_many_pairs_in_one_launch) {
         assert_string_equal(own->message, one->message);
         assert_int_equal(own->result.verdict, one->result.verdict);
         assert_int_equal(own->result.converged, one->result.converged);
+        assert_true(fabs(own->result.runner_up - one->result.runner_up) < 0.02);
+        assert_true(fabs(own->result.agreement - one->result.agreement) < 0.02);
         for (int i = 0; i < 16 && one->result.verdict == ATN_VERDICT_TRUSTED; ++i)
             assert_true(fabs(own->result.transform[i] - one->result.transform[i]) < 1e-4);
     }
