@@ -82,7 +82,7 @@ atn_status products_begin(interp *in, const atn_eval_options *options) {
     p->how = options->products;
     p->error = form_error;
     p->term_error = term_error;
-    if (!atn_bilinear_find(in->graph, &p->form, NULL)) {
+    if (!atn_bilinear_find(in->graph, &p->form, NULL) || p->form.picks) { /* what was picked is computed plainly */
         atn_free(in->ctx, p);
         return ATN_OK;
     }

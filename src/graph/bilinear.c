@@ -3,6 +3,7 @@
 #include "graph/refuse.h"
 #include "graph/type.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct polynomial {
@@ -224,6 +225,61 @@ static bool adds_up(const atn_graph *g, const atn_block *outer, int32_t inner) {
     return true;
 }
 
+/* Does a block look for the one step where a key is the least (-1) or the largest (1)? 0: it does not. */
+static int32_t picks_by(const atn_block *b, int32_t *key) {
+    static const struct {
+        atn_join join;
+        int32_t picks;
+    } JOINS[] = {{ATN_JOIN_MIN, -1}, {ATN_JOIN_ARGMIN, -1}, {ATN_JOIN_MAX, 1}, {ATN_JOIN_ARGMAX, 1}};
+    for (size_t k = 0; k < sizeof JOINS / sizeof *JOINS; ++k) {
+        bool argument = JOINS[k].join == ATN_JOIN_ARGMIN || JOINS[k].join == ATN_JOIN_ARGMAX, all = b->n_accs > 0;
+        *key = argument && all ? b->acc[0].key : 0;
+        for (int32_t a = 0; a < b->n_accs; ++a)
+            all = all && b->acc[a].join == JOINS[k].join && (argument ? b->acc[a].key == *key : b->n_accs == 1);
+        if (all) return JOINS[k].picks;
+    }
+    return 0;
+}
+
+/* Does the outer block look for the best of what the inner ones found? What these begin with is worse than all. */
+static bool picks_from(const atn_graph *g, const atn_block *outer, int32_t inner) {
+    const atn_block *b = &g->blocks[inner];
+    int32_t key, inner_key, picks = picks_by(outer, &key);
+    if (!picks || picks_by(b, &inner_key) != picks) return false;
+    const atn_node *term = &g->values[outer->acc[key].term];
+    atn_value init = b->acc[inner_key].init;
+    return term->op == ATN_OP_RESULT && term->index == inner && term->axis == inner_key &&
+           outer->acc[key].type == b->acc[inner_key].type &&
+           (init < 0 ||
+            (g->values[init].op == ATN_OP_CONST && g->values[init].number[0] == (picks < 0 ? INFINITY : -INFINITY)));
+}
+
+/* Is it made of differences alone, as many in each of its products, with one product that steps alone have? */
+static bool is_scalable(const atn_bilinear *form) {
+    bool alone = false;
+    for (int32_t a = 0; a < form->n_atoms; ++a)
+        if (form->atom[a].centre < 0) return false;
+    for (int32_t k = 0; k < form->n_monomials; ++k)
+        if (form->monomial[k].count[0] + form->monomial[k].count[1] !=
+            form->monomial[0].count[0] + form->monomial[0].count[1])
+            return false;
+    for (int32_t t = 0; t < form->n_terms; ++t) alone = alone || form->term[t].alone == ATN_FORM_STEP;
+    return alone;
+}
+
+static bool find_pick(finder *f, const char **why_not) {
+    atn_bilinear *out = f->form;
+    int32_t key;
+    out->picks = picks_by(&f->g->blocks[out->block], &key);
+    const atn_acc *acc = &f->g->blocks[out->block].acc[key];
+    out->form = acc->term;
+    for (int32_t k = 0; k < ATN_MAX_ACCS; ++k) out->factor[k] = -1;
+    REFUSE(acc->type != ATN_SP, "matrix units compare in single precision only");
+    REFUSE(!read_form(f, acc->term) || !is_scalable(out),
+           "what is compared is no sum of products of differences, as many in each");
+    return true;
+}
+
 static uint32_t range_dims(const atn_graph *g, int32_t block) {
     const atn_dim *range = &g->dims[g->blocks[block].dim[0]];
     return g->values[range->begin].dims | g->values[range->end].dims;
@@ -237,7 +293,8 @@ static bool find_blocks(const atn_graph *g, atn_bilinear *out, const char **why_
     REFUSE((g->n_blocks != 2 && !listed) || g->blocks[0].n_accs > 0 || g->blocks[0].rank != (listed ? 2 : 1) ||
                g->blocks[1].rank != 1 || g->blocks[1].n_accs == 0,
            "matrix units are for sums over one range at points along one dimension");
-    REFUSE(listed && !adds_up(g, &g->blocks[1], 2), "the outer sums are not those of the inner ones");
+    REFUSE(listed && !adds_up(g, &g->blocks[1], 2) && !picks_from(g, &g->blocks[1], 2),
+           "the outer sums are not those of the inner ones");
     REFUSE(range_dims(g, out->block) || (listed && range_dims(g, 1) & 1u << g->blocks[0].dim[0]),
            "its range differs from point to point");
     for (int32_t k = 0; k < g->n_writes; ++k) REFUSE(g->writes[k].block > 0, "it writes at every step");
@@ -252,6 +309,8 @@ bool atn_bilinear_find(const atn_graph *g, atn_bilinear *out, const char **why_n
     if (!find_blocks(g, out, why_not)) return false;
     for (int side = 0; side < ATN_FORM_SIDES; ++side) f.dims[side] = atn_bilinear_dims(g, out, side);
     REFUSE(!g->finite, "matrix units are for descriptions that promise finite input");
+    int32_t key;
+    if (picks_by(&g->blocks[out->block], &key)) return find_pick(&f, why_not);
     for (int32_t k = 0; k < g->blocks[out->block].n_accs; ++k) {
         const atn_acc *acc = &g->blocks[out->block].acc[k];
         atn_value weight, form;
@@ -320,7 +379,8 @@ void atn_bilinear_print(const atn_graph *g, const atn_bilinear *form, atn_text *
         atn_text_add(out, ")");
     }
     atn_text_add(out, "; ' is counted from the middle of a group's points\n");
-    for (int32_t k = 0; k < g->blocks[form->block].n_accs; ++k) {
+    if (form->picks) atn_text_printf(out, "the %s of v%d\n", form->picks < 0 ? "least" : "largest", form->form);
+    for (int32_t k = 0; k < g->blocks[form->block].n_accs && !form->picks; ++k) {
         atn_text_printf(out, "acc(%d) += v%d", k, form->weight[form->weight_of[k]]);
         if (form->factor[k] >= 0) atn_text_printf(out, " * v%d", form->factor[k]);
         atn_text_add(out, "\n");

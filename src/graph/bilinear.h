@@ -5,6 +5,9 @@
  * Steps may be those of two ranges, one in the other, where the outer one adds up what the inner one comes to: a list
  * of rows, and all steps of each row. Points then lie in rows as well, and one row of them has one list.
  *
+ * Or a block looks for the step where B is the least or the largest, and B is made of such differences alone, as many
+ * in each of its products, so that it may be scaled.
+ *
  * A difference x - y of what belongs to a step and what belongs to a point may be taken as (x - c) - (y - c) for any c:
  * with c close to y the products stay small, and little is lost where they cancel. */
 #ifndef ATN_GRAPH_BILINEAR_H
@@ -49,6 +52,7 @@ typedef struct atn_bilinear {
     atn_value weight[ATN_FORM_WEIGHTS]; /* u, functions of B alone */
     int32_t weight_of[ATN_MAX_ACCS];    /* per accumulator: which of them, */
     atn_value factor[ATN_MAX_ACCS];     /* and g, of the step alone; -1: 1 */
+    int32_t picks;                      /* B decides instead: -1 the least, 1 the largest of all steps; 0: sums */
 } atn_bilinear;
 
 /* False, with the reason, where the graph is not of this kind. */

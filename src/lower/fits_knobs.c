@@ -58,6 +58,16 @@ bool lower_fits_finish(const lower_asked *a, const char **why_not) {
     return true;
 }
 
+/* The least or the largest on matrix units. */
+static bool fits_pick(const atn_variant *v, const char **why_not) {
+    REFUSE(v->matrix != ATN_MATRIX_HALF || v->mix > 0, "what is picked has no weights: matrix=half, without mix");
+    REFUSE(v->index != 32, "steps are counted in 32 bits where the best of them is looked for: index=32");
+    REFUSE(v->q[0].unroll > MATRIX_MOST_TOGETHER || v->q[0].tile % (MATRIX_STEPS * v->q[0].unroll) != 0,
+           "a tile is compared in blocks of 16 times unroll_q0 steps, 4 times at most");
+    REFUSE(v->p[0].regs * 4 > MATRIX_MOST_PICKED, "a lane keeps the best of 8 registers of points at most");
+    return true;
+}
+
 bool lower_fits_matrix(const lower_asked *a, const char **why_not) {
     const atn_graph *g = a->g;
     const atn_variant *v = a->v;
@@ -84,6 +94,7 @@ bool lower_fits_matrix(const lower_asked *a, const char **why_not) {
             "matrix units require a group to have points of one row and its whole list: no tiling of p1 and no split");
         REFUSE(v->q[0].tile == 0 || v->q[0].tile % MATRIX_STEPS != 0 || v->stage == 0,
                "matrix units require a staged tile whose length is a multiple of 16");
+        if (matrix.form.picks && !fits_pick(v, why_not)) return false;
         REFUSE(v->stage == 2 && v->q[0].tile != v->p[0].lanes,
                "with stage=2 and matrix units, the length of a tile must equal the number of items in the group");
     }

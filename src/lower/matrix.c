@@ -74,7 +74,10 @@ void lower_print_matrix(const atn_graph *g, const lower_matrix *m, atn_text *out
     int32_t slots = 0, columns = 0;
     for (int32_t k = 0; k < m->n_slots; ++k) slots += m->slot[k].term >= 0;
     for (int32_t k = 0; k < m->n_columns; ++k) columns += m->column[k].acc >= 0;
-    atn_text_printf(out, "products of halves: %d of %d slots for a weight of %d part%s, %d of %d columns of sums\n",
-                    slots, m->n_slots, m->parts, m->parts == 1 ? "" : "s", columns, m->n_columns);
+    if (m->form.picks) {
+        atn_text_printf(out, "products of halves: %d of %d slots\n", slots, m->n_slots);
+    } else
+        atn_text_printf(out, "products of halves: %d of %d slots for a weight of %d part%s, %d of %d columns of sums\n",
+                        slots, m->n_slots, m->parts, m->parts == 1 ? "" : "s", columns, m->n_columns);
     atn_text_printf(out, "a step: %d bytes staged\n", 4 * m->step_words);
 }

@@ -1,7 +1,7 @@
-/*Pass: sums of weights on matrix units. A bilinear form (graph/bilinear.h) of 16 points and 8 steps is one product of
- * 16 x 16 and 16 x 8 halves, accumulated in single precision; every factor is split into two halves, 22 bits. The
- * weights computed from it are already laid out as the left operand of the next product: 16 points and 16 steps, times
- * columns of factors.
+/* Pass: sums of weights, or the minimum of a form, on matrix units. A bilinear form (graph/bilinear.h) of 16 points and
+ * 8 steps is one product of 16 x 16 and 16 x 8 halves, accumulated in single precision; every factor is split into two
+ * halves, 22 bits. The weights computed from it are already laid out as the left operand of the next product: 16 points
+ * and 16 steps, times columns of factors.
  *
  * A step is a row of halves in a staged tile: the factors of its side of the form, then the columns. Differences are
  * relative to the centre of the points of a group; a group with points farther from it than `spread`, so that
@@ -19,7 +19,9 @@ enum {
     MATRIX_DEPTH = 16, /* products of halves that one instruction accumulates */
     MATRIX_MOST_SLOTS = 32,
     MATRIX_MOST_COLUMNS = 32,
-    MATRIX_SAMPLES = 8 /* points whose mean is the centre of a group */
+    MATRIX_SAMPLES = 8,      /* points whose mean is the centre of a group */
+    MATRIX_MOST_PICKED = 32, /* rows of points per lane whose best steps are tracked */
+    MATRIX_MOST_TOGETHER = 4 /* blocks of steps per comparison with them */
 };
 
 /* Half of a factor: 0 the high part, 1 the remainder. */

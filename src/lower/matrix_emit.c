@@ -2,219 +2,6 @@
  * them, and the transfer of the sums to the items that own the points. */
 #include "lower/matrix_state.h"
 
-static const double LARGEST_HALF = 65504;
-
-/* What an item knows about a step before its row is generated. */
-typedef struct step_values {
-    ir_ref atom[ATN_FORM_ATOMS], factor[ATN_MAX_ACCS];
-    ir_ref inside;
-} step_values;
-
-static ir_ref number(lowering *l, double value) { return ir_number(l->p, ATN_SP, value); }
-
-static ir_ref within(lowering *l, ir_ref a, double most) {
-    return OP(ATN_OP_MAX, OP(ATN_OP_MIN, a, number(l, most)), number(l, -most));
-}
-
-/* Large local memory is requested at launch: source code may declare no more than 48 KiB, some of which is needed by
- * the tiles of a group that is computed without matrix units. */
-static int32_t add_tile(lowering *l, const char *name, atn_type type, int64_t elements, bool dynamic) {
-    ir_stage *stage = &l->p->stage[l->stage];
-    if (stage->n_tiles == (int32_t)(sizeof stage->tile / sizeof *stage->tile)) {
-        lower_fail(l, ATN_ERR_UNSUPPORTED, "%s: too many tiles in one group", l->g->name);
-        return 0;
-    }
-    stage->tile[stage->n_tiles] = (ir_tile){.name = name, .type = type, .elements = elements, .dynamic = dynamic};
-    return stage->n_tiles++;
-}
-
-static void store_tile(lowering *l, int32_t tile, ir_ref at, ir_ref value) {
-    ir_append(
-        l->p, l->block,
-        (ir_statement){
-            .kind = IR_TILE_STORE, .id = tile, .index = at, .value = value, .limit = -1, .body = -1, .other = -1});
-}
-
-/* ---- the form's values ---- */
-
-/* The value of a centred atom, relative to the centre of the points of the group. */
-static ir_ref centred(const matrix *x, int32_t atom, ir_ref value) {
-    lowering *l = x->l;
-    if (x->centre[atom] < 0) return value;
-    ir_ref from = ir_declare(l->p, l->block, "from_centre", OP(ATN_OP_SUB, value, x->centre[atom]));
-    return ir_declare(l->p, l->block, "centred", within(l, from, MATRIX_FARTHEST));
-}
-
-/* Products of the atoms of one side, summed; `alone` terms include the coefficients. */
-static ir_ref factor_of(const matrix *x, const atn_form_term *term, int32_t side, const ir_ref atom[]) {
-    lowering *l = x->l;
-    const atn_bilinear *f = &x->m.form;
-    if (term->alone >= 0 && term->alone != side) return number(l, MATRIX_SCALE);
-    bool shared = term->alone < 0 && side == ATN_FORM_POINT; /* one product; coefficients belong to the other side */
-    ir_ref sum = -1;
-    for (int32_t k = 0; k < (shared ? 1 : term->count); ++k) {
-        const atn_form_monomial *m = &f->monomial[term->first + k];
-        double coefficient = shared ? 1 : term->alone >= 0 ? m->coefficient / MATRIX_SCALE : m->coefficient;
-        ir_ref product = coefficient == 1 && m->count[side] > 0 ? -1 : number(l, coefficient);
-        for (int32_t n = 0; n < m->count[side]; ++n)
-            product = product < 0 ? atom[m->atom[side][n]] : OP(ATN_OP_MUL, product, atom[m->atom[side][n]]);
-        sum = sum < 0 ? product : OP(ATN_OP_ADD, sum, product);
-    }
-    return ir_declare(l->p, l->block, "factor", within(l, sum, LARGEST_HALF));
-}
-
-/* Part 0 is rounded when it is packed; part 1 is the remainder. */
-static void part_in_two(lowering *l, ir_ref value, ir_ref parts[2]) {
-    parts[0] = value;
-    parts[1] =
-        ir_declare(l->p, l->block, "rest", OP(ATN_OP_SUB, value, matrix_call(l, IR_CALL_AS_HALF, ATN_SP, value, -1)));
-}
-
-/* The slots of one side, two per word. */
-static void slot_words(const matrix *x, int32_t side, const ir_ref atom[], ir_ref words[]) {
-    lowering *l = x->l;
-    ir_ref parts[ATN_FORM_TERMS][2];
-    for (int32_t t = 0; t < x->m.form.n_terms; ++t) {
-        const atn_form_term *term = &x->m.form.term[t];
-        ir_ref factor = factor_of(x, term, side, atom);
-        parts[t][0] = factor;
-        if (term->alone < 0 || term->alone == side) part_in_two(l, factor, parts[t]);
-    }
-    for (int32_t k = 0; k < x->m.n_slots; k += 2) {
-        ir_ref pair[2];
-        for (int32_t n = 0; n < 2; ++n) {
-            const matrix_slot *s = &x->m.slot[k + n];
-            pair[n] = s->term < 0 ? number(l, 0) : parts[s->term][s->part[side]];
-        }
-        words[k / 2] = ir_declare(l->p, l->block, "word", matrix_call(l, IR_CALL_PACK, ATN_INT32, pair[0], pair[1]));
-    }
-}
-
-static void store_words(lowering *l, int32_t tile, ir_ref at, const ir_ref words[], int32_t count) {
-    at = ir_declare(l->p, l->block, "row", at);
-    for (int32_t k = 0; k < count; k += 4)
-        store_tile(l, tile, ir_add_integer(l->p, at, k), ir_join(l->p, &words[k], 4));
-}
-
-/* ---- points ---- */
-
-static ir_ref local_row(const matrix *x, place at) {
-    return ir_add_integer(x->l->p, x->l->dim[x->point].local, lower_offset(x->l, x->point, at));
-}
-
-/* Rows of halves of the points of the group, written by the items that own them. */
-static void lay_points(matrix *x) {
-    lowering *l = x->l;
-    const atn_bilinear *f = &x->m.form;
-    place at = PLACE_ORIGIN;
-    do {
-        ir_ref atom[ATN_FORM_ATOMS], words[MATRIX_MOST_SLOTS / 2];
-        for (int32_t a = 0; a < f->n_atoms; ++a)
-            if (f->atom[a].side == ATN_FORM_POINT) atom[a] = centred(x, a, matrix_uncentred(l, f->atom[a].value, at));
-        slot_words(x, ATN_FORM_POINT, atom, words);
-        store_words(l, x->points, ir_multiply_integer(l->p, local_row(x, at), x->m.point_words), words,
-                    x->m.n_slots / 2);
-    } while (lower_next_place(l, 1u << x->point, &at));
-    ir_barrier(l->p, l->block);
-}
-
-/* Left operands: four matrices per 16 points of the warp and 16 slots. */
-static void load_points(matrix *x) {
-    lowering *l = x->l;
-    atn_lowered *p = l->p;
-    ir_ref row = ir_add(p, ir_multiply_integer(p, x->warp, (int64_t)x->tiles * MATRIX_ROWS),
-                        ir_operation(p, ATN_OP_MOD, IR_ADDRESS, x->lane, ir_address(p, 16), -1));
-    ir_ref at =
-        ir_add(p, ir_multiply_integer(p, row, x->m.point_words),
-               ir_multiply_integer(p, ir_operation(p, ATN_OP_DIV, IR_ADDRESS, x->lane, ir_address(p, 16), -1), 4));
-    at = ir_declare(p, l->block, "left_at", at);
-    int32_t depth = x->m.n_slots / MATRIX_DEPTH;
-    for (int32_t t = 0; t < x->tiles; ++t)
-        for (int32_t k = 0; k < depth; ++k)
-            x->left[t * depth + k] =
-                ir_load_matrices(l->p, l->block, "left", 4, x->points,
-                                 ir_add_integer(p, at, (int64_t)t * MATRIX_ROWS * x->m.point_words + k * 8), false);
-}
-
-/* ---- steps ---- */
-
-static void bind_to(matrix *x, int32_t dim, ir_ref at) {
-    x->l->dim[dim] =
-        (dim_state){.bound = true, .base = at, .local = at, .regs = 1, .pack = 1, .vec = 1, .row = 1, .limit = -1};
-    x->l->bound |= 1u << dim;
-}
-
-/* Steps of a list are numbered through all of its places. */
-static void bind_step(matrix *x, ir_ref at) {
-    lowering *l = x->l;
-    if (x->list < 0) {
-        bind_to(x, x->range, at);
-        return;
-    }
-    ir_ref behind = ir_declare(l->p, l->block, "behind", ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, at, x->row, -1));
-    ir_ref in_row = ir_subtract(l->p, at, ir_multiply(l->p, behind, x->row));
-    ir_ref begin = lower_end(l, l->g->dims[x->range].begin);
-    bind_to(x, x->list, ir_declare(l->p, l->block, "listed", ir_add(l->p, x->first, behind)));
-    bind_to(x, x->range, ir_declare(l->p, l->block, "in_row", ir_add(l->p, begin, in_row)));
-}
-
-static void unbind(matrix *x, int32_t dim) {
-    if (dim < 0) return;
-    x->l->dim[dim].bound = false;
-    x->l->bound &= ~(1u << dim);
-}
-
-static void unbind_step(matrix *x) {
-    unbind(x, x->range);
-    unbind(x, x->list);
-}
-
-/* Reads the data of step `at`; a step beyond the range is like the last one, with weight zero. */
-static step_values read_step(matrix *x, ir_ref at, ir_ref to) {
-    lowering *l = x->l;
-    const atn_bilinear *f = &x->m.form;
-    step_values v;
-    v.inside = ir_declare(l->p, l->block, "inside", ir_less(l->p, at, to));
-    bind_step(x, ir_declare(l->p, l->block, "step_at",
-                            ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, at, ir_add_integer(l->p, to, -1), -1)));
-    for (int32_t a = 0; a < f->n_atoms; ++a)
-        v.atom[a] = f->atom[a].side == ATN_FORM_STEP ? matrix_uncentred(l, f->atom[a].value, PLACE_ORIGIN) : -1;
-    for (int32_t k = 0; k < x->o.b->n_accs; ++k)
-        v.factor[k] = f->factor[k] >= 0 ? matrix_uncentred(l, f->factor[k], PLACE_ORIGIN) : -1;
-    unbind_step(x);
-    return v;
-}
-
-/* Stores the row of a step in the tile. */
-static void lay_step(matrix *x, const step_values *v, ir_ref row) {
-    lowering *l = x->l;
-    const atn_bilinear *f = &x->m.form;
-    ir_ref atom[ATN_FORM_ATOMS], words[(MATRIX_MOST_SLOTS + MATRIX_MOST_COLUMNS) / 2], parts[ATN_MAX_ACCS][2];
-    int32_t slots = x->m.n_slots / 2, all = slots + x->m.n_columns / 2;
-    ir_clear(words, sizeof words);
-    for (int32_t a = 0; a < f->n_atoms; ++a) atom[a] = v->atom[a] < 0 ? -1 : centred(x, a, v->atom[a]);
-    slot_words(x, ATN_FORM_STEP, atom, words);
-    for (int32_t k = 0; k < x->o.b->n_accs; ++k) {
-        parts[k][0] = number(l, 1);
-        if (v->factor[k] >= 0)
-            part_in_two(l, ir_declare(l->p, l->block, "factor", within(l, v->factor[k], LARGEST_HALF)), parts[k]);
-    }
-    for (int32_t c = 0; c < x->m.n_columns; c += 2) {
-        ir_ref pair[2];
-        for (int32_t n = 0; n < 2; ++n) {
-            const matrix_column *column = &x->m.column[c + n];
-            pair[n] = column->acc < 0 ? number(l, 0) : parts[column->acc][column->part];
-        }
-        words[slots + c / 2] =
-            ir_declare(l->p, l->block, "word", matrix_call(l, IR_CALL_PACK, ATN_INT32, pair[0], pair[1]));
-    }
-    for (int32_t k = 0; k < all; ++k)
-        words[k] = ir_declare(
-            l->p, l->block, "word",
-            ir_operation(l->p, ATN_OP_SELECT, ATN_INT32, v->inside, words[k], ir_integer(l->p, ATN_INT32, 0)));
-    store_words(l, x->steps, ir_multiply_integer(l->p, row, x->m.step_words), words, all);
-}
-
 static void fill_steps(matrix *x, ir_ref start, ir_ref to) {
     lowering *l = x->l;
     int32_t variable = ir_new_variable(l->p, "e", IR_ADDRESS, 1, true);
@@ -222,36 +9,14 @@ static void fill_steps(matrix *x, ir_ref start, ir_ref to) {
     ir_block body = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
     l->block = &body;
-    step_values v = read_step(x, ir_add(l->p, start, e), to);
-    lay_step(x, &v, e);
+    matrix_step v = matrix_read_step(x, ir_add(l->p, start, e), to);
+    matrix_lay_step(x, &v, e);
     lower_forget(l, mark);
     l->block = outer;
     ir_for(l->p, outer, variable, l->item, ir_address(l->p, l->v.q[0].tile), l->cuts.items, 1, body);
 }
 
 /* ---- products ---- */
-
-/* Adds to variables sum to sum + 3 the product of four and two words. */
-static void multiply(lowering *l, int32_t sum, const ir_ref left[4], const ir_ref right[2]) {
-    ir_ref all[6] = {left[0], left[1], left[2], left[3], right[0], right[1]};
-    ir_append(l->p, l->block,
-              (ir_statement){.kind = IR_MATRIX_MULTIPLY,
-                             .id = sum,
-                             .index = -1,
-                             .value = ir_join(l->p, all, 6),
-                             .limit = -1,
-                             .body = -1,
-                             .other = -1});
-}
-
-static int32_t declare_sums(lowering *l, const char *name) {
-    int32_t first = -1;
-    for (int32_t k = 0; k < 4; ++k) {
-        int32_t variable = ir_declare_mutable(l->p, l->block, name, number(l, 0));
-        if (k == 0) first = variable;
-    }
-    return first;
-}
 
 /* Of four times two exponentials: are these computed by polynomial, both at once? */
 static bool is_packed(const lowering *l, int32_t two) {
@@ -306,13 +71,14 @@ static void block_of_steps(matrix *x, ir_ref first) {
         column[c] = ir_load_matrices(l->p, l->block, "column", 2, x->steps,
                                      ir_add_integer(p, ir_add(p, first, x->column_at), c * 4), true);
     for (int32_t t = 0; t < x->tiles && !p->failed; ++t) {
-        int32_t form[2] = {declare_sums(l, "form"), declare_sums(l, "form")};
+        int32_t form[2] = {matrix_declare_sums(l, "form"), matrix_declare_sums(l, "form")};
         for (int32_t k = 0; k < depth; ++k) {
             ir_ref left[4];
             for (int32_t n = 0; n < 4; ++n) left[n] = ir_variable_ref(p, x->left[t * depth + k] + n);
             for (int32_t n = 0; n < 2; ++n)
-                multiply(l, form[n], left,
-                         (ir_ref[]){ir_variable_ref(p, right[k] + 2 * n), ir_variable_ref(p, right[k] + 2 * n + 1)});
+                matrix_multiply(
+                    l, form[n], left,
+                    (ir_ref[]){ir_variable_ref(p, right[k] + 2 * n), ir_variable_ref(p, right[k] + 2 * n + 1)});
         }
         ir_ref words[ATN_FORM_WEIGHTS][2][4];
         for (int32_t w = 0; w < x->m.form.n_weights; ++w) {
@@ -322,24 +88,29 @@ static void block_of_steps(matrix *x, ir_ref first) {
         }
         for (int32_t c = 0; c < products; ++c)
             for (int32_t part = 0; part < x->m.parts; ++part)
-                multiply(l, x->acc[t * products + c], words[x->m.column_weight[c]][part],
-                         (ir_ref[]){ir_variable_ref(p, column[c]), ir_variable_ref(p, column[c] + 1)});
+                matrix_multiply(l, x->acc[t * products + c], words[x->m.column_weight[c]][part],
+                                (ir_ref[]){ir_variable_ref(p, column[c]), ir_variable_ref(p, column[c] + 1)});
     }
 }
 
-/* A whole tile; rows beyond the range are zeros. `half`: where it begins, in words. */
-static void multiply_tile(matrix *x, ir_ref half) {
+/* A whole tile, of the steps from `start` on; rows beyond the range are zeros. `half`: where it begins, in words. */
+static void multiply_tile(matrix *x, ir_ref half, ir_ref start) {
     lowering *l = x->l;
     int32_t variable = ir_new_variable(l->p, "step", IR_ADDRESS, 1, true);
     ir_block body = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
     l->block = &body;
     ir_ref first = ir_multiply_integer(l->p, ir_variable_ref(l->p, variable), x->m.step_words);
-    block_of_steps(x, ir_declare(l->p, l->block, "first", half < 0 ? first : ir_add(l->p, half, first)));
+    first = ir_declare(l->p, l->block, "first", half < 0 ? first : ir_add(l->p, half, first));
+    int32_t together = x->pick ? l->v.q[0].unroll : 1; /* blocks */
+    if (x->pick)
+        matrix_pick_from(x, first, ir_add(l->p, start, ir_variable_ref(l->p, variable)));
+    else
+        block_of_steps(x, first);
     lower_forget(l, mark);
     l->block = outer;
-    ir_for(l->p, outer, variable, ir_address(l->p, 0), ir_address(l->p, l->v.q[0].tile), MATRIX_STEPS, l->v.q[0].unroll,
-           body);
+    ir_for(l->p, outer, variable, ir_address(l->p, 0), ir_address(l->p, l->v.q[0].tile),
+           (int64_t)together * MATRIX_STEPS, l->v.q[0].unroll / together, body);
 }
 
 /* Fill, wait, process, wait. */
@@ -350,7 +121,7 @@ static void tiles_in_turn(matrix *x, ir_ref from, ir_ref to) {
     l->block = &body;
     fill_steps(x, ir_variable_ref(l->p, variable), to);
     ir_barrier(l->p, l->block);
-    multiply_tile(x, -1);
+    multiply_tile(x, -1, ir_variable_ref(l->p, variable));
     ir_barrier(l->p, l->block);
     l->block = outer;
     ir_for(l->p, outer, variable, from, to, l->v.q[0].tile, 1, body);
@@ -367,17 +138,18 @@ static void tiles_ahead(matrix *x, ir_ref from, ir_ref to) {
     ir_block first = IR_EMPTY, body = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
     l->block = &first;
-    step_values v = read_step(x, ir_add(p, from, l->item), to);
-    lay_step(x, &v, row);
+    matrix_step v = matrix_read_step(x, ir_add(p, from, l->item), to);
+    matrix_lay_step(x, &v, row);
     lower_forget(l, mark);
     l->block = outer;
     ir_if(p, outer, ir_less(p, from, to), first, IR_EMPTY);
     ir_barrier(p, outer);
     l->block = &body;
-    v = read_step(x, ir_add(p, ir_add_integer(p, ir_variable_ref(p, variable), tile), l->item), to);
-    multiply_tile(x, ir_multiply_integer(p, ir_variable_ref(p, half), (int64_t)tile * x->m.step_words));
+    v = matrix_read_step(x, ir_add(p, ir_add_integer(p, ir_variable_ref(p, variable), tile), l->item), to);
+    multiply_tile(x, ir_multiply_integer(p, ir_variable_ref(p, half), (int64_t)tile * x->m.step_words),
+                  ir_variable_ref(p, variable));
     ir_assign(p, l->block, half, ir_subtract(p, ir_address(p, 1), ir_variable_ref(p, half)));
-    lay_step(x, &v, row);
+    matrix_lay_step(x, &v, row);
     ir_barrier(p, l->block);
     lower_forget(l, mark);
     l->block = outer;
@@ -393,16 +165,16 @@ static void open_matrix(matrix *x) {
     ir_ref warp = ir_address(p, 32);
     x->tiles = l->v.p[0].regs * 32 / MATRIX_ROWS;
     x->left = atn_arena_alloc(&p->arena, (size_t)(x->tiles * depth) * sizeof *x->left);
-    x->acc = atn_arena_alloc(&p->arena, (size_t)(x->tiles * products) * sizeof *x->acc);
+    x->acc = atn_arena_alloc(&p->arena, (size_t)(x->tiles * (products + 1)) * sizeof *x->acc);
     if (!x->left || !x->acc) p->failed = true;
     enum { MUCH = 32 << 10 };
     int64_t points = (int64_t)l->cuts.span[0] * x->m.point_words,
             steps = (int64_t)l->v.q[0].tile * x->m.step_words * (l->v.stage == 2 ? 2 : 1),
             sums = (int64_t)l->cuts.span[0] * (x->m.n_columns + 1);
     bool dynamic = 4 * (points + steps + sums) > MUCH;
-    x->points = add_tile(l, "points", ATN_INT32, points, dynamic);
-    x->steps = add_tile(l, "steps", ATN_INT32, steps, dynamic);
-    x->sums = add_tile(l, "sums", ATN_SP, sums, dynamic);
+    x->points = matrix_add_tile(l, "points", ATN_INT32, points, dynamic);
+    x->steps = matrix_add_tile(l, "steps", ATN_INT32, steps, dynamic);
+    if (!x->m.form.picks) x->sums = matrix_add_tile(l, "sums", ATN_SP, sums, dynamic);
     x->lane = ir_declare(p, l->block, "lane", ir_operation(p, ATN_OP_MOD, IR_ADDRESS, l->item, warp, -1));
     x->warp = ir_declare(p, l->block, "warp", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, l->item, warp, -1));
 }
@@ -432,7 +204,7 @@ static void hand_over(matrix *x) {
     for (int32_t t = 0; t < x->tiles && !p->failed; ++t)
         for (int32_t c = 0; c < products; ++c)
             for (int32_t k = 0; k < 4; ++k)
-                store_tile(
+                matrix_store_tile(
                     l, x->sums,
                     ir_add_integer(p, at, (int64_t)(t * MATRIX_ROWS + k / 2 * 8) * pitch + c * MATRIX_COLUMNS + k % 2),
                     ir_variable_ref(p, x->acc[t * products + c] + k));
@@ -445,7 +217,8 @@ static void conclude(matrix *x) {
     place at = PLACE_ORIGIN;
     do {
         ir_ref value[ATN_MAX_ACCS][2];
-        ir_ref row = ir_declare(p, l->block, "sums_row", ir_multiply_integer(p, local_row(x, at), x->m.n_columns + 1));
+        ir_ref row =
+            ir_declare(p, l->block, "sums_row", ir_multiply_integer(p, matrix_local_row(x, at), x->m.n_columns + 1));
         for (int32_t k = 0; k < x->o.b->n_accs; ++k) {
             ir_ref sum = -1;
             for (int32_t c = 0; c < x->m.n_columns; ++c) {
@@ -479,30 +252,45 @@ static void count_listed(matrix *x, ir_ref *from, ir_ref *to) {
     *from = ir_address(l->p, 0);
 }
 
+/* The steps of a group. */
+static void find_steps(matrix *x, ir_ref *from, ir_ref *to) {
+    loops_bounds(&x->o, 0, from, to);
+    if (x->list >= 0) count_listed(x, from, to);
+}
+
 void lower_block_matrix(lowering *l, int32_t block) {
     matrix *x = l->matrix;
+    bool picks = x->m.form.picks != 0;
     ir_ref from, to;
     x->o = loops_open(l, block);
     ir_comment(l->p, l->block, "%s on matrix units", x->o.b->name);
     open_matrix(x);
+    if (picks) matrix_open_pick(x);
     if (l->p->failed || l->status != ATN_OK) return;
-    lay_points(x);
-    load_points(x);
+    if (picks) {
+        find_steps(x, &from, &to);
+        matrix_find_scale(x, from, to);
+    }
+    matrix_lay_points(x);
+    matrix_load_points(x);
     place_lanes(x);
-    for (int32_t k = 0; k < x->tiles * x->m.n_columns / MATRIX_COLUMNS; ++k) x->acc[k] = declare_sums(l, "acc");
-    loops_bounds(&x->o, 0, &from, &to);
-    if (x->list >= 0) count_listed(x, &from, &to);
+    for (int32_t k = 0; k < x->tiles * x->m.n_columns / MATRIX_COLUMNS; ++k) x->acc[k] = matrix_declare_sums(l, "acc");
+    if (!picks) find_steps(x, &from, &to);
     if (l->v.stage == 2)
         tiles_ahead(x, from, to);
     else
         tiles_in_turn(x, from, to);
-    hand_over(x);
-    conclude(x);
+    if (picks) {
+        matrix_conclude_pick(x, from, to);
+    } else {
+        hand_over(x);
+        conclude(x);
+    }
     l->done |= 1u << block;
 }
 
 void lower_group_matrix(lowering *l) {
-    matrix x = {.l = l, .point = l->cuts.point[0]};
+    matrix x = {.l = l, .point = l->cuts.point[0], .scale = -1};
     const char *why;
     if (!lower_find_matrix(l->g, &l->v, &x.m, &why)) {
         lower_fail(l, ATN_ERR_INTERNAL, "%s: %s", l->g->name, why);
@@ -514,7 +302,7 @@ void lower_group_matrix(lowering *l) {
     l->clamp = true;
     lower_bind_points(l, NULL);
     matrix_find_centres(&x);
-    ir_ref together = matrix_lies_together(&x);
+    ir_ref together = x.m.form.picks ? -1 : matrix_lies_together(&x);
     size_t mark = lower_mark(l);
     l->block = together < 0 ? outer : &inside;
     l->matrix = &x;

@@ -89,6 +89,7 @@ atn_status atn_facts_of_case(const atn_case *c, atn_given *f, size_t *n) {
     bool found = atn_bilinear_find(g, &form, NULL);
     f[(*n)++] = truth("kernel", "products", found && form.list < 0); /* what matrix units compute */
     f[(*n)++] = truth("kernel", "listed", found && form.list >= 0);  /* of rows that a list names */
+    f[(*n)++] = truth("kernel", "picks", found && form.picks != 0);  /* and not sums, but the least or the largest */
     return status;
 }
 

@@ -66,7 +66,7 @@ KIT_TEST(what_has_no_form_says_why) {
          "single precision only"},
         {"kernel a(x, y: vector SP) -> s: vector SP\n    real\n    finite\n    s[i] = max(j in length(x)) exp2(-(x[j] "
          "- y[i])^2)\n",
-         "single precision only"},
+         "no sum of products of differences"},
         {"kernel a(x, y: vector SP) -> s: vector SP\n    real\n    finite\n    s[i] = sum(j in length(x)) x[j] * "
          "y[i]\n",
          "not a product of a weight"},
@@ -319,18 +319,34 @@ KIT_TEST(products_agree_with_the_oracle) {
 /* ---- lists of rows ---- */
 
 static const struct {
-    const char *type, *variant;
+    const char *kernel, *type, *variant;
     int64_t rows, columns, target_rows, target_columns, longest; /* of a list */
-    double scale;
+    double scale, grid; /* grid: coordinates are multiples of it, so that many are as near as others; 0: they are not */
     int in_class;
 } LISTS[] = {
-    {"SP", "matrix=pair,lanes_p0=32,regs_p0=2,tile_q0=64,stage=1,exp=native,index=32,guard=0", 5, 64, 7, 64, 3, 1, 1},
-    {"SP", "matrix=pair,lanes_p0=32,tile_q0=32,stage=2,guard=0", 4, 40, 3, 23, 5, 1, 1},
-    {"SP", "matrix=half,mix=2,degree=3,lanes_p0=32,tile_q0=48,stage=1,exp=native,guard=0", 3, 33, 9, 50, 2, 1, 0},
-    {"HP", "matrix=half,mix=4,packed=1,lanes_p0=64,tile_q0=64,stage=1,exp=native,guard=0,groups=2", 3, 64, 9, 16, 4, 1,
-     -1},
-    {"SP", "matrix=half,lanes_p0=32,tile_q0=16,stage=1,guard=0", 2, 20, 3, 7, 2, 300, 1}, /* without matrix units */
-    {"SP", "matrix=pair,lanes_p0=32,tile_q0=16,stage=1,guard=0", 1, 1, 1, 1, 0, 1, 1},    /* nothing in the list */
+    {"estep_near", "SP", "matrix=pair,lanes_p0=32,regs_p0=2,tile_q0=64,stage=1,exp=native,index=32,guard=0", 5, 64, 7,
+     64, 3, 1, 0, 1},
+    {"estep_near", "SP", "matrix=pair,lanes_p0=32,tile_q0=32,stage=2,guard=0", 4, 40, 3, 23, 5, 1, 0, 1},
+    {"estep_near", "SP", "matrix=half,mix=2,degree=3,lanes_p0=32,tile_q0=48,stage=1,exp=native,guard=0", 3, 33, 9, 50,
+     2, 1, 0, 0},
+    {"estep_near", "HP", "matrix=half,mix=4,packed=1,lanes_p0=64,tile_q0=64,stage=1,exp=native,guard=0,groups=2", 3, 64,
+     9, 16, 4, 1, 0, -1},
+    {"estep_near", "SP", "matrix=half,lanes_p0=32,tile_q0=16,stage=1,guard=0", 2, 20, 3, 7, 2, 300, 0,
+     1}, /* without matrix units */
+    {"estep_near", "SP", "matrix=pair,lanes_p0=32,tile_q0=16,stage=1,guard=0", 1, 1, 1, 1, 0, 1, 0,
+     1}, /* nothing in the list */
+    {"nearest", "SP", "matrix=half,lanes_p0=32,regs_p0=2,tile_q0=128,unroll_q0=4,stage=1,index=32,guard=0", 5, 70, 7,
+     45, 4, 1e-7, 0, 1},
+    {"nearest", "SP", "matrix=half,lanes_p0=64,tile_q0=64,unroll_q0=2,stage=2,index=32,guard=0,groups=2", 4, 64, 5, 64,
+     3, 1e6, 0, 1},
+    {"nearest", "SP", "matrix=half,lanes_p0=32,tile_q0=64,unroll_q0=2,stage=1,index=32,guard=0", 4, 33, 9, 30, 5, 4, 1,
+     1}, /* many as near as others */
+    {"nearest", "SP", "matrix=half,lanes_p0=32,tile_q0=32,stage=1,index=32,guard=0", 3, 32, 4, 20, 3, 1, 8,
+     1}, /* all in one place */
+    {"nearest", "SP", "matrix=half,lanes_p0=32,tile_q0=32,stage=1,index=32,guard=0", 3, 32, 4, 20, 3, 1e18, 0,
+     1}, /* squares that are about to overflow */
+    {"nearest", "HP", "matrix=half,lanes_p0=32,tile_q0=32,stage=2,index=32,guard=0", 3, 40, 9, 16, 4, 1, 0, 1},
+    {"nearest", "SP", "matrix=half,lanes_p0=32,tile_q0=16,stage=1,index=32,guard=0", 1, 1, 1, 1, 0, 1, 0, 1},
 };
 
 static arrays fill_lists(const atn_graph *g, size_t which) {
@@ -354,7 +370,8 @@ static arrays fill_lists(const atn_graph *g, size_t which) {
                                 .pitch = columns};
         int64_t at = 0;
         for (int64_t i = 0; i < columns * lines; ++i) {
-            double number[2] = {LISTS[which].scale * uniform(), 0};
+            double number[2] = {LISTS[which].scale * uniform(), 0}, grid = LISTS[which].grid;
+            if (grid > 0) number[0] = grid * round(number[0] / grid);
             if (strcmp(o->name, "xw") == 0 && i % 17 == 3) number[0] = -60000;
             if (o->written) number[0] = NAN;
             if (near) number[0] = (double)(i * 5 % LISTS[which].target_rows);
@@ -369,7 +386,7 @@ static arrays fill_lists(const atn_graph *g, size_t which) {
 KIT_TEST(lists_agree_with_the_oracle) {
     char *folder = kit_tempdir();
     for (size_t k = 0; k < sizeof LISTS / sizeof *LISTS; ++k) {
-        parsed p = parse(atn_shipped_find("estep_near"), LISTS[k].type);
+        parsed p = parse(atn_shipped_find(LISTS[k].kernel), LISTS[k].type);
         arrays a = fill_lists(p.graph, k);
         atn_variant v = atn_variant_plain();
         kit_ok(p.ctx, atn_variant_parse(p.ctx, &v, LISTS[k].variant));
