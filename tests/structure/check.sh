@@ -80,10 +80,15 @@ places() {
     return $bad
 }
 
-# What CONTRIBUTING.md promises a newcomer: a format of points and a knob are one file and one row each.
+# What CONTRIBUTING.md promises a newcomer: a kernel is one file, a format of points and a knob are one file and one row each.
 newcomers() {
     bad=0
-    [ -f src/cloud/formats.h ] || return 0
+    names=$(ls kernels 2>/dev/null | sed 's/\.atn$//' | paste -sd'|' -)
+    if [ -n "$names" ]; then
+        found=$(grep -rcE "^ *\{?\"($names)\"[,}]" src python/src python/attune 2>/dev/null | awk -F: '$2 > 5 { print $1 }')
+        [ -z "$found" ] || { printf '%s\n' "$found" | sed 's/$/: a table of shipped kernels; what is to be said of one is in its file/'; bad=1; }
+    fi
+    [ -f src/cloud/formats.h ] || return $bad
     defined=$(grep -hoE '^const cloud_format CLOUD_[A-Z0-9]+ = ' src/cloud/*.c | sed 's/.*CLOUD_//; s/ =.*//' | LC_ALL=C sort)
     listed=$(sed -n '/define CLOUD_EACH_FORMAT/,/[^\\]$/p' src/cloud/formats.h | grep -oE 'row\([A-Z0-9]+\)' | sed 's/row(//; s/)//' | LC_ALL=C sort)
     [ "$defined" = "$listed" ] || { echo "src/cloud/formats.h: its rows (" $listed ") are not the formats that files define (" $defined ")"; bad=1; }

@@ -93,6 +93,10 @@ printf '| `frogs` | 0, 1 |\n' >>docs/lowering.md
 for k in 1 2 3; do printf '    {"frogs", %s},\n    {"toads", %s},\n' $k $k; done >src/base/list.c
 refuses 'src/base/list.c: a second table of knobs'
 good_tree
+mkdir kernels && touch kernels/toad.atn kernels/frog.atn
+for k in 1 2 3; do printf '    {"frog", %s},\n    {"toad", %s},\n' $k $k; done >src/base/list.c
+refuses 'src/base/list.c: a table of shipped kernels'
+good_tree
 echo 'char *a = getenv("ATTUNE_CC");' >>src/base/b.c
 refuses 'src/base/b.c:5: reads the environment'
 good_tree
