@@ -49,9 +49,10 @@ static atn_status expect(reg_problem *p, reg_level *level, const geom_pose *pose
     double k = sqrt(M_LOG2E) / sigma, outlier, ratio2 = outlier_at(p, sigma, &outlier);
     geom_pose rows = geom_pose_scaled(pose, k), columns = geom_pose_scaled(&GEOM_IDENTITY, k); /* so that a = 2^-d^2 */
     double reach = sqrt(ratio2 * M_LOG2E + log2(level->target.total / p->settings->error_bound));
-    atn_status status = reg_place(e, &level->target, &columns);
-    out->moments = (geom_moments){0};
-    for (int32_t part = 0; part <= level->n_more && status == ATN_OK; ++part) {
+    bool together = ratio2 <= FAR_OUT && reg_step_together(p, level, pose, k, outlier, &out->moments);
+    atn_status status = together ? atn_check_cancel(e->ctx) : reg_place(e, &level->target, &columns);
+    if (!together) out->moments = (geom_moments){0};
+    for (int32_t part = 0; part <= level->n_more && status == ATN_OK && !together; ++part) {
         reg_side *source;
         geom_moments moments;
         status = reg_part(level, part, &source);

@@ -15,12 +15,19 @@ static const struct {
     const char *kernel;
     size_t stays; /* numbers of a slot */
     size_t item, sums;
-    size_t most; /* items of a request */
+    size_t most;       /* items of a request */
+    reg_gathered data; /* the kind whose data it reads, if `stays` is 0 */
+    bool pairs;        /* what fit_pairs makes of points is bound, too */
 } KINDS[REG_GATHERS] = {
     [REG_GATHER_TURNS] = {"search_turns_step", (size_t)REG_TURNS_SETS * 3 * REG_TURNS_POINTS, REG_TURNS_ITEM,
                           REG_TURNS_SUMS, 64},
     [REG_GATHER_LOOKS] = {"fitness_look_step", (size_t)2 * REG_LOOKS_POINTS *(REG_LOOKS_PLANE + 1), REG_LOOKS_ITEM,
                           REG_LOOKS_SUMS, REG_LOOKS_MOST},
+    [REG_GATHER_EXPECT] = {"fit_expect", (size_t)2 * REG_FIT_POINTS *REG_EXPECT_POINT, REG_EXPECT_ITEM, REG_EXPECT_SUMS,
+                           1},
+    [REG_GATHER_PAIRS] = {"fit_pairs", (size_t)2 * REG_FIT_POINTS *REG_PAIRS_POINT, REG_PAIRS_ITEM, REG_FIT_POINTS, 1,
+                          .pairs = true},
+    [REG_GATHER_SUMS] = {"fit_sums", 0, REG_SUMS_ITEM, REG_SUMS_SUMS, 1, REG_GATHER_PAIRS, true},
 };
 
 /* What a client waits for. */
@@ -52,9 +59,14 @@ typedef struct kind {
     double seconds;                   /* of them */
 } kind;
 
+/* Of each source point of each slot: W, q and the partner (programs/fit_pairs.atn). */
+enum { PAIR = 8 };
+static const char *const PAIR_NAMES[PAIR] = {"w0", "w1", "w2", "w3", "w4", "w5", "q", "partner"};
+
 struct reg_gather {
     const atn_ctx *ctx;
     kind kind[REG_GATHERS];
+    atn_array *pair[PAIR];
     int32_t clients, left; /* how many there are, and have left */
     atomic_bool broken;    /* nothing more can be asked of the device */
     pthread_mutex_t lock;
@@ -70,31 +82,46 @@ static size_t numbers_of(int32_t clients, reg_gathered which) {
 size_t reg_gather_bytes(int32_t clients) {
     size_t numbers = 0;
     for (int k = 0; k < REG_GATHERS; ++k) numbers += numbers_of(clients, (reg_gathered)k);
-    return numbers * sizeof(float);
+    return (numbers + (size_t)clients * REG_FIT_POINTS * PAIR) * sizeof(float);
 }
 
-static atn_status open_kind(atn_device *device, int32_t clients, reg_gathered which, kind *out) {
+/* Data of its own, which the host fills. */
+static atn_status make_data(atn_device *device, int32_t clients, reg_gathered which, kind *out) {
     void *room = NULL;
+    atn_status status =
+        atn_array_create_vector(device, ATN_SP, (int64_t)clients * (int64_t)KINDS[which].stays, &out->data);
+    if (status != ATN_OK) return status;
+    atn_array_pin(out->data);
+    status = atn_array_map_write(out->data, &room);
+    out->room = room;
+    return status == ATN_OK ? atn_array_ready_device(out->data, false) : status;
+}
+
+static atn_status make_rows(atn_device *device, int32_t clients, reg_gathered which, kind *out) {
     out->rows = (size_t)clients * KINDS[which].most;
     int64_t rows = (int64_t)out->rows;
-    atn_status status = atn_kernel_make(device, KINDS[which].kernel, ATN_SP, ATN_TRUSTED | ATN_ANY_SIZE, &out->kernel);
-    if (status == ATN_OK)
-        status = atn_array_create_vector(device, ATN_SP, (int64_t)clients * (int64_t)KINDS[which].stays, &out->data);
-    if (status == ATN_OK)
-        status = atn_array_create_matrix(device, ATN_SP, rows, (int64_t)KINDS[which].item, 0, &out->item);
+    atn_status status = atn_array_create_matrix(device, ATN_SP, rows, (int64_t)KINDS[which].item, 0, &out->item);
     if (status == ATN_OK) status = atn_array_create_matrix(device, ATN_INT32, rows, REG_GATHER_PLACE, 0, &out->place);
     if (status == ATN_OK)
         status = atn_array_create_matrix(device, ATN_SP, rows, (int64_t)KINDS[which].sums, 0, &out->sum);
-    if (status != ATN_OK) return status;
-    atn_array *const pinned[] = {out->data, out->item, out->place, out->sum};
-    for (size_t k = 0; k < sizeof pinned / sizeof *pinned; ++k) atn_array_pin(pinned[k]);
-    status = atn_array_map_write(out->data, &room);
-    out->room = room;
-    if (status == ATN_OK) status = atn_array_ready_device(out->data, false);
+    atn_array *const pinned[] = {out->item, out->place, out->sum};
+    for (size_t k = 0; k < sizeof pinned / sizeof *pinned && status == ATN_OK; ++k) atn_array_pin(pinned[k]);
+    return status;
+}
+
+static atn_status open_kind(reg_gather *g, atn_device *device, reg_gathered which) {
+    kind *out = &g->kind[which];
+    bool owns = KINDS[which].stays != 0;
+    atn_status status = atn_kernel_make(device, KINDS[which].kernel, ATN_SP, ATN_TRUSTED | ATN_ANY_SIZE, &out->kernel);
+    if (status == ATN_OK && owns) status = make_data(device, g->clients, which, out);
+    if (status == ATN_OK) status = make_rows(device, g->clients, which, out);
+    atn_array *data = owns ? out->data : g->kind[KINDS[which].data].data;
     if (status == ATN_OK)
         status = atn_kernel_give(
-            out->kernel, ATN_ARRAYS({"data", out->data}, {"item", out->item}, {"place", out->place}, {"sum", out->sum}),
+            out->kernel, ATN_ARRAYS({"data", data}, {"item", out->item}, {"place", out->place}, {"sum", out->sum}),
             ATN_NOTHING);
+    for (int k = 0; k < PAIR && KINDS[which].pairs && status == ATN_OK; ++k)
+        status = atn_kernel_give(out->kernel, ATN_ARRAYS({PAIR_NAMES[k], g->pair[k]}), ATN_NOTHING);
     return status == ATN_OK ? atn_kernel_plan(out->kernel) : status;
 }
 
@@ -113,8 +140,10 @@ atn_status reg_gather_open(atn_device *device, int32_t clients, reg_gather **out
         pthread_cond_init(&g->client[k].answered, NULL);
     }
     atn_status status = ATN_OK;
-    for (int k = 0; k < REG_GATHERS && status == ATN_OK; ++k)
-        status = open_kind(device, clients, (reg_gathered)k, &g->kind[k]);
+    for (int k = 0; k < PAIR && status == ATN_OK; ++k)
+        status = atn_array_create_matrix(device, k == PAIR - 1 ? ATN_INT32 : ATN_SP, clients, REG_FIT_POINTS, 0,
+                                         &g->pair[k]);
+    for (int k = 0; k < REG_GATHERS && status == ATN_OK; ++k) status = open_kind(g, device, (reg_gathered)k);
     if (status == ATN_OK)
         *out = g;
     else
@@ -132,6 +161,7 @@ void reg_gather_close(reg_gather *g) {
         atn_array_free(own->place);
         atn_array_free(own->sum);
     }
+    for (int k = 0; k < PAIR; ++k) atn_array_free(g->pair[k]);
     for (int32_t k = 0; k < g->clients; ++k) pthread_cond_destroy(&g->client[k].answered);
     pthread_cond_destroy(&g->asked);
     pthread_mutex_destroy(&g->lock);
@@ -149,6 +179,8 @@ float *reg_gather_room(reg_client *c, reg_gathered which, size_t count, int32_t 
     *base = (int32_t)first;
     return c->gather->kind[which].room + first;
 }
+
+int32_t reg_gather_slot(const reg_client *c) { return c->slot; }
 
 bool reg_gather_run(reg_client *c, reg_gathered which, size_t items, const float *item, const int32_t *place,
                     float *out) {
@@ -212,7 +244,7 @@ static atn_status fill(reg_gather *g, reg_gathered which, size_t rows) {
         size_t wide = KINDS[which].item, first = (size_t)c->slot * KINDS[which].stays;
         memcpy((float *)item + r->first * wide, r->item, r->items * wide * sizeof(float));
         memcpy((int32_t *)place + r->first * REG_GATHER_PLACE, r->place, r->items * REG_GATHER_PLACE * sizeof(int32_t));
-        status = atn_array_refresh(own->data, (int64_t)first, (int64_t)c->changed[which]);
+        if (c->changed[which]) status = atn_array_refresh(own->data, (int64_t)first, (int64_t)c->changed[which]);
         c->changed[which] = 0;
     }
     if (status == ATN_OK && own->written > rows)

@@ -9,6 +9,9 @@
 typedef enum reg_gathered {
     REG_GATHER_TURNS, /* programs/search_turns_step.atn */
     REG_GATHER_LOOKS, /* programs/fitness_look_step.atn */
+    REG_GATHER_EXPECT,
+    REG_GATHER_PAIRS,
+    REG_GATHER_SUMS, /* programs/fit_expect.atn, fit_pairs.atn, fit_sums.atn; the last reads what the second wrote */
     REG_GATHERS
 } reg_gathered;
 
@@ -21,7 +24,15 @@ enum {
     REG_LOOKS_PLANE = 12,    /* with so many numbers each */
     REG_LOOKS_ITEM = 16,
     REG_LOOKS_SUMS = 30,
-    REG_LOOKS_MOST = 32, /* poses, from either side */
+    REG_LOOKS_MOST = 32,   /* poses, from either side */
+    REG_FIT_POINTS = 2048, /* of each of two clouds */
+    REG_EXPECT_POINT = 4,  /* numbers of a point */
+    REG_EXPECT_ITEM = 14,
+    REG_EXPECT_SUMS = 24,
+    REG_PAIRS_POINT = 10,
+    REG_PAIRS_ITEM = 14,
+    REG_SUMS_ITEM = 15,
+    REG_SUMS_SUMS = 32,
     REG_GATHER_PLACE = 6 /* whole numbers of each row */
 };
 
@@ -44,6 +55,7 @@ void reg_gather_leave(reg_client *client); /* the last call of a client */
  * then.
  */
 float *reg_gather_room(reg_client *client, reg_gathered which, size_t count, int32_t *base);
+int32_t reg_gather_slot(const reg_client *client);
 /* For each of `items`, which are not more than a client may have, a row of `item` and one of `place`; and one of `out`.
  * False: the device is lost. */
 bool reg_gather_run(reg_client *client, reg_gathered which, size_t items, const float *item, const int32_t *place,

@@ -70,6 +70,7 @@ static atn_status polish(reg_problem *p, const reg_surface *surface, double reac
     reg_polish_state s;
     atn_status status = reg_polish_open(p, surface, &level->source, &level->target, &s);
     s.quiet = quiet;
+    s.together = true;
     if (status == ATN_OK) status = steps(&s, reach);
     reg_polish_close(&s);
     return status;
@@ -83,6 +84,7 @@ atn_status reg_polish_whole(reg_problem *p, const reg_surface *surface, double r
     reg_polish_state s;
     atn_status status = reg_polish_open(p, surface, &surface->level->source, &surface->level->target, &s);
     s.whole = true;
+    s.together = true;
     if (status == ATN_OK) status = steps(&s, reach);
     *lost = s.lost;
     reg_polish_close(&s);

@@ -21,8 +21,12 @@ typedef struct reg_polish_state {
     bool quiet;       /* steps are no iterations that anybody is told of */
     bool whole;       /* they are all there is of a method: as many as its iterations, and the last pose stays */
     bool lost;        /* no pair within reach */
-    double slack;     /* as in reg_near_update */
-    double scale2;    /* deviation squared of the square root of q */
+    bool together;    /* steps go to the device with those of other pairs (gather.h), where there is one for that; what
+                         pairs come to is not kept then, but for sums */
+    const reg_side *kept; /* source that the device has for these, */
+    int32_t kept_at;      /* and where; NULL: none */
+    double slack;         /* as in reg_near_update */
+    double scale2;        /* deviation squared of the square root of q */
     double h[36], g[6];
     double weight, cost;
     double fits;        /* weight of pairs whose q is small beside the spacing */

@@ -41,6 +41,7 @@ static atn_status last_steps(reg_polish_state *s, double reach) {
 static atn_status polish_more(reg_problem *p, const reg_surface *finer) {
     reg_polish_state s = {0};
     atn_status status = reg_polish_open(p, finer, &finer->level->source, &finer->level->target, &s);
+    s.together = true;
     if (status == ATN_OK) status = last_steps(&s, (finer->planes ? PLANES_REACH : LAST_REACH) * finer->spacing);
     reg_polish_close(&s);
     return status;

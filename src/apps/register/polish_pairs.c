@@ -3,6 +3,7 @@
  * hardly (so that edges of a partial view do not pull), in all directions alike where points fill space. Both clouds'
  * shapes, since a plane of one alone lies outside of what is curved. All that is done for each pair is described in
  * programs/polish_*.atn; sums and some of the distances are all that comes back. */
+#include "apps/register/gather.h"
 #include "apps/register/polish.h"
 #include "apps/register/share.h"
 
@@ -44,22 +45,28 @@ static atn_status weigh(const reg_polish_state *s, const geom_pose *pose, double
     return reg_engine_run_given(&s->p->engine, REG_WEIGHTS, pose, given, COUNT(given), bound, COUNT(bound));
 }
 
+static void take_scale(reg_polish_state *s, double *q, size_t count) {
+    double least = 1e-5 * s->surface->spacing;
+    size_t taken = 0;
+    for (size_t k = 0; k < count; ++k) { /* no branch that is anybody's guess */
+        double one = q[k];
+        q[taken] = one;
+        taken += one < INFINITY;
+    }
+    s->scale2 = fmax(taken ? 2.2 * geom_nth(q, taken, taken / 2) : 0, least * least); /* 1.4826 squared */
+}
+
 /* The median of about two thousand of them: it scatters by 3 %, which no sum of the others feels. */
 static atn_status find_scale(reg_polish_state *s) {
-    double q[SOME], least = 1e-5 * s->surface->spacing;
-    size_t every = s->source->padded / SOME | 1, taken = 0; /* odd: no place of a block is left out */
+    double q[SOME];
+    size_t every = s->source->padded / SOME | 1; /* odd: no place of a block is left out */
     if (every * SOME < s->source->padded) every += 2;
     reg_given given[] = {{"every", (double)every}};
     reg_binding bound[] = {{"pair", s->source->pair}, {"some", s->some}};
     atn_status status = reg_engine_run_given(&s->p->engine, REG_SAMPLE, NULL, given, COUNT(given), bound, COUNT(bound));
     if (status == ATN_OK) status = reg_array_get(s->some, SOME, q);
     if (status != ATN_OK) return status;
-    for (size_t k = 0; k < SOME; ++k) { /* no branch that is anybody's guess */
-        double one = q[k];
-        q[taken] = one;
-        taken += one < INFINITY;
-    }
-    s->scale2 = fmax(taken ? 2.2 * geom_nth(q, taken, taken / 2) : 0, least * least); /* 1.4826 squared */
+    take_scale(s, q, SOME);
     return reg_share_same(&s->p->engine, &s->scale2, sizeof s->scale2);
 }
 
@@ -102,7 +109,72 @@ atn_status reg_polish_pairs(reg_polish_state *s, const geom_pose *pose, double r
     return status == ATN_OK ? weigh(s, pose, reach) : status;
 }
 
+/* ---- together with other pairs of clouds ---- */
+
+/* x y z w, and the shapes of its points. */
+static atn_status keep_side(const reg_side *side, atn_array *shape, float *to) {
+    size_t n = side->padded;
+    const void *shapes = NULL;
+    atn_status status = shape ? atn_array_map_read(shape, &shapes) : ATN_OK;
+    for (size_t k = 0; k < n; ++k) {
+        for (int a = 0; a < 3; ++a) to[(size_t)a * n + k] = (float)side->position[a][k];
+        to[3 * n + k] = side->weight[k];
+    }
+    if (shapes) memcpy(to + 4 * n, shapes, 6 * n * sizeof *to);
+    return status;
+}
+
+static bool shapes_of_both(const reg_polish_state *s) { return s->source == s->all; }
+
+static bool keep(reg_polish_state *s) {
+    const reg_side *source = s->source, *target = s->target;
+    if (s->kept == source) return true;
+    if (s->surface->planes || !source->position[0] || !target->position[0] || source->species || target->species ||
+        source->padded > REG_FIT_POINTS)
+        return false;
+    float *room = reg_gather_room(s->p->engine.client, REG_GATHER_PAIRS,
+                                  REG_PAIRS_POINT * (source->padded + target->padded), &s->kept_at);
+    if (!room || keep_side(source, shapes_of_both(s) ? s->surface->source : NULL, room) != ATN_OK ||
+        keep_side(target, s->surface->target, room + REG_PAIRS_POINT * source->padded) != ATN_OK)
+        return false;
+    s->kept = source;
+    return true;
+}
+
+/* Pairs and their q, unless the scale is settled already; then sums. False: the host has to. */
+static bool step_together(reg_polish_state *s, const geom_pose *pose, double reach) {
+    reg_engine *e = &s->p->engine;
+    float item[REG_SUMS_ITEM] = {0}, sums[REG_SUMS_SUMS], q[REG_FIT_POINTS];
+    double square[REG_FIT_POINTS], total[TOTALS];
+    double fits = FITS * s->surface->spacing, same = REG_POLISH_SAME * s->surface->spacing;
+    if (!s->together || !e->client || !keep(s)) return false;
+    reg_span span = reg_begin(e);
+    const int32_t place[REG_GATHER_PLACE] = {s->kept_at, s->kept_at + (int32_t)(REG_PAIRS_POINT * s->source->padded),
+                                             (int32_t)s->source->padded, (int32_t)s->target->padded,
+                                             reg_gather_slot(e->client)};
+    for (int k = 0; k < 9; ++k) item[k] = (float)pose->a[k];
+    for (int k = 0; k < 3; ++k) item[9 + k] = (float)pose->b[k];
+    item[12] = (float)(reach * reach);
+    item[13] = shapes_of_both(s) ? 1 : 0;
+    bool done = reg_gather_run(e->client, REG_GATHER_PAIRS, 1, item, place, q);
+    if (done && !s->settled) {
+        for (size_t k = 0; k < s->source->padded; ++k) square[k] = (double)q[k];
+        take_scale(s, square, s->source->padded);
+    }
+    item[12] = (float)limit_of(s);
+    item[13] = (float)(fits * fits);
+    item[14] = (float)(same * same);
+    done = done && reg_gather_run(e->client, REG_GATHER_SUMS, 1, item, place, sums);
+    for (int k = 0; k < TOTALS && done; ++k) total[k] = (double)sums[k];
+    if (done) take_sums(s, total);
+    e->pairs = (double)s->source->count * (double)s->target->count;
+    if (done) e->evaluated += e->pairs;
+    reg_end(e, REG_SUMS, span);
+    return done;
+}
+
 atn_status reg_polish_step(reg_polish_state *s, const geom_pose *pose, double reach) {
+    if (step_together(s, pose, reach)) return atn_check_cancel(s->p->engine.ctx);
     atn_status status = reg_polish_pairs(s, pose, reach);
     if (status == ATN_OK && !s->settled) status = find_scale(s);
     return status == ATN_OK ? add_up(s, pose) : status;

@@ -99,9 +99,11 @@ typedef struct reg_problem {
         geom_pose pose;
         double reach, rmse, overlap;
     } measured;
-    geom_pose rival; /* another pose that fits clearly better, */
-    bool beaten;     /* where there is one */
-    double value;    /* of the answer, for comparing it with others */
+    const reg_level *kept; /* whose points the device has for E-steps that go together (gather.h), */
+    int32_t kept_at;       /* and where; NULL: none */
+    geom_pose rival;       /* another pose that fits clearly better, */
+    bool beaten;           /* where there is one */
+    double value;          /* of the answer, for comparing it with others */
     char reason[200];
     size_t held; /* bytes before it began */
     atn_register_result *result;
@@ -151,6 +153,11 @@ void reg_ended(reg_problem *p, bool lost);
 
 /* Reports a step to whoever watches; ATN_ERR_CANCELLED where they had enough. */
 atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, size_t source, size_t target);
+
+/* reg_estep and reg_mstep in one, of all pairs of points of a level, in one launch with those of other pairs of clouds;
+ * source to target by `pose`, a = 2^-|unit (x - y)|^2. False: the host has to. */
+bool reg_step_together(reg_problem *p, const reg_level *level, const geom_pose *pose, double unit, double outlier,
+                       geom_moments *out);
 
 /* reg_estep and reg_mstep in one, free of underflow: the outlier class is 2^-far2, INFINITY: there is none. */
 atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, double far2, double unit,
