@@ -26,6 +26,23 @@ static void make_scene(void *user) {
     p->scene_status = reg_scene_make(&p->source, &p->target, p->settings->transform != ATN_TRANSFORM_RIGID, &p->scene);
 }
 
+static void make_scene_early(void *user) {
+    reg_problem *p = user;
+    p->scene_status =
+        reg_scene_make(&p->given[0], &p->given[1], p->settings->transform != ATN_TRANSFORM_RIGID, &p->scene);
+}
+
+void reg_scene_early(reg_problem *p) {
+    if (p->spare) atn_aside_begin(p->engine.ctx, &p->scene_aside, make_scene_early, p, half_of(p->spare));
+}
+
+void reg_scene_end(reg_problem *p) {
+    atn_aside_end(&p->scene_aside);
+    reg_scene_free(p->scene);
+    p->scene = NULL;
+    p->scene_status = ATN_OK;
+}
+
 /* By all cores of the host: those that the scene leaves idle begin with the verdict's trees. */
 static void make_scene_here(reg_problem *p) {
     bool early = !p->engine.remote && !p->fitness && fitness_may_be_early(p);
@@ -64,7 +81,7 @@ atn_status reg_scene_begin(reg_problem *p) {
     bool asked = p->settings->init == ATN_START_AUTO || p->settings->transform == ATN_TRANSFORM_RIGID;
     if (p->parts != 1 || !asked || (!p->on_device && !p->spare)) return ATN_OK;
     int32_t threads = p->on_device ? atn_parallel_some(SCENE_THREADS, MANY_SCENE_THREADS) : half_of(p->spare);
-    atn_aside_begin(p->engine.ctx, &p->scene_aside, make_scene, p, threads);
+    if (!p->scene_aside.work) atn_aside_begin(p->engine.ctx, &p->scene_aside, make_scene, p, threads);
     return p->spare ? reg_fitness_begin(p) : ATN_OK;
 }
 

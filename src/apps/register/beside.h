@@ -14,6 +14,8 @@ int32_t reg_spare(const reg_engine *engine, const atn_register_settings *setting
 /* p->scene, once p->source and p->target stay; p->fitness with it where cores are left to both, else once all levels
  * are there. Each is begun at most once, and where that was not done it is made when it is to be ready. */
 atn_status reg_scene_begin(reg_problem *p);
+void reg_scene_early(reg_problem *p); /* of p->given, before points are in order, if cores are left to it */
+void reg_scene_end(reg_problem *p);   /* it is made anew */
 atn_status reg_scene_ready(reg_problem *p);
 atn_status reg_fitness_begin(reg_problem *p);
 atn_status reg_fitness_ready(reg_problem *p); /* p->noise, too */

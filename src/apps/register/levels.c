@@ -102,7 +102,7 @@ static atn_status look_at_both(reg_problem *p) {
     looking target = {p, &p->target, p->target_origin, &level->target, &p->spacing, ATN_OK},
             source = {p, &p->source, p->source_origin, &level->source, &p->source_spacing, ATN_OK};
     reg_span span = reg_begin(&p->engine);
-    if (p->spare) atn_aside_begin(p->engine.ctx, &beside, look_at, &source, p->spare);
+    if (p->spare) atn_aside_begin(p->engine.ctx, &beside, look_at, &source, (p->spare + 1) / 2);
     look_at(&target);
     if (p->spare)
         atn_aside_end(&beside);

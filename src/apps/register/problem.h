@@ -52,7 +52,14 @@ typedef struct reg_problem {
     bool on_device;                             /* they were ordered there; what follows is for others: */
     reg_curve source_curve, target_curve;
     uint32_t *source_from, *target_from; /* the cloud's point that each of them was, or the first of those it was; */
-    uint32_t *target_kept;               /* of the target's points that were not left out; NULL: all are there */
+    cloud_points given[2]; /* source, target: the caller's points and our weights, or copies without what is far away */
+    bool copied[2];        /* the latter */
+    struct {
+        atn_aside aside;
+        double spacing; /* of the target, about; before its points are in order */
+        atn_status status;
+    } guess;
+    uint32_t *target_kept; /* of the target's points that were not left out; NULL: all are there */
     double source_origin[3], target_origin[3], unit;
     reg_spread source_spread, target_spread;
     reg_usual source_usual, target_usual;
@@ -113,8 +120,10 @@ typedef struct reg_problem {
 atn_status reg_check(const atn_ctx *ctx, const atn_register_settings *settings);
 void reg_straighten(atn_register_settings *settings);
 
-/* Copies of both clouds, in order, and their frames. */
+/* p->given, which stay until reg_given_free; then copies of both clouds, in order, and their frames. */
+atn_status reg_read_clouds(reg_problem *p, const atn_register_settings *settings);
 atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings);
+void reg_given_free(reg_problem *p);
 /* The same of rows on the device, which reg_goes_to_device is true for. */
 atn_status reg_take_rows(reg_problem *p);
 /* Is it worth preparing points on the device? It is where that is not the host, for methods that ask the host for few

@@ -60,9 +60,22 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
     if (!s->most_iterations) s->most_iterations = METHODS[s->method].most_iterations;
 }
 
+/* Few points are looked at, for a start, as they come: beside their being sorted. */
+static atn_status take_clouds(reg_problem *p, const atn_register_settings *settings) {
+    atn_status status = reg_read_clouds(p, settings);
+    bool anywhere = settings->init == ATN_START_DEFAULT || settings->init == ATN_START_AUTO;
+    bool early = p->spare && (anywhere || settings->transform == ATN_TRANSFORM_RIGID);
+    if (status == ATN_OK && early) reg_scene_early(p);
+    if (status == ATN_OK) status = reg_take_clouds(p, settings);
+    if (!early) reg_given_free(p);
+    return status;
+}
+
 static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
-    atn_status status = p->source_rows ? reg_take_rows(p) : reg_take_clouds(p, settings);
+    atn_status status = p->source_rows ? reg_take_rows(p) : take_clouds(p, settings);
+    size_t counts[2] = {p->source_count, p->target_count};
     if (status == ATN_OK) status = reg_levels_begin(p);
+    if (counts[0] != p->source_count || counts[1] != p->target_count) reg_scene_end(p); /* of points that crowd */
     if (status != ATN_OK) return status;
     fill_in(settings, p);
     if (settings->init == ATN_START_GIVEN) reg_straighten(settings);
@@ -382,6 +395,7 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     if (status == ATN_OK) status = tell(p, TELL_JUDGED);
     if (status == ATN_OK) status = finish(p, since, out);
     reg_beside_free(p);
+    reg_given_free(p);
     reg_surface_end(p);
     reg_levels_free(p);
     reg_ordered_free(&p->source_ordered);

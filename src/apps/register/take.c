@@ -116,6 +116,7 @@ static atn_status copy_near(const looking *t, size_t near, cloud_points *points,
 
 /* What is farther from the middle than any cloud reaches has no partner, and makes every motion a long one. */
 static atn_status leave_far(const char *which, cloud_points *points, reg_usual *usual, uint32_t **kept) {
+    *kept = NULL;
     looking t = {.points = points, .reach2 = REG_STRAY * REG_STRAY * usual->radius * usual->radius};
     size_t far = 0;
     memcpy(t.middle, usual->middle, sizeof t.middle);
@@ -131,6 +132,9 @@ static atn_status leave_far(const char *which, cloud_points *points, reg_usual *
 }
 
 /* ---- in order ---- */
+
+/* Others are at work beside this. */
+static int32_t half_of(int32_t spare) { return (spare + 1) / 2; }
 
 /* The source in order, its cells being those of the target. */
 typedef struct sorting {
@@ -150,13 +154,16 @@ static void sort_source(void *user) {
 /* Equal points become one with their weights: lists of near pairs would be as long as the square of their number. The
  * published code knows no weights. */
 static atn_status sort_points(reg_problem *p, const cloud_points *source, const cloud_points *target, bool distinct) {
-    double spacing;
     atn_aside beside = {0};
     sorting t = {.p = p, .source = source, .distinct = distinct};
-    atn_status status = reg_curve_guess(target, &spacing);
+    bool begun = p->guess.aside.work != NULL;
+    atn_aside_end(&p->guess.aside);
+    if (!begun) p->guess.status = reg_curve_guess(target, &p->guess.spacing);
+    atn_status status = p->guess.status;
+    double spacing = p->guess.spacing;
     if (status != ATN_OK) return status;
     t.cell = reg_curve_cell(target, REG_FIRST_EDGE * spacing);
-    if (p->spare) atn_aside_begin(p->engine.ctx, &beside, sort_source, &t, p->spare);
+    if (p->spare) atn_aside_begin(p->engine.ctx, &beside, sort_source, &t, half_of(p->spare));
     status = reg_curve_make(target, REG_FIRST_EDGE * spacing, distinct, &p->target, &p->target_curve, &p->target_from);
     if (p->spare)
         atn_aside_end(&beside);
@@ -259,11 +266,16 @@ static atn_status send(reg_problem *p, const cloud_points *source, const cloud_p
 }
 
 /* All but the weights is the caller's, unless some points were left out. */
-static void give_back(cloud_points *points, const uint32_t *kept) {
-    if (kept)
-        cloud_points_free(points);
-    else
-        atn_free(points->ctx, points->weight);
+void reg_given_free(reg_problem *p) {
+    atn_aside_end(&p->guess.aside);
+    for (int k = 0; k < 2; ++k) {
+        if (p->copied[k])
+            cloud_points_free(&p->given[k]);
+        else if (p->given[k].ctx)
+            atn_free(p->given[k].ctx, p->given[k].weight);
+        p->given[k] = (cloud_points){0};
+        p->copied[k] = false;
+    }
 }
 
 /* Ranks have other devices, or less of theirs is free: points go there where all ranks can take them. */
@@ -274,30 +286,46 @@ static atn_status decide_together(const reg_engine *e, bool *there) {
     return status;
 }
 
-atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings) {
+static void guess_spacing(void *user) {
+    reg_problem *p = user;
+    cloud_points target = {.ctx = p->engine.ctx, .count = cloud_count(p->target_cloud)};
+    for (int axis = 0; axis < 3; ++axis)
+        target.position[axis] = (double *)(uintptr_t)atn_cloud_positions(p->target_cloud, axis);
+    p->guess.status = reg_curve_guess(&target, &p->guess.spacing);
+}
+
+atn_status reg_read_clouds(reg_problem *p, const atn_register_settings *settings) {
     const atn_ctx *ctx = p->engine.ctx;
-    cloud_points source = {0}, target = {0};
     uint32_t *kept = NULL;
-    bool done = false;
     reg_span span = reg_begin(&p->engine);
-    atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &source);
-    if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &target);
-    if (status == ATN_OK) reg_find_usual(p, &source, &target);
-    if (status == ATN_OK && !settings->compat) status = leave_far("source", &source, &p->source_usual, &kept);
-    if (status == ATN_OK && !settings->compat) status = leave_far("target", &target, &p->target_usual, &p->target_kept);
+    if (p->spare && cloud_count(p->target_cloud) > 0)
+        atn_aside_begin(ctx, &p->guess.aside, guess_spacing, p, 2); /* samples */
+    atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &p->given[0]);
+    if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &p->given[1]);
+    if (status == ATN_OK) reg_find_usual(p, &p->given[0], &p->given[1]);
+    if (status == ATN_OK && !settings->compat) status = leave_far("source", &p->given[0], &p->source_usual, &kept);
+    p->copied[0] = kept != NULL;
+    if (status == ATN_OK && !settings->compat)
+        status = leave_far("target", &p->given[1], &p->target_usual, &p->target_kept);
+    p->copied[1] = p->target_kept != NULL;
+    if (p->copied[1]) atn_aside_end(&p->guess.aside); /* of too many */
+    atn_free(ctx, kept);
     reg_end(&p->engine, REG_READ, span);
+    return status;
+}
+
+atn_status reg_take_clouds(reg_problem *p, const atn_register_settings *settings) {
+    const cloud_points *source = &p->given[0], *target = &p->given[1];
+    bool done = false;
     bool pairs = settings->method == ATN_REGISTER_ICP_PLANE && !reg_takes_planes(settings, p->target_cloud);
-    bool there = !pairs && reg_goes_to_device(p->engine.device, settings, source.count, target.count);
-    if (status == ATN_OK) status = decide_together(&p->engine, &there);
+    bool there = !pairs && reg_goes_to_device(p->engine.device, settings, source->count, target->count);
+    atn_status status = decide_together(&p->engine, &there);
     if (status == ATN_OK && there) {
         status = reg_engine_build_ahead(&p->engine, true);
-        if (status == ATN_OK) status = send(p, &source, &target);
-        if (status == ATN_OK) status = take_on_device(p, &source, &target, &done);
+        if (status == ATN_OK) status = send(p, source, target);
+        if (status == ATN_OK) status = take_on_device(p, source, target, &done);
     }
-    if (status == ATN_OK && !done) status = take_on_host(p, &source, &target, !settings->compat);
-    give_back(&source, kept);
-    give_back(&target, p->target_kept);
-    atn_free(ctx, kept);
+    if (status == ATN_OK && !done) status = take_on_host(p, source, target, !settings->compat);
     return status;
 }
 

@@ -1,0 +1,71 @@
+/* The spacing of points that are not in order yet, extrapolated from those of two samples. */
+#include "apps/register/curve.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/random.h"
+
+#include <math.h>
+
+void reg_curve_choose(size_t all, size_t count, int32_t *out) {
+    atn_random random;
+    atn_random_seed(&random, 1);
+    for (size_t k = 0; k < count; ++k)
+        out[k] = (int32_t)(all / count * k + all % count * k / count + atn_random_below(&random, all / count));
+}
+
+/* Points of reg_curve_choose. */
+static atn_status sample(const cloud_points *points, size_t count, cloud_points *out) {
+    int32_t *from = atn_alloc(points->ctx, count * sizeof *from);
+    atn_status status = from ? cloud_points_make(points->ctx, count, false, out) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) reg_curve_choose(points->count, count, from);
+    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
+        for (int d = 0; d < 3; ++d) out->position[d][k] = points->position[d][from[k]];
+        out->weight[k] = 1;
+    }
+    atn_free(points->ctx, from);
+    return status;
+}
+
+/* Noise keeps points apart where they are many: the power is smaller at the end than among few. */
+static const double NOISE = 0.06;
+
+enum { ALL_ASKED = 4096, LEAST_GUESSED = 2048, MOST_GUESSED = 16384 };
+
+size_t reg_curve_guessed(size_t count) {
+    size_t some = count / 16 < LEAST_GUESSED ? LEAST_GUESSED : count / 16 > MOST_GUESSED ? MOST_GUESSED : count / 16;
+    return count <= ALL_ASKED ? count : some;
+}
+
+double reg_curve_extrapolate(size_t guessed, size_t count, double of_some, double of_few) {
+    double power = of_some > 0 ? log(of_few / of_some) / log(REG_FEWER) - NOISE : 0; /* 1/2: a surface */
+    return of_some * pow((double)guessed / (double)count, fmax(1.0 / 3, fmin(power, 1)));
+}
+
+/* The spacings of two samples. */
+typedef struct guessing {
+    const cloud_points *points;
+    size_t count[2];
+    double spacing[2];
+    atn_status status[2];
+} guessing;
+
+static void guess_one(void *user, int64_t from, int64_t to) {
+    guessing *t = user;
+    for (int64_t k = from; k < to; ++k) {
+        cloud_points some = {0};
+        t->status[k] = sample(t->points, t->count[k], &some);
+        if (t->status[k] == ATN_OK) t->status[k] = cloud_points_spacing(&some, &t->spacing[k]);
+        cloud_points_free(&some);
+    }
+}
+
+atn_status reg_curve_guess(const cloud_points *points, double *spacing) {
+    size_t count = reg_curve_guessed(points->count);
+    guessing t = {.points = points, .count = {count, count / REG_FEWER}};
+    if (count == points->count) return cloud_points_spacing(points, spacing);
+    atn_parallel_pieces(2, guess_one, &t);
+    atn_status status = t.status[0] == ATN_OK ? t.status[1] : t.status[0];
+    *spacing = status == ATN_OK ? reg_curve_extrapolate(count, points->count, t.spacing[0], t.spacing[1]) : 0;
+    return status;
+}
