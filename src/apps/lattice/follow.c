@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { STEPS = 4, LEAST = 40, ROWS = 1 << 11 }; /* ROWS: for which a core is worth waking */
+enum { WORD = 64, WORDS = 1 << 9 };             /* sites of a word of bits; words for which a core is worth waking */
 static const double LOW = 0.01;                 /* of the made atoms have a smaller share */
 static const double MANY = 0.3;                 /* of a made frame must be sure at once, or few would be explained */
 
@@ -74,12 +75,13 @@ static bool same_lattice(const atn_lattice *l, const atn_lattice_atom *a, const 
 static int32_t nearest_sure(const atn_lattice *l, const lattice_around *a, int32_t own, const lattice_sure *list,
                             const atn_lattice_atom *out, const atn_lattice_atom *but) {
     const lattice_cells *c = a->cells;
+    const float p[3] = {c->axis[0][own], c->axis[1][own], c->axis[2][own]};
     int32_t best = -1;
     float least = INFINITY;
     for (int32_t k = 0; k < list->count; ++k) {
         float square = 0;
         for (int axis = 0; axis < 3; ++axis) {
-            float d = c->axis[axis][list->site[k]] - c->axis[axis][own];
+            float d = list->axis[axis][k] - p[axis];
             square += d * d;
         }
         if (square >= least || list->site[k] == own) continue;
@@ -90,8 +92,14 @@ static int32_t nearest_sure(const atn_lattice *l, const lattice_around *a, int32
     return best;
 }
 
+static void list_one(const lattice_around *a, int32_t site, lattice_sure *list) {
+    for (int axis = 0; axis < 3; ++axis) list->axis[axis][list->count] = a->cells->axis[axis][site];
+    list->site[list->count++] = site;
+    list->phases |= 1u << (a->phase[site] - 1);
+}
+
 /* Sure atoms of the cells around, which atoms of one cell share; of very many some at the end are left out. */
-static void list_sure(const atn_lattice *l, const lattice_around *a, int32_t own, int32_t cells, lattice_sure *list) {
+static void list_sure(const lattice_around *a, int32_t own, int32_t cells, lattice_sure *list) {
     int32_t from[LATTICE_ROWS], end[LATTICE_ROWS];
     int64_t at[3];
     lattice_cells_at(a->cells, own, at);
@@ -102,25 +110,43 @@ static void list_sure(const atn_lattice *l, const lattice_around *a, int32_t own
     list->phases = 0;
     for (int axis = 0; axis < 3; ++axis) list->at[axis] = at[axis];
     for (int32_t r = 0; r < rows; ++r)
-        for (int32_t k = from[r]; k < end[r] && list->count < LATTICE_SURE_LISTED; ++k) {
-            uint64_t some = 0;
-            while (k + (int32_t)sizeof some <= end[r]) { /* most are not, while there are few */
-                memcpy(&some, a->phase + k, sizeof some);
-                if (some) break;
-                k += (int32_t)sizeof some;
-            }
-            if (k >= end[r]) break;
-            int32_t phase = a->phase[k];
-            if (!phase || phase & LATTICE_NEW || !l->follows[phase - 1]) continue;
-            list->site[list->count++] = k;
-            list->phases |= 1u << (phase - 1);
+        for (int32_t word = from[r] / WORD; word * WORD < end[r]; ++word) {
+            uint64_t bits = a->sure[word];
+            if (word * WORD < from[r]) bits &= ~(uint64_t)0 << (from[r] - word * WORD);
+            if (end[r] - word * WORD < WORD) bits &= ((uint64_t)1 << (end[r] - word * WORD)) - 1;
+            for (; bits && list->count < LATTICE_SURE_LISTED; bits &= bits - 1)
+                list_one(a, word * WORD + __builtin_ctzll(bits), list);
         }
+}
+
+typedef struct marking {
+    const atn_lattice *l;
+    const lattice_around *around;
+} marking;
+
+static void mark_part(void *user, int64_t from, int64_t to) {
+    const marking *m = user;
+    const lattice_around *a = m->around;
+    int32_t sites = a->cells->start[a->cells->cells];
+    for (int32_t word = (int32_t)from; word < (int32_t)to; ++word) {
+        uint64_t bits = 0;
+        for (int32_t k = 0; k < WORD && word * WORD + k < sites; ++k) {
+            int32_t phase = a->phase[word * WORD + k];
+            if (phase && !(phase & LATTICE_NEW) && m->l->follows[phase - 1]) bits |= (uint64_t)1 << k;
+        }
+        a->sure[word] = bits;
+    }
+}
+
+void lattice_around_mark(const atn_lattice *l, const lattice_around *around) {
+    marking m = {l, around};
+    atn_parallel((around->cells->start[around->cells->cells] + WORD - 1) / WORD, WORDS, mark_part, &m);
 }
 
 void lattice_hint_make(const atn_lattice *l, const lattice_around *a, size_t atom, int32_t cells, int32_t which,
                        const atn_lattice_atom *out, lattice_sure *list, lattice_hint *hint) {
     int32_t own = a->cells->site[a->cells->rank[atom]];
-    list_sure(l, a, own, cells, list);
+    list_sure(a, own, cells, list);
     int32_t at = nearest_sure(l, a, own, list, out, NULL);
     hint->model = -1;
     if (which && at >= 0) at = nearest_sure(l, a, own, list, out, &out[a->first[at]]);

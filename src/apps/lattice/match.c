@@ -169,6 +169,7 @@ static atn_status run(job *j, const pass *p) {
     j->l->search = p->some ? lattice_frequent(l) : LATTICE_ALL;
     j->at = 0;
     keep_open(j, false);
+    if (p->follow) lattice_around_mark(l, j->around);
     for (find(j); status == ATN_OK && l->near.atoms + l->next.atoms > 0;) {
         status = atn_tell_progress(l->ctx, l->known ? "matching" : "calibrating",
                                    (p - PASSES) * (int64_t)j->n_open + (int64_t)j->at, (LAST + 1) * (int64_t)j->n_open);
@@ -260,7 +261,8 @@ atn_status lattice_around_make(const lattice_cells *cells, const int32_t *atom, 
     int32_t *first = atn_alloc(cells->ctx, (sites + 1) * sizeof *first);
     *out = (lattice_around){.cells = cells, .first = first, .phase = atn_zalloc(cells->ctx, sites + 1)};
     out->told = atn_zalloc(cells->ctx, sites + 1);
-    if (!first || !out->phase || !out->told) return ATN_ERR_MEMORY;
+    out->sure = atn_zalloc(cells->ctx, (sites / 64 + 1) * sizeof *out->sure);
+    if (!first || !out->phase || !out->told || !out->sure) return ATN_ERR_MEMORY;
     owning x = {cells, atom, own, first, lattice_stretches(cells->atoms, 1)};
     atn_parallel(x.stretches, 1, own_stretch, &x);
     return ATN_OK;
@@ -280,6 +282,7 @@ void lattice_around_free(lattice_around *around) {
     atn_free(around->cells->ctx, around->first);
     atn_free(around->cells->ctx, around->phase);
     atn_free(around->cells->ctx, around->told);
+    atn_free(around->cells->ctx, around->sure);
 }
 
 /* Results in the order of the cells, where those around an atom lie together, and the atoms that they are of. */

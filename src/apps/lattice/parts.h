@@ -27,12 +27,14 @@ typedef struct lattice_around {
     int32_t *first; /* own atom of a site that is matched for all of it; -1: none */
     unsigned char *phase;
     unsigned char *told; /* the atom of a site is, sure or not */
+    uint64_t *sure;      /* bits of the sites whose turns a pass may try, since lattice_around_mark */
     float doubt;         /* who is surer than that is told, in this pass */
     bool followed;       /* sure atoms of this pass are LATTICE_NEW */
 } lattice_around;
 /* atom: of each place of the order, its number among all; those below `own` are matched. */
 atn_status lattice_around_make(const lattice_cells *cells, const int32_t *atom, size_t own, lattice_around *out);
-void lattice_around_settle(const lattice_around *around); /* the pass is over */
+void lattice_around_mark(const atn_lattice *l, const lattice_around *around); /* a pass begins that tries turns */
+void lattice_around_settle(const lattice_around *around);                     /* the pass is over */
 void lattice_around_free(lattice_around *around);
 
 /* All of l->near, each by itself, out[which[i]] for atom i; l->sure says which are sure. around: NULL for
@@ -67,6 +69,7 @@ typedef struct lattice_sure {
     int64_t at[3];   /* the cell */
     uint32_t phases; /* that they have, as bits */
     int32_t count, site[LATTICE_SURE_LISTED];
+    float axis[3][LATTICE_SURE_LISTED]; /* where these are */
 } lattice_sure;
 /* The turn of the sure atom nearest to this one, at most so many cells away (0 to 2); which 1: of the nearest one that
  * has another. list: of the atom before in the same pass, or one that is not known. */

@@ -128,6 +128,7 @@ KIT_TEST(as_if_searched) {
 static void hint_of(const atn_lattice *l, const lattice_around *around, int32_t cells, int32_t which,
                     const atn_lattice_atom *out, lattice_hint *hint) {
     lattice_sure list = {.known = false};
+    lattice_around_mark(l, around);
     lattice_hint_make(l, around, 0, cells, which, out, &list, hint);
 }
 
