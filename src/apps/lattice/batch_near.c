@@ -39,6 +39,7 @@ typedef struct finding {
     const lattice_cells *cells;
     const size_t *which;
     size_t count;
+    float *const *stage; /* NULL: none */
     lattice_near *near;
 } finding;
 
@@ -72,14 +73,16 @@ static void fill_part(void *user, int64_t from, int64_t to) {
         for (int axis = 0; axis < 3 && place >= 0; ++axis)
             memcpy(to_here[axis], f->l->region[axis] + place, (size_t)n * sizeof(float));
         if (n > 0 && place < 0) (void)near_of(f->l, f->cells, f->which[i], NULL, to_here, &inner);
+        for (int axis = 0; axis < 3 && f->stage; ++axis)
+            memcpy(f->stage[axis] + at, to_here[axis], (size_t)n * sizeof(float));
         near->inner[i] = at + inner;
         near->null[i] = NAN;
     }
 }
 
 size_t lattice_near_fill(const atn_lattice *l, const lattice_cells *cells, const size_t *which, size_t count,
-                         lattice_near *near) {
-    finding f = {.l = l, .cells = cells, .which = which, .count = count, .near = near};
+                         float *const stage[3], lattice_near *near) {
+    finding f = {.l = l, .cells = cells, .which = which, .count = count, .stage = stage, .near = near};
     size_t n = 0;
     near->start[0] = 0;
     atn_parallel_pieces((int64_t)((count + PIECE - 1) / PIECE), find_part, &f);
@@ -87,6 +90,7 @@ size_t lattice_near_fill(const atn_lattice *l, const lattice_cells *cells, const
         near->start[n + 1] += near->start[n];
     atn_parallel((int64_t)n, LATTICE_PART, fill_part, &f);
     near->atoms = n;
+    near->staged = stage;
     lattice_near_end(near);
     return n;
 }

@@ -423,7 +423,19 @@ static void put_part(void *user, int64_t from, int64_t to) {
     size_t low = (size_t)from < near->atoms ? (size_t)from : near->atoms;
     size_t high = (size_t)to < near->atoms ? (size_t)to : near->atoms;
     size_t first = (size_t)near->start[low], bytes = (size_t)(near->start[high] - near->start[low]) * sizeof(float);
-    for (int axis = 0; axis < 3; ++axis) memcpy(p->axis[axis] + first, near->axis[axis] + first, bytes);
+    for (int axis = 0; axis < 3 && !near->staged; ++axis)
+        memcpy(p->axis[axis] + first, near->axis[axis] + first, bytes);
+}
+
+atn_status lattice_engine_stage(atn_lattice *l, float *out[3]) {
+    bool none = atn_device_get_info(l->device)->cpu;
+    atn_status status = ATN_OK;
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
+        void *to = NULL;
+        if (!none) status = atn_array_map_write(l->axis[axis], &to);
+        out[axis] = to;
+    }
+    return status;
 }
 
 atn_status lattice_engine_put(atn_lattice *l, const lattice_near *near) {
@@ -432,7 +444,7 @@ atn_status lattice_engine_put(atn_lattice *l, const lattice_near *near) {
     if (status == ATN_OK) status = atn_array_map_write(l->last, &last);
     if (status == ATN_OK) status = atn_array_map_write(l->end, &end);
     putting p = {.l = l, .near = near, .start = start, .last = last, .end = end};
-    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) {
+    for (int axis = 0; axis < 3 && !near->staged && status == ATN_OK; ++axis) {
         status = atn_array_map_write(l->axis[axis], &to);
         p.axis[axis] = to;
     }

@@ -39,7 +39,7 @@ static atn_status look_at(atn_lattice *l, const lattice_around *around, lattice_
     l->near = late->near;
     l->found = late->found + from * (size_t)l->info.models;
     size_t count = end - from < late->batch ? end - from : late->batch;
-    *to = from + lattice_near_fill(l, around->cells, late->which + from, count, &l->near);
+    *to = from + lattice_near_fill(l, around->cells, late->which + from, count, NULL, &l->near);
     memset(l->sure, 0, l->near.atoms);
     lattice_judge_again(l, around, late->which + from, out);
     for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) {

@@ -149,6 +149,7 @@ typedef struct lattice_near {
     lattice_hint *hint;
     double *null; /* what lattice_null says; NAN until that is asked */
     float *axis[3];
+    bool staged; /* neighbours are on their way to the device already (lattice_engine_stage) */
 } lattice_near;
 
 /* One more atom, whose neighbours are there: the nearer ones before `inner`, all before `end`. */
@@ -362,6 +363,8 @@ atn_status lattice_engine_start(atn_lattice *l, const lattice_near *near);
 atn_status lattice_engine_finish(atn_lattice *l);
 atn_status lattice_engine_run(atn_lattice *l);                           /* both, for l->near; by all of l->ranks */
 atn_status lattice_engine_put(atn_lattice *l, const lattice_near *near); /* the neighbours alone */
+/* Where the neighbours of the next batch go from the host, to be written besides; NULL: on a host nothing is gained. */
+atn_status lattice_engine_stage(atn_lattice *l, float *out[3]);
 
 /* ---- few.c ---- */
 /* Kernels that search run over as many rows as atoms need from now on. */

@@ -115,8 +115,9 @@ static size_t hint(const job *j, hinting *f, size_t count) {
 
 /* The next atoms in the order of the cells, as many as there is room for: neighbours of one are still in the caches for
  * the next. */
-static void find(job *j) {
+static atn_status find(job *j) {
     atn_lattice *l = j->l;
+    float *stage[3];
     const lattice_cells *cells = j->around->cells;
     hinting f = {l, j->next, 0, j->pass, j->around, j->out};
     size_t count = 0;
@@ -130,9 +131,11 @@ static void find(job *j) {
         if (j->pass->follow) count = hint(j, &f, count);
     } while (count == 0 && j->at < j->n_open);
     lattice_spend(&l->spent, l->known, LATTICE_NEARBY);
-    size_t n = lattice_near_fill(l, cells, j->next, count, &l->next);
+    atn_status status = lattice_engine_stage(l, stage);
+    size_t n = status == ATN_OK ? lattice_near_fill(l, cells, j->next, count, stage[0] ? stage : NULL, &l->next) : 0;
     lattice_spend_back(&l->spent, l->known, before);
     if (n < count) j->at = j->place[n];
+    return status;
 }
 
 /* ---- a pass ---- */
@@ -162,7 +165,6 @@ static atn_status judge(job *j) {
 
 static atn_status run(job *j, const pass *p) {
     atn_lattice *l = j->l;
-    atn_status status = ATN_OK;
     j->pass = p;
     j->around->followed = p->follow;
     j->around->doubt = p->some ? DOUBT : 0;
@@ -170,7 +172,8 @@ static atn_status run(job *j, const pass *p) {
     j->at = 0;
     keep_open(j, false);
     if (p->follow) lattice_around_mark(l, j->around);
-    for (find(j); status == ATN_OK && l->near.atoms + l->next.atoms > 0;) {
+    atn_status status = find(j);
+    while (status == ATN_OK && l->near.atoms + l->next.atoms > 0) {
         status = atn_tell_progress(l->ctx, l->known ? "matching" : "calibrating",
                                    (p - PASSES) * (int64_t)j->n_open + (int64_t)j->at, (LAST + 1) * (int64_t)j->n_open);
         if (status == ATN_OK && l->near.atoms) status = p->follow ? lattice_follow_finish(l) : lattice_engine_finish(l);
@@ -181,7 +184,7 @@ static atn_status run(job *j, const pass *p) {
         size_t *list = j->which;
         l->near = l->next, l->next = near;
         j->which = j->next, j->next = list;
-        if (status == ATN_OK) find(j);
+        if (status == ATN_OK) status = find(j);
     }
     l->next.atoms = 0;
     lattice_around_settle(j->around);

@@ -569,6 +569,7 @@ void lattice_near_end(lattice_near *near) {
 void lattice_near_add(lattice_near *near, int32_t inner, int32_t end) {
     near->inner[near->atoms] = inner;
     near->null[near->atoms] = NAN;
+    near->staged = false;
     near->start[++near->atoms] = end;
     lattice_near_end(near);
 }

@@ -15,9 +15,10 @@ double lattice_given_noise(const atn_lattice *l);                 /* of pairs, t
 void lattice_take_noise(atn_lattice *l, double noise);            /* where none was given */
 void lattice_take_density(atn_lattice *l, double neighbours);     /* mean number inside the cut-off */
 void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom); /* to the batch, which is not full */
-/* Those of `count` atoms, on all cores, as many as there is room for, which it returns. */
+/* Those of `count` atoms, on all cores, as many as there is room for, which it returns. stage: where else they are
+ * written (lattice_engine_stage); NULL: nowhere. */
 size_t lattice_near_fill(const atn_lattice *l, const lattice_cells *cells, const size_t *which, size_t count,
-                         lattice_near *near);
+                         float *const stage[3], lattice_near *near);
 bool lattice_batch_is_full(const atn_lattice *l);
 
 /* ---- judging ---- */
