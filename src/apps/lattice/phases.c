@@ -200,60 +200,33 @@ static void atom_part(void *user, int64_t from, int64_t to) {
     }
 }
 
-/* A round of EM of all trials, stretches of atoms side by side: as many whatever the number of cores, so that sums are
- * the same. */
+/* Sums of a round of EM are those of stretches of atoms. */
 enum { STRETCHES = 8 };
-typedef struct weighing {
-    const trials *all;
-    bool told;
-    double likelihood[TRIALS * STRETCHES], next[TRIALS * STRETCHES][EDGES * ATN_LATTICE_MOST_MODELS];
-} weighing;
-
-static void weigh_part(void *user, int64_t first, int64_t last) {
-    weighing *w = user;
-    size_t atoms = w->all->x->pairs->atoms;
-    for (int64_t k = first; k < last; ++k) {
-        size_t from = lattice_stretch_begin(atoms, STRETCHES, k % STRETCHES);
-        size_t to = lattice_stretch_begin(atoms, STRETCHES, k % STRETCHES + 1);
-        w->likelihood[k] = weigh_some(w->all->x, &w->all->of[k / STRETCHES], w->told, from, to, w->next[k]);
-    }
-}
 
 /* Weights of all parts that make the sample most likely, from even ones; the logarithm of its likelihood. */
-static void weigh_all(trials *all) {
-    int32_t parts = all->x->parts;
-    weighing w = {.all = all};
-    for (int32_t k = 0; k < all->count * parts; ++k) all->of[k / parts].weight[k % parts] = 1.0 / parts;
+static void weigh_all(const mixture *x, trial *t) {
+    size_t atoms = x->pairs->atoms;
+    double next[STRETCHES][EDGES * ATN_LATTICE_MOST_MODELS];
+    for (int32_t k = 0; k < x->parts; ++k) t->weight[k] = 1.0 / x->parts;
     for (int round = 0; round < ROUNDS; ++round) {
-        w.told = round == ROUNDS - 1;
-        atn_parallel(all->count * STRETCHES, 1, weigh_part, &w);
-        for (int32_t k = 0; k < all->count * parts; ++k) {
-            const double(*next)[EDGES * ATN_LATTICE_MOST_MODELS] =
-                (const double(*)[EDGES * ATN_LATTICE_MOST_MODELS]) w.next + k / parts * STRETCHES;
+        t->all = 0;
+        for (int64_t s = 0; s < STRETCHES; ++s)
+            t->all += weigh_some(x, t, round == ROUNDS - 1, lattice_stretch_begin(atoms, STRETCHES, s),
+                                 lattice_stretch_begin(atoms, STRETCHES, s + 1), next[s]);
+        for (int32_t k = 0; k < x->parts; ++k) {
             double sum = 0;
-            for (int s = 0; s < STRETCHES; ++s) sum += next[s][k % parts];
-            all->of[k / parts].weight[k % parts] *= sum;
+            for (int s = 0; s < STRETCHES; ++s) sum += next[s][k];
+            t->weight[k] *= sum;
         }
     }
-    for (int32_t k = 0; k < all->count; ++k) {
-        all->of[k].all = 0;
-        for (int s = 0; s < STRETCHES; ++s) all->of[k].all += w.likelihood[k * STRETCHES + s];
-    }
 }
 
-static void filled_part(void *user, int64_t from, int64_t to) {
-    trials *all = user;
-    for (int64_t k = from; k < to; ++k) all->of[k].efficiency = filled(all->x, &all->of[k]);
-}
-
-/* One trial for each of few cores, which would wait for each other in every round. */
+/* A trial has a core of its own: a round takes less time than cores take to wait for each other. */
 static void mixture_part(void *user, int64_t from, int64_t to) {
     trials *all = user;
     for (int64_t k = from; k < to; ++k) {
-        trials one = {.x = all->x, .count = 1, .of = {all->of[k]}};
-        weigh_all(&one);
-        filled_part(&one, 0, 1);
-        all->of[k] = one.of[0];
+        weigh_all(all->x, &all->of[k]);
+        all->of[k].efficiency = filled(all->x, &all->of[k]);
     }
 }
 
@@ -319,13 +292,11 @@ static void keep(const trials *all, const trial *t, likeliest *best) {
 
 static void try_all(trials *all) {
     int64_t n = all->count, atoms = (int64_t)all->x->pairs->atoms;
-    bool many = atn_parallel_workers() >= ATN_PARALLEL_MANY;
     atn_parallel(n * all->x->parts, 4, table_part, all);
     for (int round = 0; round < 2; ++round) {
         for (int32_t k = 0; k < all->count; ++k) fill_numbers(all->x, &all->of[k]);
         atn_parallel(n * atoms, 16, atom_part, all);
-        if (many) weigh_all(all);
-        atn_parallel_pieces(n, many ? filled_part : mixture_part, all);
+        atn_parallel_pieces(n, mixture_part, all);
     }
     atn_parallel_pieces(n * EDGES, size_part, all);
 }
@@ -370,12 +341,12 @@ static void add(trials *all, double noise, double background, double efficiency)
     t->noise = noise, t->background = background, t->efficiency = efficiency;
 }
 
-/* Noises (fine), or backgrounds, one after the other, each beside what is the likeliest by then. Ranks make those that
- * follow at the same time: they hold as long as none before them was likelier. */
+/* Noises (fine), or backgrounds, one after the other, each beside what is the likeliest by then. Ranks, or many cores,
+ * make those that follow at the same time: they hold as long as none before them was likelier. */
 static atn_status in_turn(atn_lattice *l, trials *all, const double *list, int count, bool fine, likeliest *best) {
     atn_status status = ATN_OK;
     for (int k = 0; k < count && status == ATN_OK;) {
-        int ahead = l->ranks ? l->ranks->count : 1;
+        int ahead = l->ranks ? l->ranks->count : atn_parallel_some(1, TRIALS);
         for (int m = k; m < count && m < k + ahead; ++m)
             add(all, fine ? best->noise * list[m] : best->noise, fine ? best->background : list[m], best->efficiency);
         status = make(l, all);

@@ -84,7 +84,9 @@ static double sum_layer(const lattice_box *box, int32_t z, const float *value) {
 
 static void fill_layers(void *user, int64_t low, int64_t high) {
     const layers *of = user;
-    size_t layer = (size_t)of->box->size[0] * (size_t)of->box->size[1];
+    size_t layer = (size_t)of->box->size[0] * (size_t)of->box->size[1], voxels = (size_t)(high - low) * layer;
+    memset(of->value + (size_t)low * layer, 0, voxels * sizeof *of->value);
+    if (of->mean) memset(of->mean + 3 * (size_t)low * layer, 0, 3 * voxels * sizeof *of->mean);
     for (size_t k = 0; k < of->points->count; ++k)
         add_point(of->points, k, of->box, of->density, (int32_t)low, (int32_t)high, of->value, of->mean);
     for (size_t k = (size_t)low * layer; k < (size_t)high * layer; ++k) {
@@ -150,11 +152,13 @@ atn_status lattice_table_make(const atn_ctx *ctx, atn_ranks *ranks, const lattic
     size_t voxels = lattice_box_voxels(box), layer = voxels / (size_t)box->size[2], first, end;
     double sum[2 * FINEST + 8] = {0};
     layers of = {points, box, density, value, mean, sum, 0};
-    memset(value, 0, voxels * sizeof *value);
-    if (mean) memset(mean, 0, 3 * voxels * sizeof *mean);
     lattice_layers_own(ranks, box, &first, &end);
     of.first = (int64_t)(first / layer);
-    atn_parallel((int64_t)(end / layer) - of.first, 1, fill_own, &of);
+    if (ranks) { /* the layers of others are zeros */
+        memset(value, 0, voxels * sizeof *value);
+        if (mean) memset(mean, 0, 3 * voxels * sizeof *mean);
+    }
+    atn_parallel_pieces((int64_t)(end / layer) - of.first, fill_own, &of); /* some have much more to do than others */
     atn_status status = ranks ? atn_ranks_sum(ranks, ATN_OK, sum, (size_t)box->size[2]) : ATN_OK;
     *expected = status == ATN_OK ? integral(box, sum) : 0;
     return status == ATN_OK ? atn_check_cancel(ctx) : status;
