@@ -148,13 +148,6 @@ void atn_pieces_stop(atn_pieces *p) {
     pthread_mutex_unlock(&p->lock);
 }
 
-int64_t atn_pieces_left(atn_pieces *p) {
-    pthread_mutex_lock(&p->lock);
-    int64_t left = p->left;
-    pthread_mutex_unlock(&p->lock);
-    return left;
-}
-
 /* ---- threads ---- */
 
 typedef struct run {

@@ -26,8 +26,7 @@ void atn_pieces_reserve(atn_pieces *pieces, int32_t worker);
 void atn_pieces_done(atn_pieces *pieces, int32_t worker, double seconds);
 /* The worker has failed for good: its piece goes to the others. False: nobody is left to take what is not done. */
 bool atn_pieces_give_back(atn_pieces *pieces, int32_t worker);
-void atn_pieces_stop(atn_pieces *pieces);    /* nobody gets another piece */
-int64_t atn_pieces_left(atn_pieces *pieces); /* that are not done */
+void atn_pieces_stop(atn_pieces *pieces); /* nobody gets another piece */
 
 /* A worker's part of the work: from ... to - 1. ATN_ERR_LOST and ATN_ERR_UNSUPPORTED: it cannot, others may. */
 typedef atn_status atn_pieces_work(void *user, int32_t worker, int64_t from, int64_t to);

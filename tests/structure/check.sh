@@ -119,7 +119,39 @@ newcomers() {
     return $bad
 }
 
+# No function without a caller: a name of an internal header that src/, python/src and tools/ have no more than twice (declared and
+# defined) is called by nobody, or by tests alone, and then tests/structure/only_tests.txt says why.
+uncalled() {
+    list=tests/structure/only_tests.txt
+    [ -f $list ] || list=/dev/null
+    find src python/src tools -type f \( -name '*.c' -o -name '*.h' -o -name '*.in' -o -path 'tools/*' \) ! -path 'src/*/prelude/*' ! -path 'src/*/probe/*' 2>/dev/null |
+        LC_ALL=C sort | xargs awk -v list="$list" '
+        BEGIN { while ((getline row < list) > 0) if (row !~ /^#/) { split(row, part, " "); excused[part[1]] = 1 } }
+        FNR == 1 { inside = 0 }
+        {
+            line = $0
+            if (inside) { if (!match(line, /\*\//)) next; line = substr(line, RSTART + 2); inside = 0 }
+            gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, "", line)
+            if (match(line, /\/\*/)) { line = substr(line, 1, RSTART - 1); inside = 1 }
+            n = split(line, word, /[^A-Za-z0-9_]+/)
+            for (k = 1; k <= n; ++k) ++count[word[k]]
+            if (FILENAME ~ /^src\/.*\.h$/ && match(line, /(^|[ *])[a-z][a-z0-9_]*\(/) && line !~ /^ *#|typedef|^ *(if|for|while|return)|static inline|[{}]|__attribute__/) {
+                name = substr(line, RSTART, RLENGTH - 1)
+                gsub(/[ *]/, "", name)
+                if (!(name in where)) where[name] = FILENAME
+            }
+        }
+        END {
+            for (name in where)
+                if (count[name] <= 2 && !(name in excused)) { print where[name] ": nothing calls " name; found = 1 }
+            for (name in excused)
+                if (!(name in where) || count[name] > 2) { print list ": " name " is called, or gone: its row goes"; found = 1 }
+            exit found
+        }'
+}
+
 code=0
+uncalled || code=1
 includes || code=1
 types || code=1
 lengths || code=1

@@ -93,6 +93,15 @@ printf '| `frogs` | 0, 1 |\n' >>docs/lowering.md
 for k in 1 2 3; do printf '    {"frogs", %s},\n    {"toads", %s},\n' $k $k; done >src/base/list.c
 refuses 'src/base/list.c: a second table of knobs'
 good_tree
+printf '/* Hop(far) is\n * told by frog_hop(). */\nint frog_hop(int far); /* and frog_hop */\n' >src/device/d.h
+printf 'int frog_hop(int far) { return far; }\n' >>src/device/d.c
+refuses 'src/device/d.h: nothing calls frog_hop'
+mkdir -p tests/structure
+printf 'frog_hop    frogs are tested\n' >tests/structure/only_tests.txt
+sh "$check" "$work/tree" || { echo "FAILED: a function for tests is refused"; exit 1; }
+printf 'int toad(void) { return frog_hop(1); }\n' >>src/device/d.c
+refuses 'tests/structure/only_tests.txt: frog_hop is called, or gone'
+good_tree
 mkdir kernels && touch kernels/toad.atn kernels/frog.atn
 for k in 1 2 3; do printf '    {"frog", %s},\n    {"toad", %s},\n' $k $k; done >src/base/list.c
 refuses 'src/base/list.c: a table of shipped kernels'
