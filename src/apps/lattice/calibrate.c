@@ -93,6 +93,7 @@ typedef struct frames {
     const atn_lattice *l;
     const atn_sample_atoms_settings *about;
     size_t size;
+    bool shared; /* ranks make some each */
     made *out;
 } frames;
 
@@ -100,12 +101,13 @@ static atn_status make_part(void *user, int64_t from, int64_t to) {
     const frames *f = user;
     atn_status status = ATN_OK;
     for (int64_t k = from; k < to && status == ATN_OK; ++k)
-        status = make_one(f->l, f->about, f->size, f->out->count + (size_t)k * f->size, f->out);
+        if (!f->shared || lattice_shared_is_mine(f->l, (int32_t)k))
+            status = make_one(f->l, f->about, f->size, f->out->count + (size_t)k * f->size, f->out);
     return status;
 }
 
 static atn_status make(atn_lattice *l, const atn_sample_atoms_settings *about, size_t size, int64_t count, made *out) {
-    frames f = {.l = l, .about = about, .size = size, .out = out};
+    frames f = {.l = l, .about = about, .size = size, .shared = count > 1, .out = out};
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_MADE);
     atn_status status = atn_attempt(l->ctx, count, 0, make_part, &f);
     out->count += (size_t)count * size;
@@ -371,8 +373,11 @@ static atn_status check_frames(atn_lattice *l, atn_sample_atoms_settings *about,
         if (status == ATN_OK && lattice_shared_is_mine(l, f))
             status = lattice_match_atoms(l, &atoms, 1, m->atom + first);
     }
-    for (int f = 0; f < FRAMES && status == ATN_OK; ++f)
-        status = lattice_shared_take(l, f, m->atom + (size_t)f * CHECKED, CHECKED * sizeof *m->atom);
+    for (int f = 0; f < FRAMES && status == ATN_OK; ++f) {
+        size_t first = (size_t)f * CHECKED;
+        status = lattice_shared_take(l, f, m->atom + first, CHECKED * sizeof *m->atom);
+        if (status == ATN_OK) status = lattice_shared_take(l, f, m->label + first, CHECKED * sizeof *m->label);
+    }
     return status;
 }
 

@@ -3,6 +3,7 @@
  * (r_s s sqrt(2 pi)) (exp(-(r - r_s)^2 / 2 s^2) - exp(-(r + r_s)^2 / 2 s^2)), which is made as likely as can be over
  * all three and the models. p follows from density and volume. The rest comes from a sample that is matched (shares.c).
  */
+#include "apps/lattice/narrow.h"
 #include "apps/lattice/order.h"
 #include "apps/lattice/parts.h"
 #include "apps/lattice/shared.h"
@@ -160,13 +161,14 @@ static double first_peak(const distances *d) {
     return at;
 }
 
-/* Edges and noises of a model that are tried on all cores; the first of the likeliest is taken. */
+/* Edges and noises of a model that are tried on all cores of all ranks; the first of the likeliest is taken. */
 enum { TRIED = 512 };
 typedef struct tries {
     const distances *d;
     double density;
     lattice_shells shells;
     size_t count;
+    int64_t first; /* of this rank's */
     guess of[TRIED];
 } tries;
 
@@ -176,22 +178,28 @@ static void add_try(tries *t, double edge, double noise) {
 
 static void try_part(void *user, int64_t from, int64_t to) {
     tries *t = user;
-    for (int64_t k = from; k < to; ++k) {
+    for (int64_t k = t->first + from; k < t->first + to; ++k) {
         guess best = {.likelihood = -INFINITY};
         try_one(t->d, &t->shells, t->density, t->of[k].edge, t->of[k].noise, &best);
         t->of[k] = best;
     }
 }
 
-static void try_all(tries *t, guess *best) {
-    atn_parallel_pieces((int64_t)t->count, try_part, t);
+static atn_status try_all(atn_lattice *l, tries *t, guess *best) {
+    size_t from, to;
+    lattice_shared_cut(l, t->count, &from, &to);
+    t->first = (int64_t)from;
+    atn_parallel_pieces((int64_t)(to - from), try_part, t);
+    atn_status status = lattice_shared_join(l, ATN_OK, t->of, t->count, sizeof *t->of);
+    if (status != ATN_OK) return status;
     for (size_t k = 0; k < t->count; ++k)
         if (t->of[k].likelihood > best->likelihood) *best = t->of[k];
     t->count = 0;
+    return ATN_OK;
 }
 
 /* Over edges around what the first peak says, noises, background: coarse, then fine. */
-static atn_status search(const atn_lattice *l, const distances *d, guesses *out) {
+static atn_status search(atn_lattice *l, const distances *d, guesses *out) {
     double density = d->median / ball(d->reach), first = first_peak(d) / 1.12, most = cbrt(1.02 / density);
     double given = lattice_given_noise(l);
     out->best = (guess){.likelihood = -INFINITY};
@@ -211,14 +219,15 @@ static atn_status search(const atn_lattice *l, const distances *d, guesses *out)
                 if (edge <= most || fixed > 0) add_try(&t, edge, given > 0 ? given : noise * edge);
                 if (fixed > 0) by = 2;
             }
-        try_all(&t, &here);
+        status = try_all(l, &t, &here);
         guess fine = here;
         for (double by = 0.99; by < 1.0101; by += 0.002)
             for (double times = 0.8; times < 1.26; times *= 1.08) {
                 double edge = fixed > 0 ? fixed : here.edge * by;
                 add_try(&t, edge, given > 0 ? given : here.noise * times);
             }
-        try_all(&t, &fine);
+        if (status == ATN_OK) status = try_all(l, &t, &fine);
+        if (status != ATN_OK) return status;
         out->model[m] = fine;
         if (fine.likelihood > out->best.likelihood) out->best = fine;
     }
@@ -281,10 +290,8 @@ typedef struct learning {
     int32_t ways;
     guess guess[5];
     double edge[5][ATN_LATTICE_MOST_MODELS];
-    atn_atoms few; /* near the sample */
-    double *near;  /* their places; owned */
-    size_t *moved; /* owned; where each of the sample is among them */
-    bool two;      /* sizes, which every model may have */
+    lattice_narrowed few; /* near the sample */
+    bool two;             /* sizes, which every model may have */
     guess both;
     double size[2];
 } learning;
@@ -324,101 +331,13 @@ static double farthest(const atn_lattice *l, const distances *d) {
     return fmax(l->settings.cutoff, cbrt(WANTED * ball(d->reach) / d->median / ball(1)));
 }
 
-/* Cubes as wide as a cut-off can be. */
-typedef struct cubes {
-    double low[3], edge;
-    size_t size[3];
-    unsigned char *mark; /* of each: atoms of the sample are there, or next to it */
-} cubes;
-
-/* False: it would be large. */
-static bool divide(const atn_atoms *atoms, cubes *r) {
-    double all = 1;
-    for (int axis = 0; axis < 3; ++axis) {
-        double high;
-        lattice_span(atoms->position[axis], atoms->count, &r->low[axis], &high);
-        double cells = floor((high - r->low[axis]) / r->edge) + 1;
-        all *= cells;
-        r->size[axis] = cells < 1e9 ? (size_t)cells : 0;
-    }
-    return all <= 2 * (double)atoms->count;
-}
-
-static size_t cube_of(const cubes *r, const atn_atoms *atoms, size_t k, size_t at[3]) {
-    for (int axis = 0; axis < 3; ++axis) {
-        at[axis] = (size_t)((atoms->position[axis][k] - r->low[axis]) / r->edge);
-        if (at[axis] >= r->size[axis]) at[axis] = r->size[axis] - 1;
-    }
-    return (at[2] * r->size[1] + at[1]) * r->size[0] + at[0];
-}
-
-static void mark_near(const cubes *r, const learning *x) {
-    for (size_t k = 0; k < x->count; ++k) {
-        size_t at[3];
-        cube_of(r, x->atoms, x->which[k], at);
-        for (size_t z = at[2] - (at[2] > 0); z <= at[2] + 1 && z < r->size[2]; ++z)
-            for (size_t y = at[1] - (at[1] > 0); y <= at[1] + 1 && y < r->size[1]; ++y)
-                for (size_t c = at[0] - (at[0] > 0); c <= at[0] + 1 && c < r->size[0]; ++c)
-                    r->mark[(z * r->size[1] + y) * r->size[0] + c] = 1;
-    }
-}
-
-/* Stretches of the atoms: how many of each are near the sample, then where these go. */
-typedef struct narrowing {
-    const cubes *cubes;
-    learning *x;
-    int64_t stretches;
-    size_t kept[ATN_PARALLEL_MOST];
-    bool put;
-} narrowing;
-
-static void narrow_stretch(void *user, int64_t from, int64_t to) {
-    narrowing *n = user;
-    learning *x = n->x;
-    for (int64_t s = from; s < to; ++s) {
-        size_t begin = lattice_stretch_begin(x->atoms->count, n->stretches, s), at[3];
-        size_t end = lattice_stretch_begin(x->atoms->count, n->stretches, s + 1), kept = n->put ? n->kept[s] : 0,
-               next = 0;
-        while (n->put && next < x->count && x->which[next] < begin) ++next;
-        for (size_t k = begin; k < end; ++k) {
-            if (!n->cubes->mark[cube_of(n->cubes, x->atoms, k, at)]) continue;
-            for (size_t axis = 0; axis < 3 && n->put; ++axis)
-                x->near[axis * x->few.count + kept] = x->atoms->position[axis][k];
-            if (n->put && next < x->count && x->which[next] == k) x->moved[next++] = kept;
-            ++kept;
-        }
-        n->kept[s] = kept;
-    }
-}
-
 /* From here on the atoms near the sample alone: cells are made of them again and again. */
 static atn_status narrow(const atn_ctx *ctx, double reach, learning *x) {
-    cubes r = {.edge = 1.001 * reach / x->angstrom};
-    narrowing n = {.cubes = &r, .x = x, .stretches = lattice_stretches(x->atoms->count, 1)};
-    size_t kept = 0;
-    if (!divide(x->atoms, &r)) return ATN_OK;
-    r.mark = atn_zalloc(ctx, r.size[0] * r.size[1] * r.size[2]);
-    x->moved = atn_alloc(ctx, (x->count + 1) * sizeof *x->moved);
-    if (r.mark && x->moved) {
-        mark_near(&r, x);
-        atn_parallel(n.stretches, 1, narrow_stretch, &n);
-        for (int64_t s = 0; s < n.stretches; ++s) {
-            size_t here = n.kept[s];
-            n.kept[s] = kept;
-            kept += here;
-        }
-        x->near = atn_alloc(ctx, 3 * kept * sizeof *x->near);
-    }
-    if (x->near) {
-        n.put = true;
-        x->few = (atn_atoms){.count = kept, .own = kept};
-        for (size_t axis = 0; axis < 3; ++axis) x->few.position[axis] = x->near + axis * kept;
-        atn_parallel(n.stretches, 1, narrow_stretch, &n);
-        memcpy(x->which, x->moved, x->count * sizeof *x->which);
-        x->atoms = &x->few;
-    }
-    atn_free(ctx, r.mark);
-    return x->near ? ATN_OK : ATN_ERR_MEMORY;
+    atn_status status = lattice_narrow(ctx, x->atoms, reach / x->angstrom, x->which, x->count, &x->few);
+    if (status != ATN_OK || !x->few.which) return status;
+    memcpy(x->which, x->few.which, x->count * sizeof *x->which);
+    x->atoms = &x->few.atoms;
+    return ATN_OK;
 }
 
 /* What was found of pairs is the first rank's. */
@@ -569,8 +488,7 @@ atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angs
     atn_free(l->ctx, x->which);
     atn_free(l->ctx, x->number);
     atn_free(l->ctx, x->bins);
-    atn_free(l->ctx, x->near);
-    atn_free(l->ctx, x->moved);
+    lattice_narrowed_free(l->ctx, &x->few);
     atn_free(l->ctx, x);
     return status;
 }

@@ -23,6 +23,31 @@ atn_status lattice_shared_same(atn_lattice *l, void *data, size_t bytes) {
     return lattice_shared_take(l, 0, data, bytes);
 }
 
+void lattice_shared_cut(const atn_lattice *l, size_t count, size_t *from, size_t *to) {
+    *from = l->ranks ? atn_ranks_cut(l->ranks, count, l->ranks->rank) : 0;
+    *to = l->ranks ? atn_ranks_cut(l->ranks, count, l->ranks->rank + 1) : count;
+}
+
+atn_status lattice_shared_join(atn_lattice *l, atn_status own, void *list, size_t count, size_t bytes) {
+    const atn_ranks *r = l->ranks;
+    if (!r) return own;
+    size_t from, to, most = (count / (size_t)r->count + 1) * bytes;
+    lattice_shared_cut(l, count, &from, &to);
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_RANKS);
+    char *mine = atn_zalloc(l->ctx, most), *all = atn_alloc(l->ctx, most * (size_t)r->count);
+    atn_status status = own == ATN_OK && !(mine && all) ? ATN_ERR_MEMORY : own;
+    if (status == ATN_OK && mine) memcpy(mine, (char *)list + from * bytes, (to - from) * bytes);
+    status = atn_ranks_allgather(l->ranks, status, mine, most, all);
+    for (int32_t rank = 0; rank < r->count && status == ATN_OK && all; ++rank) {
+        size_t first = atn_ranks_cut(r, count, rank), end = atn_ranks_cut(r, count, rank + 1);
+        memcpy((char *)list + first * bytes, all + (size_t)rank * most, (end - first) * bytes);
+    }
+    atn_free(l->ctx, mine);
+    atn_free(l->ctx, all);
+    lattice_spend_back(&l->spent, l->known, before);
+    return status;
+}
+
 /* This rank's atoms of the batch, as if they were all of it. */
 static atn_status run_own(atn_lattice *l, size_t from, size_t to) {
     lattice_near all = l->near, own = all;
@@ -42,25 +67,12 @@ static atn_status run_own(atn_lattice *l, size_t from, size_t to) {
 }
 
 atn_status lattice_engine_run(atn_lattice *l) {
-    const atn_ranks *r = l->ranks;
-    size_t n = l->near.atoms, each = (size_t)l->info.models * sizeof *l->found, most = 0;
-    if (!r || n < LEAST * (size_t)r->count) {
+    size_t n = l->near.atoms, from, to;
+    if (!l->ranks || n < LEAST * (size_t)l->ranks->count) {
         atn_status alone = lattice_engine_start(l, &l->near);
         return alone == ATN_OK ? lattice_engine_finish(l) : alone;
     }
-    size_t from = atn_ranks_cut(r, n, r->rank), to = atn_ranks_cut(r, n, r->rank + 1);
-    most = n / (size_t)r->count + 1;
-    char *mine = atn_zalloc(l->ctx, most * each), *all = atn_alloc(l->ctx, most * each * (size_t)r->count);
-    atn_status status = mine && all ? run_own(l, from, to) : ATN_ERR_MEMORY;
-    if (status == ATN_OK) memcpy(mine, l->found + from * (size_t)l->info.models, (to - from) * each);
-    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_RANKS);
-    status = atn_ranks_allgather(l->ranks, status, mine, most * each, all);
-    lattice_spend_back(&l->spent, l->known, before);
-    for (int32_t rank = 0; rank < r->count && status == ATN_OK && all; ++rank) {
-        size_t first = atn_ranks_cut(r, n, rank), end = atn_ranks_cut(r, n, rank + 1);
-        memcpy(l->found + first * (size_t)l->info.models, all + (size_t)rank * most * each, (end - first) * each);
-    }
-    atn_free(l->ctx, mine);
-    atn_free(l->ctx, all);
-    return status;
+    lattice_shared_cut(l, n, &from, &to);
+    atn_status status = run_own(l, from, to);
+    return lattice_shared_join(l, status, l->found, n, (size_t)l->info.models * sizeof *l->found);
 }

@@ -15,6 +15,10 @@ bool lattice_shared_is_mine(const atn_lattice *l, int32_t part); /* part n is do
 /* `data` of a part from the rank that did it. */
 atn_status lattice_shared_take(atn_lattice *l, int32_t part, void *data, size_t bytes);
 atn_status lattice_shared_same(atn_lattice *l, void *data, size_t bytes); /* the first rank's */
+/* Of `count` things of `bytes` each: those that are this rank's, from *from to *to - 1; and, when all have done theirs,
+ * those of all. */
+void lattice_shared_cut(const atn_lattice *l, size_t count, size_t *from, size_t *to);
+atn_status lattice_shared_join(atn_lattice *l, atn_status own, void *list, size_t count, size_t bytes);
 /* lattice_engine_run (lattice.h) is here, too. */
 
 #endif
