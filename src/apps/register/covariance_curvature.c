@@ -79,6 +79,53 @@ static atn_status copy_shapes(reg_engine *e, atn_array *shape, size_t every, con
     return status;
 }
 
+static size_t round_up(size_t count, size_t by) { return (count + by - 1) / by; }
+
+/* Copies and shapes of one block in `every` where the points are, for sums over all pairs: no list asks where its
+ * blocks are. */
+static atn_status copy_there(const reg_polish_state *s, const geom_pose *pose, double step, size_t every, reg_side *out,
+                             atn_array **shape) {
+    const reg_side *from = s->source;
+    reg_engine *e = &s->p->engine;
+    geom_pose by[COPIES];
+    double number[COPIES][12];
+    atn_array *poses = NULL, *rows = NULL;
+    out->count = out->padded;
+    atn_status status = reg_side_create(out);
+    find_ways(pose, step, by);
+    for (int c = 0; c < COPIES; ++c) {
+        memcpy(number[c], by[c].a, sizeof by[c].a);
+        memcpy(number[c] + 9, by[c].b, sizeof by[c].b);
+    }
+    if (status == ATN_OK) status = atn_array_create_vector(e->device, e->type, COPIES * 12, &poses);
+    if (status == ATN_OK) status = reg_array_put(poses, COPIES * 12, number[0]);
+    if (status == ATN_OK) status = atn_array_view_matrix(poses, COPIES, 12, &rows);
+    if (status == ATN_OK) status = atn_array_create_matrix(e->device, e->type, 6, (int64_t)out->padded, 0, shape);
+    reg_given given[] = {{"every", (double)every}, {"block", (double)from->block}};
+    reg_binding bound[] = {
+        {"px", from->point[0]},        {"py", from->point[1]}, {"pz", from->point[2]}, {"w", from->w},
+        {"shape", s->surface->source}, {"pose", rows},         {"qx", out->point[0]},  {"qy", out->point[1]},
+        {"qz", out->point[2]},         {"v", out->w},          {"taken", *shape}};
+    if (status == ATN_OK)
+        status = reg_engine_run_given(e, REG_COPIES, NULL, given, sizeof given / sizeof *given, bound,
+                                      sizeof bound / sizeof *bound);
+    atn_array_free(rows);
+    atn_array_free(poses);
+    return status;
+}
+
+/* The same by the host, with all that lists need. */
+static atn_status copy_here(const reg_polish_state *s, const geom_pose *pose, double step, size_t every, reg_side *out,
+                            atn_array **shape) {
+    reg_engine *e = &s->p->engine;
+    reg_side some = {0};
+    atn_status status = reg_side_sample(e, s->source, every, &some);
+    if (status == ATN_OK) status = copy_all(e, &some, pose, step, out);
+    if (status == ATN_OK) status = copy_shapes(e, s->surface->source, every, out, shape);
+    reg_side_free(&some);
+    return status;
+}
+
 /* The gradients of all copies, and what pairs weigh in them. */
 static atn_status gradients(reg_polish_state *s, const geom_pose *pose, double g[COPIES][6], double weight[COPIES]) {
     const atn_ctx *ctx = s->p->engine.ctx;
@@ -109,12 +156,17 @@ atn_status reg_curvature(const reg_polish_state *s, const geom_pose *pose, doubl
     reg_engine *e = &s->p->engine;
     size_t every = s->source->count > THIN ? s->source->padded / THIN + 1 : 1;
     double step = sqrt(s->scale2), g[COPIES][6] = {{0}}, weight[COPIES] = {0};
-    reg_side some = {0}, copies = {0};
+    size_t blocks = COPIES * round_up(s->source->blocks, every), block = s->source->block;
+    reg_side copies = {.device = s->source->device,
+                       .type = s->source->type,
+                       .block = block,
+                       .blocks = blocks,
+                       .padded = blocks * block};
     reg_polish_state sums = {0};
     reg_surface surface = {.level = s->surface->level, .spacing = s->surface->spacing, .target = s->surface->target};
-    atn_status status = reg_side_sample(e, s->source, every, &some);
-    if (status == ATN_OK) status = copy_all(e, &some, pose, step, &copies);
-    if (status == ATN_OK) status = copy_shapes(e, s->surface->source, every, &copies, &surface.source);
+    bool there = reg_all_sooner(e, &copies, s->target);
+    atn_status status = there ? copy_there(s, pose, step, every, &copies, &surface.source)
+                              : copy_here(s, pose, step, every, &copies, &surface.source);
     if (status == ATN_OK) status = reg_polish_open(s->p, &surface, &copies, s->target, &sums);
     sums.scale2 = s->scale2;
     sums.slack = -1; /* one step is all */
@@ -124,6 +176,5 @@ atn_status reg_curvature(const reg_polish_state *s, const geom_pose *pose, doubl
     atn_array_free(surface.source);
     reg_engine_forget(e, &copies);
     reg_side_free(&copies);
-    reg_side_free(&some);
     return status == ATN_OK ? reg_share_same(e, h, 36 * sizeof *h) : status;
 }

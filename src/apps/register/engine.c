@@ -38,6 +38,7 @@ static const struct {
     [REG_SAMPLE] = {"polish_sample", true, false, 0, true, AHEAD},
     [REG_SUMS] = {"polish_sums", true, false, 0, false, AHEAD},
     [REG_TERMS] = {"polish_terms", true, false, 0, true, AHEAD},
+    [REG_COPIES] = {"polish_copies", true, false, REG_COVARIANCE, true, LATER},
     [REG_MSTEP] = {.name = "mstep"},
     [REG_SPREAD] = {.name = "spread"},
     [REG_CURVE_LOAD] = {"curve_load", true, false, REG_READ, false, AHEAD_THERE},

@@ -24,6 +24,7 @@ typedef enum reg_kernel {
     REG_SAMPLE,
     REG_SUMS,
     REG_TERMS,
+    REG_COPIES,
     REG_MSTEP,
     REG_SPREAD,
     REG_CURVE_LOAD,

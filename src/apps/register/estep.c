@@ -25,7 +25,7 @@ static atn_status dense(reg_engine *e, reg_side *rows, reg_side *columns) {
 }
 
 bool reg_all_sooner(const reg_engine *e, const reg_side *rows, const reg_side *columns) {
-    static const double LISTS = 1e-4, RATE = 5e8; /* seconds that lists take; pairs a second of a lane, about */
+    static const double LISTS = 2e-4, RATE = 5e8; /* seconds that lists take; pairs a second of a lane, about */
     const atn_device_info *info = atn_device_get_info(e->device);
     double rate = RATE * (double)info->cores * (double)info->simd;
     bool gated = rows->species && columns->species;

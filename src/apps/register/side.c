@@ -313,8 +313,11 @@ atn_status reg_side_create(reg_side *s) {
     if (status == ATN_OK) status = vector(s, &s->w);
     if (status == ATN_OK) status = vector(s, &s->shift);
     if (status == ATN_OK) status = atn_array_create_vector(s->device, ATN_INT32, (int64_t)s->padded, &s->partner);
-    for (int k = 0; k < 4 && status == ATN_OK; ++k)
-        status = atn_array_create_vector(s->device, s->type, (int64_t)s->padded, &s->sum[k]);
+    if (status == ATN_OK) status = reg_array_open(s->partner);
+    for (int k = 0; k < 4 && status == ATN_OK; ++k) {
+        status = vector(s, &s->sum[k]);
+        if (status == ATN_OK) status = reg_array_open(s->sum[k]);
+    }
     for (int k = 0; k < 4 && status == ATN_OK; ++k) status = rows_of(s, s->sum[k], &s->sum_rows[k]);
     for (int k = 0; k < 3 && status == ATN_OK; ++k) status = rows_of(s, s->moved[k], &s->moved_rows[k]);
     if (status == ATN_OK) status = rows_of(s, s->log_weight, &s->log_weight_rows);
