@@ -150,7 +150,23 @@ uncalled() {
         }'
 }
 
+# Public settings, results and infos begin with their size, so that fields can be added; what the library hands out by pointer alone
+# (atn_device_info) need not. Settings are called settings.
+sized() {
+    ls include/attune/*.h >/dev/null 2>&1 || return 0
+    awk '
+        open && /size_t size;/ { open = 0 }
+        open && /;/ { print FILENAME ":" FNR ": " name " does not begin with size_t size"; found = 1; open = 0 }
+        match($0, /struct atn_[a-z_0-9]+_(settings|result|info|counts) \{/) {
+            name = substr($0, RSTART + 7, RLENGTH - 9)
+            open = name != "atn_device_info"
+        }
+        /struct atn_[a-z_0-9]*options/ { print FILENAME ":" FNR ": options are called settings"; found = 1 }
+        END { exit found }' include/attune/*.h
+}
+
 code=0
+sized || code=1
 uncalled || code=1
 includes || code=1
 types || code=1

@@ -102,6 +102,12 @@ sh "$check" "$work/tree" || { echo "FAILED: a function for tests is refused"; ex
 printf 'int toad(void) { return frog_hop(1); }\n' >>src/device/d.c
 refuses 'tests/structure/only_tests.txt: frog_hop is called, or gone'
 good_tree
+printf 'typedef struct atn_frog_settings {\n    int legs;\n} atn_frog_settings;\n' >>include/attune/a.h
+refuses 'include/attune/a.h:4: atn_frog_settings does not begin with size_t size'
+good_tree
+printf 'typedef struct atn_frog_options {\n    size_t size;\n} atn_frog_options;\n' >>include/attune/a.h
+refuses 'options are called settings'
+good_tree
 mkdir kernels && touch kernels/toad.atn kernels/frog.atn
 for k in 1 2 3; do printf '    {"frog", %s},\n    {"toad", %s},\n' $k $k; done >src/base/list.c
 refuses 'src/base/list.c: a table of shipped kernels'
