@@ -98,6 +98,18 @@ static bool find_inits(atn_sketch *sketch, const atn_item *item, atn_block *bloc
     return true;
 }
 
+/* The text of an ICF, which assigns accumulators of these types. */
+static atn_flat flat_of(atn_sketch *sketch, const atn_item *item, const atn_type *types) {
+    return (atn_flat){.sketch = sketch,
+                      .text = item->text,
+                      .what = item->name,
+                      .at = item->at,
+                      .literal = types[0],
+                      .target = "acc",
+                      .names = item->out_names,
+                      .n_targets = item->n_out};
+}
+
 static bool find_combine(atn_sketch *sketch, const atn_item *item, atn_block *block, const atn_type *types,
                          const atn_value *updates, uint32_t dims) {
     bool is_expression = false;
@@ -110,16 +122,10 @@ static bool find_combine(atn_sketch *sketch, const atn_item *item, atn_block *bl
         left[k] = atn_value_leaf(sketch, ATN_OP_LEFT, types[k], number, k, dims, (atn_trait){0});
         right[k] = atn_value_leaf(sketch, ATN_OP_RIGHT, types[k], number, k, dims, (atn_trait){0});
     }
-    atn_flat flat = {.sketch = sketch,
-                     .text = item->combine ? item->combine : item->text,
-                     .what = item->name,
-                     .at = item->at,
-                     .literal = types[0],
-                     .target = "acc",
-                     .names = item->out_names,
-                     .n_targets = item->n_out,
-                     .left = left,
-                     .right = right};
+    atn_flat flat = flat_of(sketch, item, types);
+    if (item->combine) flat.text = item->combine;
+    flat.left = left;
+    flat.right = right;
     if (!body || !atn_flat_begin(&flat)) return false;
     for (int32_t k = 0; k < item->n_out; ++k) flat.slots[k].type = types[k];
     if (!atn_flat_run(&flat, body, is_expression)) return false;
@@ -152,17 +158,10 @@ bool atn_icf_build(atn_sketch *sketch, atn_item *item, atn_block *block, const a
     int32_t number = (int32_t)(block - sketch->blocks);
     for (int32_t k = 0; k < item->n_out; ++k)
         accs[k] = atn_value_leaf(sketch, ATN_OP_ACC, types[k], number, k, dims | own, (atn_trait){.accs = 1u << k});
-    atn_flat flat = {.sketch = sketch,
-                     .text = item->text,
-                     .what = item->name,
-                     .at = item->at,
-                     .literal = types[0],
-                     .target = "acc",
-                     .names = item->out_names,
-                     .n_targets = item->n_out,
-                     .in = inputs,
-                     .n_in = item->n_in,
-                     .accs = accs};
+    atn_flat flat = flat_of(sketch, item, types);
+    flat.in = inputs;
+    flat.n_in = item->n_in;
+    flat.accs = accs;
     if (!atn_flat_begin(&flat)) return false;
     for (int32_t k = 0; k < item->n_out; ++k)
         flat.slots[k] = (atn_flat_slot){.name = "", .type = types[k], .value = accs[k]};
