@@ -244,12 +244,12 @@ atn_status atn_cli_open_devices(atn_cli_call *call, atn_device *out[ATN_MOST_DEV
     int32_t index[ATN_MOST_DEVICES], wanted = 0;
     *count = 0;
     const char *name = atn_cli_value(call, "device");
-    if (name && strcmp(name, "host") == 0) { /* looking for GPUs takes some tenths of a second */
-        atn_status alone = atn_device_open_host(call->ctx, out);
-        *count = alone == ATN_OK;
-        return alone;
+    const atn_backend *only = name ? atn_backend_find(name) : NULL; /* a backend is named, not a device */
+    atn_status status = atn_devices_find_of(call->ctx, only, &devices);
+    if (!status && only && atn_devices_count(devices) == 0) { /* what there is instead is said */
+        atn_devices_free(devices);
+        status = atn_devices_find(call->ctx, &devices);
     }
-    atn_status status = atn_devices_find(call->ctx, &devices);
     if (!status) status = atn_devices_pick_several(devices, name, index, &wanted);
     for (; *count < wanted && !status; *count += !status)
         status = atn_device_open(devices, index[*count], &out[*count]);

@@ -141,6 +141,8 @@ const atn_backend *atn_backend_find(const char *name);          /* NULL when the
 atn_status atn_devices_create(atn_ctx *ctx, atn_devices **out); /* an empty list */
 atn_ctx *atn_devices_ctx(const atn_devices *devices);
 atn_status atn_device_open_info(atn_ctx *ctx, const atn_device_info *info, atn_device **out);
+/* As atn_devices_find, of one backend (NULL: of all): looking for those of the others may take tenths of a second. */
+atn_status atn_devices_find_of(atn_ctx *ctx, const atn_backend *backend, atn_devices **out);
 /* The host, without looking for other devices. */
 atn_status atn_device_open_host(atn_ctx *ctx, atn_device **out);
 

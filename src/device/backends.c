@@ -13,8 +13,9 @@ const atn_backend *atn_backend_find(const char *name) {
     return NULL;
 }
 
-static atn_status list_all(atn_ctx *ctx, atn_devices *devices) {
+static atn_status list_all(atn_ctx *ctx, const atn_backend *only, atn_devices *devices) {
     for (size_t k = 0; k < N_BACKENDS; ++k) {
+        if (only && only != BACKENDS[k]) continue;
         atn_status status = BACKENDS[k]->list(ctx, devices);
         if (status != ATN_OK) return status;
     }
@@ -45,13 +46,13 @@ atn_status atn_device_open_info(atn_ctx *ctx, const atn_device_info *info, atn_d
  * them (PoCL 3) stand two threads doing so. */
 static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
 
-atn_status atn_devices_find(atn_ctx *ctx, atn_devices **out) {
+atn_status atn_devices_find_of(atn_ctx *ctx, const atn_backend *backend, atn_devices **out) {
     *out = NULL;
     atn_devices *devices;
     atn_status status = atn_devices_create(ctx, &devices);
     if (status != ATN_OK) return status;
     pthread_mutex_lock(&listing);
-    status = list_all(ctx, devices);
+    status = list_all(ctx, backend, devices);
     pthread_mutex_unlock(&listing);
     if (status != ATN_OK) {
         atn_devices_free(devices);
@@ -60,6 +61,8 @@ atn_status atn_devices_find(atn_ctx *ctx, atn_devices **out) {
     *out = devices;
     return ATN_OK;
 }
+
+atn_status atn_devices_find(atn_ctx *ctx, atn_devices **out) { return atn_devices_find_of(ctx, NULL, out); }
 
 atn_status atn_device_open(const atn_devices *devices, int32_t index, atn_device **out) {
     *out = NULL;
@@ -73,10 +76,9 @@ atn_status atn_device_open(const atn_devices *devices, int32_t index, atn_device
 atn_status atn_device_open_host(atn_ctx *ctx, atn_device **out) {
     atn_devices *host;
     *out = NULL;
-    atn_status status = atn_devices_create(ctx, &host);
+    atn_status status = atn_devices_find_of(ctx, &ATN_BACKEND_HOST, &host);
     if (status != ATN_OK) return status;
-    status = ATN_BACKEND_HOST.list(ctx, host);
-    if (status == ATN_OK) status = atn_device_open(host, 0, out);
+    status = atn_device_open(host, 0, out);
     atn_devices_free(host);
     return status;
 }

@@ -175,6 +175,12 @@ typedef struct lattice_cells {
     float *axis[3]; /* positions of sites from low, cell after cell */
 } lattice_cells;
 
+/* A cell as a number, in the order that cells are in: along x first. */
+enum { LATTICE_CELL_BITS = 21 }; /* along each axis */
+static inline uint64_t lattice_cell_key(const int64_t at[3]) {
+    return ((uint64_t)at[2] << LATTICE_CELL_BITS | (uint64_t)at[1]) << LATTICE_CELL_BITS | (uint64_t)at[0];
+}
+
 /* Stretches that cores take of a list: one for each, of `least` and of some thousand at least, one in any case; and
  * where the one of number k begins. */
 int64_t lattice_stretches(size_t count, size_t least);
