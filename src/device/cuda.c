@@ -51,6 +51,7 @@ static atn_status start_device(atn_cuda_device *device) {
         return atn_fail(ctx, ATN_ERR_UNSUPPORTED,
                         "%s (cuda): NVRTC %d.%d cannot build for sm_%d%d; look for devices again", info->name,
                         device->nvrtc.major, device->nvrtc.minor, major, minor);
+    device->overlaps = api->launch_ex && major >= 9;
     return atn_cuda_check(device, api->context_retain(&device->context, device->device), "making its context");
 }
 

@@ -29,6 +29,7 @@ typedef struct atn_cuda_device {
     atn_cu_context *context;           /* its primary context, retained */
     int max_grid[3];                   /* groups per dimension of a launch */
     char target[ATN_NVRTC_ARCH_BYTES]; /* what is built for: "sm_90a" */
+    bool overlaps;                     /* a launch may begin while the one before it ends */
     atn_cuda_loop loop;
     atn_cuda_pool pool;
 } atn_cuda_device;
@@ -43,6 +44,7 @@ typedef struct atn_cuda_buffer {
 typedef struct atn_cuda_queue {
     atn_queue base;
     atn_cu_stream *stream;
+    bool captures; /* launches go to a graph */
 } atn_cuda_queue;
 
 typedef struct atn_cuda_event {
@@ -73,6 +75,7 @@ typedef struct atn_cuda_module {
     atn_cu_module *handle;
     atn_cuda_function *functions; /* those asked for so far; owned */
     atn_text heads;               /* how the source declares its kernels */
+    bool waits;                   /* they wait for earlier launches themselves, and may begin before these end */
     char name[];                  /* of the build, for messages */
 } atn_cuda_module;
 

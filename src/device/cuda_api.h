@@ -18,6 +18,25 @@ typedef struct atn_cu_exec atn_cu_exec;         /* the same, ready to be launche
 typedef struct atn_cu_node atn_cu_node;         /* one piece of a graph */
 typedef unsigned long long atn_cu_condition;    /* a number that a loop of a graph looks at */
 
+/* CUlaunchAttribute and CUlaunchConfig. */
+typedef struct atn_cu_launch_attribute {
+    int id; /* ATN_CU_ATTRIBUTE_OVERLAP */
+    int reserved0;
+    union {
+        int overlap; /* the launch may begin as soon as all groups of the one before it have ended */
+        char reserved1[64];
+    };
+} atn_cu_launch_attribute;
+_Static_assert(sizeof(atn_cu_launch_attribute) == 72, "as the driver has it");
+
+typedef struct atn_cu_launch_config {
+    unsigned grid[3], block[3], dynamic_bytes;
+    atn_cu_stream *stream;
+    const atn_cu_launch_attribute *attributes;
+    unsigned count;
+} atn_cu_launch_config;
+_Static_assert(sizeof(atn_cu_launch_config) == 56, "as the driver has it");
+
 /* CUgraphNodeParams of a conditional node: 256 bytes, unused ones zero. */
 typedef struct atn_cu_node_params {
     int type; /* ATN_CU_NODE_CONDITIONAL */
@@ -66,6 +85,8 @@ enum {
     ATN_CU_FUNC_SHARED_CARVEOUT = 9,
     ATN_CU_CARVEOUT_MOST = 100 /* per cent */
 };
+
+enum { ATN_CU_ATTRIBUTE_OVERLAP = 6 }; /* CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION */
 
 /* What cuPointerGetAttributes is asked, and answers. */
 enum { ATN_CU_POINTER_MEMORY_TYPE = 2, ATN_CU_MEMORY_HOST = 1 };
@@ -122,9 +143,11 @@ enum {
        void **extra))
 
 /* The same for what may be missing: NULL then. Sizes of a kernel's parameters came with CUDA 12.4, graphs as they are
- * used here with 11.4, loops in them with 12.3. */
+ * used here with 11.4, loops in them with 12.3, launches with attributes with 11.8. */
 #define ATN_CUDA_OPTIONAL_FUNCTIONS(X) \
     X(pointer_attributes, cuPointerGetAttributes, (unsigned count, int *attributes, void **values, atn_cu_address at)) \
+    X(launch_ex, cuLaunchKernelEx, \
+      (const atn_cu_launch_config *config, atn_cu_function *function, void **params, void **extra)) \
     X(function_param, cuFuncGetParamInfo, (atn_cu_function *function, size_t index, size_t *offset, size_t *bytes)) \
     X(capture_begin, cuStreamBeginCapture_v2, (atn_cu_stream *stream, int mode)) \
     X(capture_end, cuStreamEndCapture, (atn_cu_stream *stream, atn_cu_graph **graph)) \

@@ -19,6 +19,7 @@ atn_status atn_cuda_graph_begin(atn_queue *queue) {
     atn_status status = atn_cuda_enter(device);
     if (status != ATN_OK) return status;
     int result = device->api.capture_begin(stream_of(queue), ATN_CU_CAPTURE_THREAD_LOCAL);
+    ((atn_cuda_queue *)queue)->captures = result == ATN_CU_SUCCESS;
     return atn_cuda_check(device, result, "beginning a graph");
 }
 
@@ -27,6 +28,7 @@ atn_status atn_cuda_graph_end(atn_queue *queue, atn_tape **out) {
     atn_cuda_device *device = device_of(queue);
     const atn_cuda_api *api = &device->api;
     atn_cu_graph *captured = NULL;
+    ((atn_cuda_queue *)queue)->captures = false;
     atn_status status = atn_cuda_enter(device);
     if (status != ATN_OK) return status;
     status = atn_cuda_check(device, api->capture_end(stream_of(queue), &captured), "ending a graph");

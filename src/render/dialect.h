@@ -30,6 +30,8 @@ typedef struct atn_dialect {
     const char *constant;      /* before a constant table */
     const char *group, *groups, *item;
     const char *barrier;
+    const char *after;       /* 0, as soon as all earlier launches are complete, which may overlap with the beginning of
+                              * this one; NULL: they do not */
     const char *unroll;      /* printf format of the pragma, one int */
     const char *long_suffix; /* of 64-bit literals */
     const char *infinity[2]; /* single, double */

@@ -15,6 +15,7 @@ const atn_dialect ATN_DIALECT_CUDA = {
     .groups = "(adr)gridDim.x",
     .item = "(adr)threadIdx.x",
     .barrier = "__syncthreads()",
+    .after = "atn_after_launch()",
     .unroll = "#pragma unroll %d",
     .long_suffix = "LL",
     .infinity = {"__int_as_float(0x7f800000)", "__longlong_as_double(0x7ff0000000000000LL)"},

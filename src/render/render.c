@@ -386,15 +386,20 @@ static void signature(printer *r) {
         }
     }
     ADD(") {\n");
+    if (r->d->after) {
+        line(r);
+        ADD("const idx after = %s;\n", r->d->after);
+    }
     for (int32_t k = 0; k < r->p->n_arguments; ++k) {
         const ir_argument *a = &r->p->arguments[k];
         if (!is_address(a)) continue;
         line(r);
         ADD("const adr ");
         print_argument_name(r, a->kind, a->id, 0);
-        ADD(" = (adr)");
+        bool waits = r->d->after && a->kind == IR_ARG_OFFSET; /* no access before it is known */
+        ADD(waits ? " = (adr)(after + " : " = (adr)");
         print_argument_name(r, a->kind, a->id, 0);
-        ADD("_wide;\n");
+        ADD(waits ? "_wide);\n" : "_wide;\n");
     }
 }
 

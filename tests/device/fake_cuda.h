@@ -45,6 +45,7 @@ typedef struct fake_cuda {
     int misuse;                                      /* calls out of context, on dead objects, out of bounds */
     int launches, waits, sets, compiles, loads;      /* calls; launches when they are done */
     int syncs;                                       /* calls that wait for a stream or an event */
+    int overlapping;                                 /* launches that may begin before those before them end */
     int set_bytes;                                   /* of the last cuFuncSetAttribute */
     char options[1024];                              /* of the last compilation, separated by blanks */
     fake_launch last;                                /* launch */

@@ -357,6 +357,15 @@ int cuLaunchKernel(atn_cu_function *function, unsigned grid_x, unsigned grid_y, 
     return enqueue(stream, &w);
 }
 
+int cuLaunchKernelEx(const atn_cu_launch_config *config, atn_cu_function *function, void **params, void **extra) {
+    const atn_cu_launch_attribute *one = config->attributes;
+    if (config->count != 1 || one->id != ATN_CU_ATTRIBUTE_OVERLAP || one->overlap != 1) return fake_misuse(1);
+    if (config->stream && config->stream->capturing) return fake_misuse(1);
+    ++fake_state_.overlapping;
+    return cuLaunchKernel(function, config->grid[0], config->grid[1], config->grid[2], config->block[0],
+                          config->block[1], config->block[2], config->dynamic_bytes, config->stream, params, extra);
+}
+
 /* ---- graphs ---- */
 
 int cuStreamBeginCapture_v2(atn_cu_stream *stream, int mode) {

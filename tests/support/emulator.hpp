@@ -146,6 +146,7 @@ template <class T> static void atn_leave(idx *to, int state, T value) {
         to[k] = (idx)((uint64_t)state << 32 | word);
     }
 }
+static idx atn_after_launch() { return 0; }
 static idx atn_seen_word(const idx *from) { return *from; }
 template <class T> static T atn_await(const idx *from, int state, idx = 0) {
     T value;

@@ -3,6 +3,15 @@
 // that of x + 18, less 18, as if the sum could not wrap.
 // atn_last: one item fences for its group; its fence covers what the others wrote before the barrier.
 // atn_shuffle: the mask names the items that shuffle with each other, and no others: those may be elsewhere.
+// atn_after_launch: 0, as soon as earlier launches are complete and what they wrote is visible (sm_90: a launch may
+// begin while the one before it ends). All addresses depend on it, so that no compiler moves a load before it.
+INLINE idx atn_after_launch() {
+    idx zero = 0;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;\n\tmov.u64 %0, 0;" : "=l"(zero) :: "memory");
+#endif
+    return zero;
+}
 #define int_add(a, b) atn_opaque_int(int_add(a, b))
 #define int_sub(a, b) atn_opaque_int(int_sub(a, b))
 INLINE float atn_min_float(float a, float b) { return fminf(a, b); }
