@@ -350,7 +350,8 @@ static atn_status prepare(atn_kernel *k) {
 
 atn_status atn_kernel_plan(atn_kernel *k) {
     atn_status status = bring_to_device(k);
-    if (status == ATN_OK && (k->moved || !k->planned)) status = check_apart(k);
+    bool others = k->moved && !k->trusted; /* who makes arrays and lists keeps results apart */
+    if (status == ATN_OK && (others || !k->planned)) status = check_apart(k);
     if (status != ATN_OK) return status;
     bool kept = !k->planned && k->worked && take_kept(k);
     if (!k->planned && !kept) {

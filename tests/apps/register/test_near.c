@@ -198,11 +198,80 @@ static void use_slack(maker *m) {
 /* Lists stay while rows have moved less than the slack, and serve what is within reach there. */
 KIT_TEST(lists_serve_poses_within_the_slack) { for_all(use_slack); }
 
+/* ---- few points: all pairs ---- */
+
+static void check_partners(maker *m, scene rows, scene columns) {
+    reg_side row = side_of(m, rows), column = side_of(m, columns);
+    const geom_pose pose = {.a = {1, 0, 0, 0, 1, 0, 0, 0, 1}, .b = {0.01, -0.02, 0.03}};
+    const void *place;
+    size_t wrong = 0;
+    bool all = m->engine.remote && !rows.species;
+    assert_true(reg_all_sooner(&m->engine, &row, &column) == all);
+    kit_ok(m->ctx, reg_place(&m->engine, &row, &pose));
+    kit_ok(m->ctx, reg_place(&m->engine, &column, &GEOM_IDENTITY));
+    kit_ok(m->ctx, reg_partners(&m->engine, &row, &column, 10, 0));
+    kit_ok(m->ctx, atn_array_map_read(row.partner, &place));
+    for (size_t r = 0; r < row.padded; ++r) {
+        double at[3] = {row.position[0][r], row.position[1][r], row.position[2][r]}, y[3], best = INFINITY,
+               found = INFINITY;
+        geom_pose_apply(&pose, at, y);
+        for (size_t c = 0; c < column.padded; ++c) {
+            double d2 = 0;
+            if (rows.species && row.species[r / row.block] != column.species[c / column.block]) continue;
+            for (int a = 0; a < 3; ++a) d2 += (column.position[a][c] - y[a]) * (column.position[a][c] - y[a]);
+            best = fmin(best, d2);
+            if ((size_t)((const int32_t *)place)[r] == c) found = d2;
+        }
+        wrong += !(found <= best + 1e-6);
+    }
+    assert_int_equal(wrong, 0);
+    reg_engine_forget(&m->engine, &row);
+    reg_side_free(&row);
+    reg_side_free(&column);
+}
+
+/* Sums over lists that hold every pair, and over all pairs without one. */
+static void check_shapes(maker *m) {
+    reg_side side = side_of(m, (scene){.count = 301, .scattered = 100, .seed = 5});
+    const geom_pose scaled = geom_pose_scaled(&GEOM_IDENTITY, 4);
+    double *number[2], off = 0;
+    bool remote = m->engine.remote;
+    kit_ok(m->ctx, reg_place(&m->engine, &side, &scaled));
+    for (int all = 0; all < 2; ++all) {
+        atn_array *shapes, *ratio;
+        side.species = all ? NULL : (int32_t[64]){0}; /* one for all: lists, then */
+        m->engine.remote = all;
+        kit_ok(m->ctx, reg_shapes(&m->engine, &side, &side, 1e3, 0.03, &shapes, &ratio));
+        number[all] = malloc(side.padded * sizeof(double));
+        kit_ok(m->ctx, reg_array_get(ratio, side.padded, number[all]));
+        atn_array_free(shapes);
+        atn_array_free(ratio);
+    }
+    m->engine.remote = remote;
+    for (size_t k = 0; k < side.padded; ++k) off = fmax(off, fabs(number[0][k] - number[1][k]));
+    assert_true(off < 1e-4);
+    free(number[0]);
+    free(number[1]);
+    reg_side_free(&side);
+}
+
+static void evaluate_all(maker *m) {
+    check_partners(m, (scene){.count = 301, .scattered = 100, .seed = 1},
+                   (scene){.count = 250, .scattered = 50, .seed = 2});
+    check_partners(m, (scene){.count = 1, .seed = 1}, (scene){.count = 1, .seed = 2});
+    check_partners(m, (scene){.count = 301, .scattered = 9, .seed = 3, .species = true},
+                   (scene){.count = 250, .scattered = 9, .seed = 4, .species = true});
+    check_shapes(m);
+}
+
+KIT_TEST(among_few_points_all_pairs_are_evaluated) { for_all(evaluate_all); }
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair_within_reach_is_listed),
         cmocka_unit_test(scattered_points_do_not_fill_lists),
         cmocka_unit_test(lists_serve_poses_within_the_slack),
+        cmocka_unit_test(among_few_points_all_pairs_are_evaluated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
