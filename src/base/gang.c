@@ -27,7 +27,6 @@ typedef struct hand {
 } hand;
 
 struct atn_gang {
-    struct stock *of;
     bool taken;
     atomic_int looks; /* that its threads take before they sleep */
     int32_t hands;
@@ -37,7 +36,6 @@ struct atn_gang {
 /* Those of a context. */
 typedef struct stock {
     const atn_ctx *ctx;
-    pthread_mutex_t lock;
     pid_t process; /* another one, after a fork, has none of the threads */
     int32_t count;
     atn_gang *gang[MOST_GANGS];
@@ -114,6 +112,14 @@ static bool hire(atn_gang *gang) {
 
 /* ---- those of a context ---- */
 
+/* Who has which gang. It is held during a fork, so that the child never finds it taken by a thread that it does not
+ * have. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_all(void) { pthread_mutex_lock(&lock); }
+static void unlock_all(void) { pthread_mutex_unlock(&lock); }
+static void watch_forks(void) { (void)pthread_atfork(lock_all, unlock_all, unlock_all); }
+
 static void dismiss(void *object) {
     stock *s = object;
     bool here = s->process == getpid();
@@ -127,38 +133,36 @@ static void dismiss(void *object) {
         }
         atn_free(s->ctx, s->gang[g]);
     }
-    pthread_mutex_destroy(&s->lock);
     atn_free(s->ctx, s);
 }
 
 static stock *stock_of(const atn_ctx *ctx) {
     static const char TAG;
-    static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&first);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    lock_all();
     stock *s = atn_ctx_attached(ctx, &TAG);
     if (!s && (s = atn_zalloc(ctx, sizeof *s))) {
         s->ctx = ctx;
         s->process = getpid();
-        pthread_mutex_init(&s->lock, NULL);
         if (atn_ctx_attach(ctx, &TAG, s, dismiss) != ATN_OK) {
             dismiss(s);
             s = NULL;
         }
     }
-    pthread_mutex_unlock(&first);
+    unlock_all();
     return s;
 }
 
 static void leave(atn_gang *gang) {
-    pthread_mutex_lock(&gang->of->lock);
+    lock_all();
     gang->taken = false;
-    pthread_mutex_unlock(&gang->of->lock);
+    unlock_all();
 }
 
 static atn_gang *add(stock *s) {
     atn_gang *gang = s->count < MOST_GANGS ? atn_zalloc(s->ctx, sizeof *gang) : NULL;
     if (!gang) return NULL;
-    gang->of = s;
     s->gang[s->count++] = gang;
     return gang;
 }
@@ -166,7 +170,7 @@ static atn_gang *add(stock *s) {
 /* One that nobody has, with as many threads as can be made. */
 static atn_gang *take(stock *s, int32_t threads) {
     atn_gang *found = NULL;
-    pthread_mutex_lock(&s->lock);
+    lock_all();
     if (s->process != getpid()) { /* the threads stayed behind, and what is left of them is nobody's */
         s->process = getpid();
         s->count = 0;
@@ -175,7 +179,7 @@ static atn_gang *take(stock *s, int32_t threads) {
         if (!s->gang[g]->taken) found = s->gang[g];
     if (!found) found = add(s);
     if (found) found->taken = true;
-    pthread_mutex_unlock(&s->lock);
+    unlock_all();
     while (found && found->hands < threads && found->hands < MOST_HANDS && hire(found)) {}
     if (!found || found->hands) return found;
     leave(found);

@@ -10,6 +10,9 @@ enum { HELD = 1 << 28 };                              /* bytes of a frame, and o
 static const double BUFFERS = 50e6, WRITTEN = 11.5e6; /* tables and buffers; those of results */
 static const double NEAR = 3080, SCORES = 3700;       /* of an atom of a batch: neighbours; of each model, results */
 static const double ATOM = 40, SLAB = 167, RESULT = 44, ROW = 52; /* bytes an atom: of the frame, of a slab, with -o */
+static const double LINE =
+    128; /* of a row that a rank holds until it is known where its rows begin, HELD_ROWS in all */
+enum { HELD_ROWS = 1 << 24 };
 static const double KEPT = 44; /* of a slab with --resume: what is kept of it is put together before it is written */
 
 /* More goes to a temporary file, whose buffers are among BUFFERS and WRITTEN. */
@@ -22,11 +25,15 @@ static double fixed(const lattice_job *j) {
     atn_lattice_info info = atn_lattice_info_of(j->lattice);
     double models = info.models > 0 ? info.models : 3;
     double sum = BUFFERS + held(j, ATOM * atoms) + lattice_batch_for(device) * (NEAR + device_part * SCORES * models);
+    if (j->output && j->ranks) sum += fmin(HELD_ROWS, LINE * atoms / j->ranks->count);
     return j->output ? sum + held(j, ROW * atoms) + WRITTEN + 1e-3 * ROW * atoms : sum;
 }
 
-/* Of an atom of a slab. */
-static double each_atom(const lattice_job *j) { return SLAB + (j->output ? RESULT : 0) + (j->resume ? KEPT : 0); }
+/* Of an atom of a slab; each of several devices has a slab of its own, and its results. */
+static double each_atom(const lattice_job *j) {
+    double copies = j->devices > 1 ? (ATOM + RESULT) * j->devices : 0;
+    return SLAB + copies + (j->output ? RESULT : 0) + (j->resume ? KEPT : 0);
+}
 
 size_t lattice_foresee(const lattice_job *j, size_t most) { return (size_t)(fixed(j) + each_atom(j) * (double)most); }
 

@@ -7,6 +7,8 @@
 #include "base/threads.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +205,52 @@ KIT_TEST(threads_are_kept_for_work_aside) {
     kit_free(ctx);
 }
 
+typedef struct working {
+    atn_ctx *ctx;
+    atomic_bool over;
+} working;
+
+static void *work_on(void *user) {
+    working *w = user;
+    counted c = {0};
+    while (!atomic_load(&w->over)) {
+        atn_aside aside = {0};
+        atn_aside_begin(w->ctx, &aside, count, &c, 2);
+        atn_aside_end(&aside);
+    }
+    return NULL;
+}
+
+/* A fork while another thread begins and ends such work: the child is not left with a lock of a thread that it does
+ * not have. */
+KIT_TEST(forks_at_any_moment) {
+#ifdef __SANITIZE_THREAD__
+    skip();
+#endif
+    enum { FORKS = 1000, SECONDS = 60 };
+    working w = {.ctx = kit_ctx()};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, work_on, &w), 0);
+    for (int k = 0; k < FORKS; ++k) {
+        pid_t child = fork();
+        if (child == 0) {
+            atn_aside aside = {0};
+            counted c = {0};
+            alarm(SECONDS);
+            atn_aside_begin(w.ctx, &aside, count, &c, 2);
+            atn_aside_end(&aside);
+            _exit(c.done[0] == 2 ? 0 : 1);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+    atomic_store(&w.over, true);
+    pthread_join(thread, NULL);
+    kit_free(w.ctx);
+}
+
 /* Without room for a thread it is done when it is to be over. */
 KIT_TEST(work_is_done_at_the_end) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -253,13 +301,14 @@ KIT_TEST(openmp_says_how_many) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(openmp_says_how_many),
                                        cmocka_unit_test(none_can_be_made),
+                                       cmocka_unit_test(work_is_done_at_the_end), /* stacks of threads are kept */
                                        cmocka_unit_test(threads_are_kept_for_work_aside),
                                        cmocka_unit_test(failures_aside_have_their_sentence),
                                        cmocka_unit_test(loops_that_fail_have_their_sentence),
-                                       cmocka_unit_test(work_is_done_at_the_end),
                                        cmocka_unit_test(work_is_done_aside),
                                        cmocka_unit_test(cores_are_left_to_work_aside),
                                        cmocka_unit_test(there_are_threads),
-                                       cmocka_unit_test(they_are_counted)};
+                                       cmocka_unit_test(they_are_counted),
+                                       cmocka_unit_test(forks_at_any_moment)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -481,9 +481,7 @@ atn_status reg_register_ranks(atn_device *const *devices, int32_t n, const atn_c
     if (status == ATN_OK) status = reg_helpers_open(devices, ranks ? 1 : n, &settings, &helpers);
     if (status != ATN_OK) return status;
     status = register_two(devices[0], source, target, &settings, ranks, helpers, &all);
-    if (helpers)
-        atn_log(ctx, ATN_LOG_INFO, "register: the other devices made %zu rows of long steps",
-                reg_helpers_rows(helpers));
+    if (helpers) atn_log(ctx, ATN_LOG_INFO, "register: other devices computed %zu rows", reg_helpers_rows(helpers));
     reg_helpers_close(helpers);
     ATN_GIVE(ctx, atn_register_result, &all, out);
     return status;
