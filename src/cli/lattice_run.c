@@ -313,43 +313,60 @@ static const char *species_of(const job *j, const atn_atoms *atoms, size_t k) {
     return atn_mass_ranges_ion(j->ranges, (size_t)atn_mass_ranges_get(j->ranges, (size_t)range)->ion)->name;
 }
 
-static atn_status write_piece(const job *j, atn_atom_rows *rows, bool pos, const atn_atoms *atoms, kept *list,
-                              size_t *next) {
+/* A piece of the frame, and what is kept of its atoms. */
+typedef struct writing {
+    const job *j;
+    atn_atom_rows *rows;
+    bool pos;
+    size_t next; /* index of the record of the column that comes next */
+    atn_atoms atoms;
+    kept *list;
+} writing;
+
+/* Records of the piece's atoms; those of atoms that were dropped lie between them. */
+static atn_status take_kept(writing *w) {
+    const atn_atoms *atoms = &w->atoms;
+    size_t first = w->j->first, got = 1;
     atn_status status = ATN_OK;
+    if (atoms->index[atoms->count - 1] - first + 1 - w->next == atoms->count) {
+        w->next += atoms->count;
+        return atn_atom_column_get(w->j->column, atoms->count, w->list, &got);
+    }
     for (size_t k = 0; k < atoms->count && !status; ++k) {
-        kept row = {0};
-        size_t got = 1;
-        for (; *next <= atoms->index[k] - j->first && got && !status; ++*next)
-            status = atn_atom_column_get(j->column, 1, list, &got);
-        if (!status && got) row = *list;
-        const atn_lattice_atom *a = &row.atom;
-        double value[14] = {atoms->position[0][k], atoms->position[1][k], atoms->position[2][k], a->structure};
-        for (int c = 0; c < 3 && !pos; ++c) value[c] *= j->about.angstrom;
-        if (!pos && a->structure) { /* as OVITO has them: x y z w */
-            for (int c = 0; c < 4; ++c) value[4 + c] = (double)a->quaternion[(c + 1) % 4];
-        } else {
-            value[7] = 1;
-        }
-        value[8] = (double)a->confidence, value[9] = (double)a->rmsd;
-        value[10] = (double)a->matched, value[11] = (double)a->value;
-        value[12] = (double)a->background, value[13] = a->phase;
-        if (!status) status = atn_atom_rows_add(rows, species_of(j, atoms, k), value);
+        w->list[k] = (kept){0};
+        for (; w->next <= atoms->index[k] - first && got && !status; ++w->next)
+            status = atn_atom_column_get(w->j->column, 1, &w->list[k], &got);
     }
     return status;
 }
 
+static void fill_row(void *user, size_t k, const char **species, double *value) {
+    const writing *w = user;
+    const atn_lattice_atom *a = &w->list[k].atom;
+    for (int c = 0; c < 3; ++c) value[c] = w->atoms.position[c][k] * (w->pos ? 1 : w->j->about.angstrom);
+    value[3] = a->structure;
+    if (w->pos) return;
+    for (int c = 0; c < 4; ++c) /* as OVITO has them: x y z w */
+        value[4 + c] = a->structure ? (double)a->quaternion[(c + 1) % 4] : c == 3;
+    value[8] = (double)a->confidence, value[9] = (double)a->rmsd;
+    value[10] = (double)a->matched, value[11] = (double)a->value;
+    value[12] = (double)a->background, value[13] = a->phase;
+    *species = species_of(w->j, &w->atoms, k);
+}
+
 /* All atoms of the frame, or of this rank's part. */
 static atn_status write_all(const job *j, atn_atom_rows *rows, bool pos) {
-    atn_atoms atoms = {0};
-    kept one;
-    size_t next = 0;
-    atn_status status = atn_frame_rewind(j->frame);
+    writing w = {.j = j, .rows = rows, .pos = pos};
+    w.list = atn_alloc(j->call->ctx, ATN_FRAME_PIECE * sizeof *w.list);
+    atn_status status = w.list ? atn_frame_rewind(j->frame) : ATN_ERR_MEMORY;
     column_rewind(j->column);
     while (!status) {
-        status = atn_frame_next(j->frame, &atoms);
-        if (status || atoms.count == 0) break;
-        status = write_piece(j, rows, pos, &atoms, &one, &next);
+        status = atn_frame_next(j->frame, &w.atoms);
+        if (status || w.atoms.count == 0) break;
+        status = take_kept(&w);
+        if (!status) status = rows_add_some(rows, w.atoms.count, fill_row, &w);
     }
+    atn_free(j->call->ctx, w.list);
     return status;
 }
 

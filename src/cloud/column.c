@@ -1,5 +1,6 @@
-/* Records by index, written in any order and read in order: index i is in bucket i / share, and a bucket is sorted in
- * memory when it is read. */
+/* Records by index, written in any order and read in order: in memory each at its place; where that would be too much,
+ * index i is in bucket i / share of a temporary file, and a bucket is sorted in memory when it is read. */
+#include "base/attempt.h"
 #include "base/memory.h"
 #include "base/size.h"
 #include "cloud/rows.h"
@@ -13,6 +14,7 @@ struct atn_atom_column {
     const atn_ctx *ctx;
     size_t records, bytes;
     size_t share;  /* indices of a bucket */
+    char *whole;   /* all of them, zeros where there is none; owned; NULL: they are in buckets */
     spill *spill;  /* records with their place in the bucket before them; NULL: there are none */
     char *ordered; /* the bucket that is being got; owned */
     char *raw;     /* records as they lie in a bucket; owned */
@@ -23,7 +25,7 @@ struct atn_atom_column {
 
 enum { PLACE = sizeof(uint64_t), SOME = 1024 }; /* bytes of a place; records that are put in order at a time */
 
-static atn_status make_spill(atn_atom_column *c, size_t memory) {
+static atn_status make_spill(atn_atom_column *c) {
     size_t sizes[SPILL_BUCKETS], buckets = 0, left = c->records;
     c->share = (c->records + SPILL_BUCKETS - 1) / SPILL_BUCKETS;
     if (c->share < LEAST_SHARE) c->share = LEAST_SHARE;
@@ -34,7 +36,7 @@ static atn_status make_spill(atn_atom_column *c, size_t memory) {
     c->ordered = atn_alloc(c->ctx, c->share * c->bytes);
     c->raw = atn_alloc(c->ctx, SOME * (PLACE + c->bytes));
     if (!c->ordered || !c->raw) return ATN_ERR_MEMORY;
-    return buckets ? spill_make(c->ctx, PLACE + c->bytes, buckets, sizes, memory, &c->spill) : ATN_OK;
+    return spill_make(c->ctx, PLACE + c->bytes, buckets, sizes, 0, &c->spill);
 }
 
 atn_status atn_atom_column_create(atn_ctx *ctx, size_t records, size_t bytes, size_t memory, atn_atom_column **out) {
@@ -46,7 +48,9 @@ atn_status atn_atom_column_create(atn_ctx *ctx, size_t records, size_t bytes, si
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     **out = (atn_atom_column){.ctx = ctx, .records = records, .bytes = bytes, .loaded = SIZE_MAX};
-    atn_status status = make_spill(*out, memory ? memory : MEMORY);
+    bool file = total > (memory ? memory : MEMORY);
+    if (!file) (*out)->whole = atn_zalloc(ctx, records * bytes + 1);
+    atn_status status = file ? make_spill(*out) : (*out)->whole ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) return ATN_OK;
     atn_atom_column_free(*out);
     *out = NULL;
@@ -56,17 +60,39 @@ atn_status atn_atom_column_create(atn_ctx *ctx, size_t records, size_t bytes, si
 void atn_atom_column_free(atn_atom_column *c) {
     if (!c) return;
     spill_free(c->spill);
+    atn_free(c->ctx, c->whole);
     atn_free(c->ctx, c->ordered);
     atn_free(c->ctx, c->raw);
     atn_free(c->ctx, c);
 }
 
+static atn_status refuse(const atn_atom_column *c, uint64_t index) {
+    return atn_fail(c->ctx, ATN_ERR_INPUT, "a record for index %llu of a column of %zu", (unsigned long long)index,
+                    c->records);
+}
+
+/* Records that go to their places in memory, on all cores. */
+typedef struct putting {
+    atn_atom_column *c;
+    const uint64_t *index;
+    const char *values;
+} putting;
+
+static atn_status put_part(void *user, int64_t from, int64_t to) {
+    const putting *p = user;
+    const atn_atom_column *c = p->c;
+    for (size_t k = (size_t)from; k < (size_t)to; ++k) {
+        if (p->index[k] >= c->records) return refuse(c, p->index[k]);
+        memcpy(c->whole + p->index[k] * c->bytes, p->values + k * c->bytes, c->bytes);
+    }
+    return ATN_OK;
+}
+
 atn_status atn_atom_column_put(atn_atom_column *c, const uint64_t *index, size_t count, const void *values) {
     if (c->ended) return atn_fail(c->ctx, ATN_ERR_INPUT, "records must be put before the first get");
+    if (c->whole) return atn_attempt(c->ctx, (int64_t)count, LEAST_SHARE, put_part, &(putting){c, index, values});
     for (size_t k = 0; k < count; ++k) {
-        if (index[k] >= c->records)
-            return atn_fail(c->ctx, ATN_ERR_INPUT, "a record for index %llu of a column of %zu",
-                            (unsigned long long)index[k], c->records);
+        if (index[k] >= c->records) return refuse(c, index[k]);
         char *record;
         uint64_t place = index[k] % c->share;
         atn_status status = spill_put(c->spill, index[k] / c->share, (void **)&record);
@@ -100,6 +126,13 @@ void column_rewind(atn_atom_column *c) { c->at = 0; }
 atn_status atn_atom_column_get(atn_atom_column *c, size_t count, void *values, size_t *got) {
     char *to = values;
     *got = 0;
+    if (c->whole) {
+        c->ended = true;
+        *got = count < c->records - c->at ? count : c->records - c->at;
+        memcpy(to, c->whole + c->at * c->bytes, *got * c->bytes);
+        c->at += *got;
+        return ATN_OK;
+    }
     while (*got < count && c->at < c->records) {
         size_t bucket = c->at / c->share, place = c->at % c->share, some = c->share - place;
         atn_status status = c->loaded == bucket ? ATN_OK : load(c, bucket);

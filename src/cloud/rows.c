@@ -3,6 +3,7 @@
 #include "cloud/rows.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "base/writer.h"
 
@@ -39,6 +40,7 @@ struct atn_atom_rows {
     bool pos, species;
     size_t values;
     int digits[MOST_VALUES]; /* behind the point, of each value; negative: a whole number */
+    char *made;              /* owned; rows that were made by several cores, a piece of each */
 };
 
 static const double POWER[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
@@ -93,6 +95,7 @@ void atn_atom_rows_free(atn_atom_rows *r) {
     atn_writer_free(r->writer);
     if (r->part.ranks && r->part.fd >= 0) close(r->part.fd);
     atn_free(r->ctx, r->part.buffer);
+    atn_free(r->ctx, r->made);
     atn_free(r->ctx, r->path);
     atn_free(r->ctx, r);
 }
@@ -250,12 +253,14 @@ atn_status atn_atom_rows_open_pos(atn_ctx *ctx, const char *path, size_t rows, a
     return status;
 }
 
-atn_status atn_atom_rows_add(atn_atom_rows *r, const char *species, const double *values) {
-    char row[MOST_NAME + MOST_VALUES * (NUMBER + 1) + 1], *at = row;
-    ++r->added;
+enum { MOST_ROW = MOST_NAME + MOST_VALUES * (NUMBER + 1) + 1 };
+
+/* Into `row`, which has room; returns behind its end. */
+static char *make_row(const atn_atom_rows *r, const char *species, const double *values, char *row) {
+    char *at = row;
     if (r->pos) {
         for (int k = 0; k < 4; ++k) swap_put(row + 4 * k, values[k]);
-        return emit(r, row, 16);
+        return row + 16;
     }
     if (r->species) {
         size_t length = species ? strnlen(species, MOST_NAME) : 0;
@@ -267,7 +272,58 @@ atn_status atn_atom_rows_add(atn_atom_rows *r, const char *species, const double
         at = put_number(at, values[k], r->digits[k]);
     }
     *at++ = '\n';
-    return emit(r, row, (size_t)(at - row));
+    return at;
+}
+
+atn_status atn_atom_rows_add(atn_atom_rows *r, const char *species, const double *values) {
+    char row[MOST_ROW];
+    ++r->added;
+    return emit(r, row, (size_t)(make_row(r, species, values, row) - row));
+}
+
+/* ---- many rows ---- */
+
+enum { MAKERS = 32, MADE = 1 << 17 }; /* cores at most; bytes of each, of which the buffer of a file holds more */
+
+typedef struct making {
+    const atn_atom_rows *r;
+    rows_fill *fill;
+    void *user;
+    size_t first, end, each; /* rows; of each piece */
+    size_t length[MAKERS];   /* bytes of each piece */
+} making;
+
+static void make_pieces(void *user, int64_t from, int64_t to) {
+    making *m = user;
+    for (int64_t p = from; p < to; ++p) {
+        char *begin = m->r->made + (size_t)p * MADE, *at = begin;
+        size_t k = m->first + (size_t)p * m->each, end = k + m->each < m->end ? k + m->each : m->end;
+        for (; k < end; ++k) {
+            const char *species = NULL;
+            double values[MOST_VALUES];
+            m->fill(m->user, k, &species, values);
+            at = make_row(m->r, species, values, at);
+        }
+        m->length[p] = (size_t)(at - begin);
+    }
+}
+
+atn_status rows_add_some(atn_atom_rows *r, size_t count, rows_fill *fill, void *user) {
+    making m = {.r = r, .fill = fill, .user = user, .end = count};
+    size_t workers = (size_t)atn_parallel_workers();
+    atn_status status = ATN_OK;
+    if (!r->made) r->made = atn_alloc(r->ctx, (size_t)MAKERS * MADE);
+    if (!r->made) return ATN_ERR_MEMORY;
+    m.each = MADE / (MOST_NAME + (r->pos ? 4 : r->values) * (NUMBER + 1) + 1);
+    if (workers > MAKERS) workers = MAKERS;
+    for (; m.first < count && status == ATN_OK; m.first += workers * m.each) {
+        size_t pieces = (count - m.first + m.each - 1) / m.each;
+        if (pieces > workers) pieces = workers;
+        atn_parallel((int64_t)pieces, 1, make_pieces, &m);
+        for (size_t p = 0; p < pieces && status == ATN_OK; ++p) status = emit(r, r->made + p * MADE, m.length[p]);
+    }
+    r->added += count;
+    return status;
 }
 
 atn_status atn_atom_rows_finish(atn_atom_rows *r) {
