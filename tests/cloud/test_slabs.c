@@ -327,7 +327,15 @@ KIT_TEST(columns_come_in_order) {
     kit_free(ctx);
 }
 
-/* Rows of ranks: few, which are held until it is known where they begin, and so many that they are added twice. */
+static void fill_row(void *user, size_t k, const char **species, double *row) {
+    double x = (double)(*(const size_t *)user + k);
+    *species = "Fe";
+    row[0] = x, row[1] = -x, row[2] = x / 7, row[3] = 1 / (x + 1);
+    for (int c = 4; c < 11; ++c) row[c] = x;
+}
+
+/* Rows of ranks: few, which are held until it is known where they begin, and so many that they are added twice. One by
+ * one, and many at once. */
 KIT_TEST(rows_of_ranks) {
     static const atn_atom_rows_column columns[] = {{"pos", 3, 6}, {"q", 8, 9}, {0}};
     static const size_t COUNTS[] = {0, 3, 200000};
@@ -345,11 +353,14 @@ KIT_TEST(rows_of_ranks) {
             kit_ok(ctx, way ? rows_open_ranks(ctx, path[way], n, n, columns, alone, &rows)
                             : atn_atom_rows_open_xyz(ctx, path[way], n, true, NULL, columns, &rows));
             for (int turn = 0; turn <= again; ++turn) {
-                for (size_t k = 0; k < n; ++k) {
-                    double x = (double)k;
-                    const double row[11] = {x, -x, x / 7, 1 / (x + 1), x, x, x, x, x, x, x};
-                    kit_ok(ctx, atn_atom_rows_add(rows, "Fe", row));
+                size_t first = way ? n / 3 : n; /* the others at once */
+                for (size_t k = 0; k < first; ++k) {
+                    const char *species;
+                    double row[11];
+                    fill_row(&k, 0, &species, row);
+                    kit_ok(ctx, atn_atom_rows_add(rows, species, row));
                 }
+                kit_ok(ctx, rows_add_some(rows, n - first, fill_row, &first));
                 if (way && !turn) kit_ok(ctx, rows_place(rows, ATN_OK, &again));
             }
             kit_ok(ctx, way ? rows_finish_ranks(rows, ATN_OK) : atn_atom_rows_finish(rows));
