@@ -35,6 +35,7 @@ static const struct {
     [REG_SHAPES] = {"shapes", true, false, 0, false, AHEAD},
     [REG_INHERIT] = {"inherit", true, false, 0, true, AHEAD},
     [REG_WEIGHTS] = {"polish_weights", true, false, 0, false, AHEAD},
+    [REG_WEIGHTS_ALL] = {"polish_all", true, false, REG_NEAREST, false, LATER},
     [REG_SAMPLE] = {"polish_sample", true, false, 0, true, AHEAD},
     [REG_SUMS] = {"polish_sums", true, false, 0, false, AHEAD},
     [REG_TERMS] = {"polish_terms", true, false, 0, true, AHEAD},
@@ -269,12 +270,17 @@ atn_status reg_engine_run_given(reg_engine *e, reg_kernel which, const geom_pose
     return status == ATN_OK ? reg_engine_run(e, which, bound, count) : status;
 }
 
+atn_status reg_bring(reg_engine *e, reg_side *side) {
+    double since = atn_clock_seconds();
+    if (side->w) return ATN_OK;
+    atn_status status = reg_side_unpark(side);
+    reg_timed(e, REG_UPLOAD, since);
+    return status;
+}
+
 atn_status reg_place(reg_engine *e, reg_side *side, const geom_pose *pose) {
     if (side->is_placed && atn_same_bits(&side->placed, pose, sizeof *pose)) return ATN_OK;
-    double since = atn_clock_seconds();
-    bool there = side->w != NULL;
-    atn_status status = reg_side_unpark(side);
-    if (!there) reg_timed(e, REG_UPLOAD, since);
+    atn_status status = reg_bring(e, side);
     if (status != ATN_OK) return status;
     reg_binding bound[] = {{"px", side->point[0]}, {"py", side->point[1]}, {"pz", side->point[2]},
                            {"mx", side->moved[0]}, {"my", side->moved[1]}, {"mz", side->moved[2]}};

@@ -21,6 +21,7 @@ typedef enum reg_kernel {
     REG_SHAPES,
     REG_INHERIT,
     REG_WEIGHTS,
+    REG_WEIGHTS_ALL,
     REG_SAMPLE,
     REG_SUMS,
     REG_TERMS,
@@ -143,6 +144,7 @@ typedef struct reg_span {
 reg_span reg_begin(const reg_engine *engine);
 void reg_end(reg_engine *engine, int work, reg_span span);
 
+atn_status reg_bring(reg_engine *engine, reg_side *side); /* to the device */
 /* moved = pose(position); kept where it is there already. */
 atn_status reg_place(reg_engine *engine, reg_side *side, const geom_pose *pose);
 

@@ -34,7 +34,7 @@ static void bind_points(const reg_polish_state *s, reg_binding bound[POINTS]) {
 }
 
 /* Only the points that shapes were made for have them. */
-static atn_status weigh(const reg_polish_state *s, const geom_pose *pose, double reach) {
+static atn_status weigh(const reg_polish_state *s, reg_kernel how, const geom_pose *pose, double reach) {
     bool planes = s->surface->planes != NULL, both = s->source == s->all && !planes;
     reg_given given[] = {{"reach2", reach * reach}, {"both", both}};
     reg_binding bound[POINTS + 3];
@@ -42,7 +42,7 @@ static atn_status weigh(const reg_polish_state *s, const geom_pose *pose, double
     bound[POINTS] = (reg_binding){"distance2", s->source->sum[0]};
     bound[POINTS + 1] = (reg_binding){"source", both ? s->surface->source : s->surface->target};
     bound[POINTS + 2] = (reg_binding){"target", planes ? s->surface->planes : s->surface->target};
-    return reg_engine_run_given(&s->p->engine, REG_WEIGHTS, pose, given, COUNT(given), bound, COUNT(bound));
+    return reg_engine_run_given(&s->p->engine, how, pose, given, COUNT(given), bound, COUNT(bound));
 }
 
 static void take_scale(reg_polish_state *s, double *q, size_t count) {
@@ -100,13 +100,24 @@ static atn_status add_up(reg_polish_state *s, const geom_pose *pose) {
     return status;
 }
 
+/* Partners and what they count in one. */
+static atn_status pairs_of_all(const reg_polish_state *s, const geom_pose *pose, double reach) {
+    reg_engine *e = &s->p->engine;
+    atn_status status = reg_bring(e, s->source);
+    if (status == ATN_OK) status = reg_bring(e, s->target);
+    if (status == ATN_OK) status = reg_side_pairs(s->source);
+    e->evaluated += e->pairs = (double)s->source->count * (double)s->target->count;
+    return status == ATN_OK ? weigh(s, REG_WEIGHTS_ALL, pose, reach) : status;
+}
+
 atn_status reg_polish_pairs(reg_polish_state *s, const geom_pose *pose, double reach) {
     reg_engine *e = &s->p->engine;
+    if (reg_all_sooner(e, s->source, s->target)) return pairs_of_all(s, pose, reach);
     atn_status status = reg_place(e, s->source, pose);
     if (status == ATN_OK) status = reg_place(e, s->target, &GEOM_IDENTITY);
     if (status == ATN_OK) status = reg_partners(e, s->source, s->target, reach, s->slack);
     if (status == ATN_OK) status = reg_side_pairs(s->source);
-    return status == ATN_OK ? weigh(s, pose, reach) : status;
+    return status == ATN_OK ? weigh(s, REG_WEIGHTS, pose, reach) : status;
 }
 
 /* ---- together with other pairs of clouds ---- */
