@@ -162,6 +162,14 @@ void reg_rivals_begin(reg_problem *p) {
 
 void reg_rivals_end(reg_problem *p) { atn_aside_end(&p->rivals_aside); }
 
+void reg_rivals_again(reg_problem *p) {
+    reg_rivals_end(p);
+    p->around = p->pose;
+    if (p->rivals) p->rivals->begun = false;
+    bool beside = (p->engine.remote || p->spare) && (p->scene || p->scene_aside.work);
+    if (beside && reg_scene_ready(p) == ATN_OK) reg_rivals_begin(p);
+}
+
 atn_status reg_rivals_ready(reg_problem *p, double (*out)[16], size_t *count) {
     double answer[16];
     bool begun = p->rivals && p->rivals->begun;

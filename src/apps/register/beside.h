@@ -21,10 +21,11 @@ atn_status reg_fitness_begin(reg_problem *p);
 atn_status reg_fitness_ready(reg_problem *p); /* p->noise, too */
 
 /* Poses far from the answer p->pose that may fit as well, as far as the scene tells (reg_scene_rivals): looked for from
- * p->around, where the run began, if that is next to the answer, as it mostly is. Then it can be begun with the run,
- * beside its steps, and where cores are left to it it is; not for scaled or sheared poses. Ended before the scene
- * changes, and at the latest with the run. */
+ * p->around, where the run began or came to later, if that is next to the answer, as it mostly is. Then it can be begun
+ * with the run, beside its steps, and where cores are left to it it is; not for scaled or sheared poses. Ended before
+ * the scene changes, and at the latest with the run. */
 void reg_rivals_begin(reg_problem *p);
+void reg_rivals_again(reg_problem *p); /* from p->pose, which is nearer to the answer: p->around is there now */
 atn_status reg_rivals_ready(reg_problem *p, double (*out)[16], size_t *count);
 void reg_rivals_end(reg_problem *p);
 

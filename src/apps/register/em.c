@@ -4,6 +4,7 @@
  * error_bound times its outlier class, W exp(-r^2 / sigma^2) <= error_bound exp(-d0^2 / sigma^2), W the weight of the
  * whole target. */
 #include "apps/register/anderson.h"
+#include "apps/register/beside.h"
 #include "apps/register/surface.h"
 
 #include "base/clock.h"
@@ -23,6 +24,7 @@ static const double STILL = 0.02;      /* motion, in sigmas, below which sigma m
 static const double DONE = 2e-3;       /* motion, in sigmas, that ends the last stage */
 static const double NOISE = 1.5;       /* residuals that sigma does not fall below */
 static const double FREE_SCALE = 0.35; /* sigma, in units, from which on scale and shear are fitted */
+static const double NEAR = 0.1;        /* sigma, in units, from which on the pose is next to the answer */
 enum { LAST_STEPS = 100 };             /* at the last sigma */
 enum { INSTEAD = 20 };                 /* iterations with soft pairs to the end where the polish found no hold */
 
@@ -115,7 +117,9 @@ static atn_status anneal(reg_problem *p, double sigma, double last, double *end,
             break;
         }
         double faster = motion < STILL * sigma && !p->settings->no_acceleration ? factor * factor * factor : factor;
-        sigma = fmax(sigma * faster, last);
+        double next = fmax(sigma * faster, last);
+        if (sigma > NEAR && next <= NEAR) reg_rivals_again(p);
+        sigma = next;
     }
     return status;
 }

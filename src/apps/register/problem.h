@@ -89,7 +89,7 @@ typedef struct reg_problem {
     double noise;            /* of both clouds across their surfaces, in units */
     struct reg_scene *scene; /* owned, like the next; beside.h says when they are there */
     struct fitness *fitness;
-    geom_pose around;          /* p->pose when the run began */
+    geom_pose around;          /* p->pose when the run began, or when it came near the answer */
     struct reg_rivals *rivals; /* of that one; owned */
     atn_aside scene_aside, fitness_aside, rivals_aside, judge_aside;
     atn_status scene_status, fitness_status, judge_status;

@@ -13,7 +13,7 @@ INLINE float atn_as_half(float x) {
     ushort h; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
     float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(h)); return r;
 }
-INLINE int atn_exp2_halves(int x) { /* n = round(x) from 1551 + x, which also is the bits of 2^n; p(x - n) 2^n */
+INLINE int atn_exp2_halves(int x) { /* n = round(x) from 1551 + x, of which 5 bits are those of 2^n; p(x - n) 2^n */
     int y, t, n, f, p, r;
     asm("max.f16x2 %0, %1, %2;" : "=r"(y) : "r"(x), "r"(0xcb80cb80)); /* -15: 0 */
     asm("add.rn.f16x2 %0, %1, %2;" : "=r"(t) : "r"(y), "r"(0x660f660f));
@@ -22,7 +22,7 @@ INLINE int atn_exp2_halves(int x) { /* n = round(x) from 1551 + x, which also is
     asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(f), "r"(0x2af72af7), "r"(0x33bc33bc));
     asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(p), "r"(f), "r"(0x398c398c));
     asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(p), "r"(f), "r"(0x3c003c00));
-    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(p), "r"((t & 0x1f001f) << 10));
+    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(p), "r"((int)((uint)t * 1024 - 0x1980000)));
     return r;
 }
 INLINE float atn_to_tf32(float x) {
