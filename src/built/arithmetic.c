@@ -28,7 +28,7 @@ static bool has_scaled(const atn_graph *g) {
  * precision with a few bits less than rounding would keep. */
 static atn_eval_products products_of(const atn_graph *graph, const atn_variant *variant) {
     if (variant->matrix == ATN_MATRIX_OFF || lower_is_contraction(graph)) return (atn_eval_products){0};
-    return (atn_eval_products){.unit = 0x1p-21,
+    return (atn_eval_products){.unit = MATRIX_FORM_UNIT,
                                .spread = lower_matrix_spread(variant),
                                .weight_unit = variant->matrix == ATN_MATRIX_HALF ? 0x1p-11 : 0x1p-21,
                                .weight_tiny = variant->packed ? 0x1p-14 : 0x1p-24,

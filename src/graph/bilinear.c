@@ -254,17 +254,36 @@ static bool picks_from(const atn_graph *g, const atn_block *outer, int32_t inner
             (g->values[init].op == ATN_OP_CONST && g->values[init].number[0] == (picks < 0 ? INFINITY : -INFINITY)));
 }
 
-/* Is it made of differences alone, as many in each of its products, with one product that steps alone have? */
-static bool is_scalable(const atn_bilinear *form) {
-    bool alone = false;
-    for (int32_t a = 0; a < form->n_atoms; ++a)
-        if (form->atom[a].centre < 0) return false;
-    for (int32_t k = 0; k < form->n_monomials; ++k)
-        if (form->monomial[k].count[0] + form->monomial[k].count[1] !=
-            form->monomial[0].count[0] + form->monomial[0].count[1])
-            return false;
-    for (int32_t t = 0; t < form->n_terms; ++t) alone = alone || form->term[t].alone == ATN_FORM_STEP;
-    return alone;
+static const atn_form_monomial *find_monomial(const atn_bilinear *form, int32_t point, int32_t step) {
+    for (int32_t k = 0; k < form->n_monomials; ++k) {
+        const atn_form_monomial *m = &form->monomial[k];
+        bool squares[ATN_FORM_SIDES] = {true, true};
+        const int32_t wanted[ATN_FORM_SIDES] = {point, step};
+        for (int32_t side = 0; side < ATN_FORM_SIDES; ++side) {
+            int32_t times = wanted[side] < 0 ? 0 : wanted[1 - side] < 0 ? 2 : 1;
+            squares[side] = m->count[side] == times;
+            for (int32_t n = 0; n < m->count[side] && squares[side]; ++n)
+                squares[side] = m->atom[side][n] == wanted[side];
+        }
+        if (squares[ATN_FORM_POINT] && squares[ATN_FORM_STEP]) return m;
+    }
+    return NULL;
+}
+
+/* Is it a sum of c (x - y)^2, with all c of one sign, so that what is picked is what is closest? */
+static bool is_distance(const atn_bilinear *form) {
+    int32_t squares = 0;
+    for (int32_t k = 0; k < form->n_monomials; ++k) {
+        const atn_form_monomial *both = &form->monomial[k];
+        if (both->count[ATN_FORM_POINT] != 1 || both->count[ATN_FORM_STEP] != 1) continue;
+        int32_t point = both->atom[ATN_FORM_POINT][0], step = both->atom[ATN_FORM_STEP][0];
+        const atn_form_monomial *y = find_monomial(form, point, -1), *x = find_monomial(form, -1, step);
+        if (!y || !x || y->coefficient != x->coefficient || both->coefficient != -2 * x->coefficient) return false;
+        if (form->atom[point].centre < 0 || form->atom[step].centre != form->atom[point].centre) return false;
+        if (!(form->picks * x->coefficient < 0)) return false;
+        ++squares;
+    }
+    return squares > 0 && form->n_monomials == 3 * squares && form->n_atoms == 2 * squares;
 }
 
 static bool find_pick(finder *f, const char **why_not) {
@@ -275,8 +294,11 @@ static bool find_pick(finder *f, const char **why_not) {
     out->form = acc->term;
     for (int32_t k = 0; k < ATN_MAX_ACCS; ++k) out->factor[k] = -1;
     REFUSE(acc->type != ATN_SP, "matrix units compare in single precision only");
-    REFUSE(!read_form(f, acc->term) || !is_scalable(out),
-           "what is compared is no sum of products of differences, as many in each");
+    for (int32_t b = 1; b <= out->block; ++b)
+        for (int32_t k = 0; k < f->g->blocks[b].n_accs; ++k)
+            REFUSE(atn_type_is_complex(f->g->blocks[b].acc[k].type), "values that are picked must be real");
+    REFUSE(!read_form(f, acc->term) || !is_distance(out),
+           "matrix units pick the least sum of squares of differences, or the largest of their negative, only");
     return true;
 }
 

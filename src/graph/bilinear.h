@@ -5,8 +5,8 @@
  * Steps may be those of two ranges, one in the other, where the outer one adds up what the inner one comes to: a list
  * of rows, and all steps of each row. Points then lie in rows as well, and one row of them has one list.
  *
- * Or a block looks for the step where B is the least or the largest, and B is made of such differences alone, as many
- * in each of its products, so that it may be scaled.
+ * Or a block looks for the step where B is the least (the largest), and B is a sum of squares of such differences
+ * (their negative), which may be scaled.
  *
  * A difference x - y of what belongs to a step and what belongs to a point may be taken as (x - c) - (y - c) for any c:
  * with c close to y the products stay small, and little is lost where they cancel. */

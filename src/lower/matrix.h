@@ -53,7 +53,8 @@ void lower_print_matrix(const atn_graph *g, const lower_matrix *m, atn_text *out
 
 /* The scale by which a factor that belongs to one side only is divided, so that squares fit into halves, and multiplied
  * again; and the largest distance from the centre of the group. */
-#define MATRIX_SCALE    16.0
-#define MATRIX_FARTHEST 512.0
+#define MATRIX_FORM_UNIT 0x1p-21 /* error of a form, relative to 1 and the sizes of all its products */
+#define MATRIX_SCALE     16.0
+#define MATRIX_FARTHEST  512.0
 
 #endif

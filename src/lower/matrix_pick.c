@@ -1,16 +1,24 @@
-/* The least or the largest of a form on matrix units. Products of halves tell the form but for an error with a known
- * bound, so they only choose: every lane keeps the best of its blocks of steps, which block that is, and the best of
- * all other blocks. Where these two differ by more than the bound the steps of the one block are computed once more,
- * as described, else all of the range: what comes out is the same as without matrix units. */
+/* The minimum or maximum of a form on matrix units. Products of halves have an error with a known bound, so they only
+ * select: every lane keeps the best of its blocks of steps, the number of that block, and the best of all other blocks.
+ * If these two differ by more than the bound, the steps of the one block are computed again as described, otherwise all
+ * steps of the range: the result is the same as without matrix units.
+ *
+ * The form is a sum of squares of differences, c (x - y)^2. The products of a step at distance D = sum c (x - y)^2 from
+ * a point add up to at most 8 sum c y^2 + 2 D, since |x| <= |y| + |x - y|: a step that could be the best one has a
+ * small error, however far others are. */
 #include "lower/matrix_state.h"
 
 #include <math.h>
 
-enum { HALVES = 2 }; /* rows of a tile of points that a lane has: 8 apart */
+enum {
+    HALVES = 2, /* rows of a tile of points that a lane has: 8 apart */
+    LANES = 4   /* that share the steps of a row of points */
+};
 
 typedef struct matrix_pick {
     int32_t *best, *second, *block; /* variables, [tile][half] */
-    int32_t found, where, sizes;    /* tiles: best and second of a point; its block; `most` of each warp */
+    int32_t sizes;                  /* tile: the largest step of each warp; */
+    int32_t found[ATN_MAX_ACCS];    /* tiles: accumulators of the points */
 } matrix_pick;
 
 static bool is_least(const matrix *x) { return x->m.form.picks < 0; }
@@ -33,6 +41,11 @@ static ir_ref worst(const matrix *x) { return matrix_number(x->l, is_least(x) ? 
 
 static int32_t granule(const matrix *x) { return MATRIX_STEPS * x->l->v.q[0].unroll; }
 
+/* Is an accumulator needed? A hidden one decides between parts of a split range only. */
+static bool is_needed(const matrix *x, int32_t k) { return !x->o.b->acc[k].hidden || x->l->split >= 0; }
+
+static int32_t warps_of(const matrix *x) { return x->l->cuts.items / 32; }
+
 void matrix_open_pick(matrix *x) {
     lowering *l = x->l;
     atn_lowered *p = l->p;
@@ -49,11 +62,11 @@ void matrix_open_pick(matrix *x) {
         k->second[n] = ir_declare_mutable(p, l->block, "second", worst(x));
         k->block[n] = ir_declare_mutable(p, l->block, "block", ir_integer(p, ATN_INT32, 0));
     }
-    for (int32_t t = 0; t < x->m.form.n_terms; ++t)
-        x->most[t] = ir_declare_mutable(p, l->block, "most", matrix_number(l, 0));
-    k->found = matrix_add_tile(l, "found", ATN_SP, (int64_t)l->cuts.span[0] * 2, false);
-    k->where = matrix_add_tile(l, "where", ATN_INT32, l->cuts.span[0], false);
-    k->sizes = matrix_add_tile(l, "sizes", ATN_SP, (int64_t)l->cuts.items / 32 * x->m.form.n_terms, false);
+    x->most = ir_declare_mutable(p, l->block, "most", matrix_number(l, 0));
+    if (warps_of(x) > 1) k->sizes = matrix_add_tile(l, "sizes", ATN_SP, warps_of(x), false);
+    for (int32_t a = 0; a < x->o.b->n_accs; ++a)
+        if (is_needed(x, a))
+            k->found[a] = matrix_add_tile(l, "found", (atn_type)acc_type(l, &x->o.b->acc[a]), l->cuts.span[0], false);
 }
 
 /* ---- blocks of steps ---- */
@@ -106,26 +119,25 @@ void matrix_pick_from(matrix *x, ir_ref first, ir_ref step) {
     }
 }
 
-/* ---- to the items that own the points ---- */
+/* ---- decisions ---- */
 
-static ir_ref shuffled(lowering *l, const char *name, int32_t type, ir_ref value, int32_t lanes, int32_t distance) {
+static ir_ref shuffled(lowering *l, const char *name, int32_t type, ir_ref value, int32_t distance) {
     ir_node node = {
-        .kind = IR_SHUFFLE, .type = type, .width = 1, .arg = {value, -1, -1}, .id = lanes, .integer = distance};
+        .kind = IR_SHUFFLE, .type = type, .width = 1, .arg = {value, -1, -1}, .id = LANES, .integer = distance};
     return ir_declare(l->p, l->block, name, ir_make(l->p, node));
 }
 
-/* Four lanes have the steps of a row of points among them. */
-static void join_lanes(const matrix *x, int32_t n) {
+/* Over the lanes that have the steps of a row of points. */
+static void join_blocks(const matrix *x, int32_t n) {
     lowering *l = x->l;
     atn_lowered *p = l->p;
     const matrix_pick *pick = x->pick;
-    enum { LANES = 4 };
     for (int32_t distance = 1; distance < LANES; distance *= 2) {
         ir_ref best = ir_variable_ref(p, pick->best[n]), second = ir_variable_ref(p, pick->second[n]),
                block = ir_variable_ref(p, pick->block[n]);
-        ir_ref other = shuffled(l, "other", ATN_SP, best, LANES, distance),
-               other_second = shuffled(l, "other_second", ATN_SP, second, LANES, distance),
-               other_block = shuffled(l, "other_block", ATN_INT32, block, LANES, distance);
+        ir_ref other = shuffled(l, "other", ATN_SP, best, distance),
+               other_second = shuffled(l, "other_second", ATN_SP, second, distance),
+               other_block = shuffled(l, "other_block", ATN_INT32, block, distance);
         ir_ref same = ir_operation(p, ATN_OP_EQ, ATN_B, block, other_block, -1);
         ir_ref rest = ir_operation(p, ATN_OP_SELECT, ATN_SP, same, worst(x), worse(x, best, other));
         ir_ref wins = ir_declare(p, l->block, "wins", is_better(x, other, best));
@@ -135,85 +147,63 @@ static void join_lanes(const matrix *x, int32_t n) {
     }
 }
 
-static ir_ref lane_is_first(const matrix *x, int32_t of) {
-    atn_lowered *p = x->l->p;
-    ir_ref lane = ir_operation(p, ATN_OP_MOD, IR_ADDRESS, x->lane, ir_address(p, of), -1);
-    return ir_operation(p, ATN_OP_EQ, ATN_B, lane, ir_address(p, 0), -1);
+static ir_ref lane_of(const matrix *x, int32_t lanes) {
+    return ir_operation(x->l->p, ATN_OP_MOD, IR_ADDRESS, x->lane, ir_address(x->l->p, lanes), -1);
 }
 
-static void hand_over(matrix *x) {
-    lowering *l = x->l;
-    atn_lowered *p = l->p;
-    const matrix_pick *pick = x->pick;
-    ir_block body = IR_EMPTY, sizes = IR_EMPTY, *outer = l->block;
-    int32_t terms = x->m.form.n_terms;
-    ir_ref row = ir_add(p, ir_multiply_integer(p, x->warp, (int64_t)x->tiles * MATRIX_ROWS),
-                        ir_operation(p, ATN_OP_DIV, IR_ADDRESS, x->lane, ir_address(p, 4), -1));
-    row = ir_declare(p, l->block, "found_at", row);
-    for (int32_t n = 0; n < x->tiles * HALVES; ++n) join_lanes(x, n);
-    l->block = &body;
-    for (int32_t n = 0; n < x->tiles * HALVES && !p->failed; ++n) {
-        ir_ref at = ir_add_integer(p, row, n / HALVES * MATRIX_ROWS + n % HALVES * 8);
-        matrix_store_tile(l, pick->found, ir_multiply_integer(p, at, 2), ir_variable_ref(p, pick->best[n]));
-        matrix_store_tile(l, pick->found, ir_add_integer(p, ir_multiply_integer(p, at, 2), 1),
-                          ir_variable_ref(p, pick->second[n]));
-        matrix_store_tile(l, pick->where, at, ir_variable_ref(p, pick->block[n]));
-    }
-    l->block = outer;
-    ir_if(p, outer, lane_is_first(x, 4), body, IR_EMPTY);
-    ir_ref most[ATN_FORM_TERMS];
-    for (int32_t t = 0; t < terms; ++t) {
-        ir_node node = {.kind = IR_SHUFFLE,
-                        .type = ATN_SP,
-                        .width = 1,
-                        .arg = {ir_variable_ref(p, x->most[t]), -1, -1},
-                        .id = 32,
-                        .list = (int32_t)IR_SHUFFLE_MOST};
-        most[t] = ir_declare(p, outer, "largest", ir_make(p, node));
-    }
-    l->block = &sizes;
-    for (int32_t t = 0; t < terms; ++t)
-        matrix_store_tile(l, pick->sizes, ir_add_integer(p, ir_multiply_integer(p, x->warp, terms), t), most[t]);
-    l->block = outer;
-    ir_if(p, outer, lane_is_first(x, 32), sizes, IR_EMPTY);
-    ir_barrier(p, outer);
+static ir_ref is_zero(const matrix *x, ir_ref lane) {
+    return ir_operation(x->l->p, ATN_OP_EQ, ATN_B, lane, ir_address(x->l->p, 0), -1);
 }
 
 static ir_ref tile_element(lowering *l, int32_t tile, int32_t type, ir_ref at) {
     return ir_make(l->p, (ir_node){.kind = IR_TILE, .type = type, .width = 1, .arg = {at, -1, -1}, .id = tile});
 }
 
-/* The largest factor of a step there was in the group. */
-static ir_ref largest_factor(const matrix *x, int32_t term) {
+/* The largest step of the group, relative to its centre: halves must have represented it. */
+static ir_ref steps_fit(const matrix *x) {
     lowering *l = x->l;
-    ir_ref most = -1;
-    if (x->m.form.term[term].alone == ATN_FORM_POINT) return matrix_number(l, MATRIX_SCALE);
-    for (int32_t warp = 0; warp < l->cuts.items / 32; ++warp) {
-        ir_ref at = ir_address(l->p, (int64_t)warp * x->m.form.n_terms + term);
-        ir_ref one = tile_element(l, x->pick->sizes, ATN_SP, at);
-        most = most < 0 ? one : OP(ATN_OP_MAX, most, one);
+    atn_lowered *p = l->p;
+    ir_node node = {.kind = IR_SHUFFLE,
+                    .type = ATN_SP,
+                    .width = 1,
+                    .arg = {ir_variable_ref(p, x->most), -1, -1},
+                    .id = 32,
+                    .list = (int32_t)IR_SHUFFLE_MOST};
+    ir_ref most = ir_declare(p, l->block, "largest", ir_make(p, node));
+    if (warps_of(x) > 1) {
+        ir_block body = IR_EMPTY, *outer = l->block;
+        l->block = &body;
+        matrix_store_tile(l, x->pick->sizes, x->warp, most);
+        l->block = outer;
+        ir_if(p, outer, is_zero(x, x->lane), body, IR_EMPTY);
+        ir_barrier(p, outer);
+        for (int32_t warp = 0; warp < warps_of(x); ++warp)
+            most = OP(ATN_OP_MAX, most, tile_element(l, x->pick->sizes, ATN_SP, ir_address(p, warp)));
     }
-    return most;
+    return ir_declare(p, l->block, "steps_fit", ir_less(p, most, matrix_number(l, MATRIX_LARGEST)));
 }
 
-/* Do the best and the second differ by more than both may be off? The unit is that of the oracle's bound for sums. */
-static ir_ref is_decided(const matrix *x, place at, ir_ref best, ir_ref second) {
+/* Do the best and the second differ by more than the errors of both? The unit is that of the oracle's bound for sums.
+ */
+static ir_ref is_decided(const matrix *x, int32_t n, place at, ir_ref fit) {
     lowering *l = x->l;
+    atn_lowered *p = l->p;
     const atn_bilinear *f = &x->m.form;
-    ir_ref atom[ATN_FORM_ATOMS], size = matrix_number(l, 1), fits = -1;
+    ir_ref atom[ATN_FORM_ATOMS], size = -1, best = ir_variable_ref(p, x->pick->best[n]);
     for (int32_t a = 0; a < f->n_atoms; ++a)
         if (f->atom[a].side == ATN_FORM_POINT)
             atom[a] = matrix_centred(x, a, matrix_uncentred(l, f->atom[a].value, at));
-    for (int32_t t = 0; t < f->n_terms; ++t) {
-        ir_ref point = OP(ATN_OP_ABS, matrix_factor_of(x, &f->term[t], ATN_FORM_POINT, atom), -1);
-        ir_ref step = ir_declare(l->p, l->block, "step_size", largest_factor(x, t));
-        ir_ref most = ir_declare(l->p, l->block, "most_size", OP(ATN_OP_MAX, point, step));
-        fits = ir_and(l->p, fits, ir_less(l->p, most, matrix_number(l, MATRIX_LARGEST)));
-        size = OP(ATN_OP_ADD, size, OP(ATN_OP_MUL, point, step));
-    }
-    ir_ref apart = is_least(x) ? OP(ATN_OP_SUB, second, best) : OP(ATN_OP_SUB, best, second);
-    ir_ref bound = OP(ATN_OP_MUL, size, matrix_number(l, 2 * 0x1p-21));
-    return ir_declare(l->p, l->block, "decided", ir_and(l->p, fits, ir_less(l->p, bound, apart)));
+    for (int32_t t = 0; t < f->n_terms; ++t)
+        if (f->term[t].alone == ATN_FORM_POINT)
+            size = OP(ATN_OP_ABS, matrix_factor_of(x, &f->term[t], ATN_FORM_POINT, atom), -1);
+    size = ir_declare(p, l->block, "point_size", size); /* divided by MATRIX_SCALE */
+    ir_ref apart = OP(ATN_OP_ABS, OP(ATN_OP_SUB, ir_variable_ref(p, x->pick->second[n]), best), -1);
+    ir_ref products = OP(ATN_OP_ADD, OP(ATN_OP_MUL, size, matrix_number(l, 8 * MATRIX_SCALE)),
+                         OP(ATN_OP_MUL, OP(ATN_OP_ABS, best, -1), matrix_number(l, 4)));
+    ir_ref bound =
+        OP(ATN_OP_MUL, OP(ATN_OP_ADD, products, matrix_number(l, 3)), matrix_number(l, 2 * MATRIX_FORM_UNIT));
+    ir_ref fits = ir_and(p, fit, ir_less(p, size, matrix_number(l, MATRIX_LARGEST / 8)));
+    return ir_declare(p, l->block, "decided", ir_and(p, fits, ir_less(p, bound, apart)));
 }
 
 /* ---- as described ---- */
@@ -230,11 +220,34 @@ static void step_terms(matrix *x, place at, ir_ref right[][2]) {
         right[k][0] = ir_cast(l->p, acc_type(l, &x->o.b->acc[k]), lower_value(l, x->o.b->acc[k].term, at, 0));
 }
 
-/* Steps from `low` to before `high`, one after the other; places of a list and of its row are counted, not divided. */
-static void each_step(matrix *x, place at, ir_ref low, ir_ref high, const int32_t acc[]) {
+/* Places of a list and of its row, `further` steps on: they are counted, and divided only where a row ends. */
+static void go_on(matrix *x, int32_t listed, int32_t in_row, ir_ref further) {
     lowering *l = x->l;
     atn_lowered *p = l->p;
-    int32_t variable = ir_new_variable(p, "again", IR_ADDRESS, 1, true), listed = -1, in_row = -1;
+    ir_block wraps = IR_EMPTY;
+    ir_assign(p, l->block, in_row, ir_add(p, ir_variable_ref(p, in_row), further));
+    ir_ref at = ir_variable_ref(p, in_row);
+    ir_ref rows = ir_declare(p, &wraps, "rows", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, at, x->row, -1));
+    ir_assign(p, &wraps, listed, ir_add(p, ir_variable_ref(p, listed), rows));
+    ir_assign(p, &wraps, in_row, ir_subtract(p, at, ir_multiply(p, rows, x->row)));
+    ir_if(p, l->block, ir_operation(p, ATN_OP_LE, ATN_B, x->row, at, -1), wraps, IR_EMPTY);
+}
+
+/* Accumulators of a row of points, and the step that they are of. */
+typedef struct picked {
+    int32_t acc[ATN_MAX_ACCS], step;
+} picked;
+
+static int32_t key_of(const matrix *x) {
+    const atn_acc *acc = &x->o.b->acc[0];
+    return acc->join == ATN_JOIN_ARGMIN || acc->join == ATN_JOIN_ARGMAX ? acc->key : 0;
+}
+
+/* Every fourth step from `low` to before `high`, by the lane that it belongs to. */
+static void each_step(matrix *x, place at, ir_ref low, ir_ref high, const picked *k) {
+    lowering *l = x->l;
+    atn_lowered *p = l->p;
+    int32_t variable = ir_new_variable(p, "again", IR_ADDRESS, 1, true), listed = -1, in_row = -1, key = key_of(x);
     ir_block body = IR_EMPTY, *outer = l->block;
     ir_ref left[ATN_MAX_ACCS][2], right[ATN_MAX_ACCS][2], joined[ATN_MAX_ACCS][2];
     ir_clear(left, sizeof left);
@@ -255,46 +268,98 @@ static void each_step(matrix *x, place at, ir_ref low, ir_ref high, const int32_
         matrix_bind_to(x, x->range, ir_variable_ref(p, variable));
     }
     step_terms(x, at, right);
-    for (int32_t k = 0; k < x->o.b->n_accs; ++k) left[k][0] = ir_variable_ref(p, acc[k]);
+    for (int32_t a = 0; a < x->o.b->n_accs; ++a) left[a][0] = ir_variable_ref(p, k->acc[a]);
+    right[key][0] = ir_declare(p, l->block, "key", right[key][0]);
+    ir_ref wins = ir_declare(p, l->block, "wins", is_better(x, right[key][0], left[key][0]));
     lower_join(l, x->o.b, left, right, joined, true);
-    for (int32_t k = 0; k < x->o.b->n_accs && !p->failed; ++k) ir_assign(p, l->block, acc[k], joined[k][0]);
+    for (int32_t a = 0; a < x->o.b->n_accs && !p->failed; ++a) ir_assign(p, l->block, k->acc[a], joined[a][0]);
+    ir_ref here = ir_cast(p, ATN_INT32, ir_variable_ref(p, variable));
+    ir_assign(p, l->block, k->step, ir_operation(p, ATN_OP_SELECT, ATN_INT32, wins, here, ir_variable_ref(p, k->step)));
     matrix_unbind_step(x);
-    if (x->list >= 0) {
-        ir_ref next = ir_declare(p, l->block, "next", ir_add_integer(p, ir_variable_ref(p, in_row), 1));
-        ir_ref ends = ir_declare(p, l->block, "ends", ir_operation(p, ATN_OP_EQ, ATN_B, next, x->row, -1));
-        ir_ref here = ir_variable_ref(p, listed);
-        ir_assign(p, l->block, in_row, ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, ends, ir_address(p, 0), next));
-        ir_assign(p, l->block, listed,
-                  ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, ends, ir_add_integer(p, here, 1), here));
-    }
+    if (x->list >= 0) go_on(x, listed, in_row, ir_address(p, LANES));
     lower_forget(l, mark);
     l->block = outer;
-    ir_for(p, outer, variable, low, high, 1, 4, body);
+    ir_for(p, outer, variable, low, high, LANES, 4, body);
+}
+
+/* The best of the lanes, the first of equal ones, in all of them. */
+static void join_picked(const matrix *x, const picked *k) {
+    lowering *l = x->l;
+    atn_lowered *p = l->p;
+    int32_t key = key_of(x);
+    for (int32_t distance = 1; distance < LANES; distance *= 2) {
+        ir_ref own = ir_variable_ref(p, k->acc[key]), step = ir_variable_ref(p, k->step);
+        ir_ref other_step = shuffled(l, "other_step", ATN_INT32, step, distance), other[ATN_MAX_ACCS];
+        for (int32_t a = 0; a < x->o.b->n_accs; ++a)
+            if (is_needed(x, a))
+                other[a] = shuffled(l, "other", acc_type(l, &x->o.b->acc[a]), ir_variable_ref(p, k->acc[a]), distance);
+        ir_ref same = ir_operation(p, ATN_OP_EQ, ATN_B, other[key], own, -1);
+        ir_ref first = ir_and(p, same, ir_less(p, other_step, step));
+        ir_ref wins = ir_operation(p, ATN_OP_OR, ATN_B, is_better(x, other[key], own), first, -1);
+        wins = ir_declare(p, l->block, "wins", wins);
+        for (int32_t a = 0; a < x->o.b->n_accs && !p->failed; ++a)
+            if (is_needed(x, a))
+                ir_assign(p, l->block, k->acc[a],
+                          ir_operation(p, ATN_OP_SELECT, acc_type(l, &x->o.b->acc[a]), wins, other[a],
+                                       ir_variable_ref(p, k->acc[a])));
+        ir_assign(p, l->block, k->step, ir_operation(p, ATN_OP_SELECT, ATN_INT32, wins, other_step, step));
+    }
+}
+
+/* A row of points whose steps these four lanes have: the steps that decide, and the result into the tiles. */
+static void conclude_row(matrix *x, int32_t n, ir_ref first_row, ir_ref fit, ir_ref from, ir_ref to) {
+    lowering *l = x->l;
+    atn_lowered *p = l->p;
+    picked k;
+    dim_state kept = l->dim[x->point];
+    place at = PLACE_ORIGIN;
+    at.r[x->point] = (int8_t)(kept.regs + n); /* beside those of the item's own points */
+    ir_ref row = ir_declare(p, l->block, "row",
+                            ir_add_integer(p, first_row, n / HALVES * MATRIX_ROWS + n % HALVES * MATRIX_ROWS / 2));
+    size_t mark = lower_mark(l);
+    l->dim[x->point] = (dim_state){.bound = true,
+                                   .base = ir_add(p, l->start[0], row),
+                                   .local = row,
+                                   .regs = kept.regs + n + 1,
+                                   .pack = 1,
+                                   .vec = 1,
+                                   .limit = kept.limit};
+    join_blocks(x, n);
+    ir_ref decided = is_decided(x, n, at, fit), block = ir_cast(p, IR_ADDRESS, ir_variable_ref(p, x->pick->block[n]));
+    ir_ref begin = ir_declare(p, l->block, "begin", ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, decided, block, from));
+    ir_ref end = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_add_integer(p, begin, granule(x)), to, -1);
+    end = ir_declare(p, l->block, "end", ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, decided, end, to));
+    for (int32_t a = 0; a < x->o.b->n_accs; ++a)
+        k.acc[a] = ir_declare_mutable(p, l->block, "picked", acc_neutral(l, x->o.b, a, 0));
+    k.step = ir_declare_mutable(p, l->block, "picked_step", ir_integer(p, ATN_INT32, INT32_MAX));
+    each_step(x, at, ir_declare(p, l->block, "low", ir_add(p, begin, lane_of(x, LANES))), end, &k);
+    join_picked(x, &k);
+    ir_block body = IR_EMPTY, *outer = l->block;
+    l->block = &body;
+    for (int32_t a = 0; a < x->o.b->n_accs; ++a)
+        if (is_needed(x, a)) matrix_store_tile(l, x->pick->found[a], row, ir_variable_ref(p, k.acc[a]));
+    l->block = outer;
+    ir_if(p, outer, is_zero(x, lane_of(x, LANES)), body, IR_EMPTY);
+    l->dim[x->point] = kept;
+    lower_forget(l, mark);
 }
 
 void matrix_conclude_pick(matrix *x, ir_ref from, ir_ref to) {
     lowering *l = x->l;
     atn_lowered *p = l->p;
-    hand_over(x);
+    ir_ref fit = steps_fit(x), row = ir_multiply_integer(p, x->warp, (int64_t)x->tiles * MATRIX_ROWS);
+    row = ir_add(p, row, ir_operation(p, ATN_OP_DIV, IR_ADDRESS, x->lane, ir_address(p, LANES), -1));
+    row = ir_declare(p, l->block, "first_row", row);
+    for (int32_t n = 0; n < x->tiles * HALVES && !p->failed; ++n) conclude_row(x, n, row, fit, from, to);
+    ir_barrier(p, l->block);
     place at = PLACE_ORIGIN;
     do {
-        ir_ref value[ATN_MAX_ACCS][2];
-        int32_t acc[ATN_MAX_ACCS];
-        ir_ref row = ir_declare(p, l->block, "found_row", matrix_local_row(x, at)),
-               twice = ir_multiply_integer(p, row, 2);
-        ir_ref best = ir_declare(p, l->block, "best", tile_element(l, x->pick->found, ATN_SP, twice));
-        ir_ref second =
-            ir_declare(p, l->block, "second", tile_element(l, x->pick->found, ATN_SP, ir_add_integer(p, twice, 1)));
-        ir_ref block = ir_cast(p, IR_ADDRESS, tile_element(l, x->pick->where, ATN_INT32, row));
-        ir_ref decided = is_decided(x, at, best, second);
-        ir_ref low = ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, decided, block, from);
-        low = ir_declare(p, l->block, "low", low);
-        ir_ref end = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_add_integer(p, low, granule(x)), to, -1);
-        ir_ref high = ir_declare(p, l->block, "high", ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, decided, end, to));
-        for (int32_t k = 0; k < x->o.b->n_accs; ++k)
-            acc[k] = ir_declare_mutable(p, l->block, "picked", acc_neutral(l, x->o.b, k, 0));
-        each_step(x, at, low, high, acc);
-        for (int32_t k = 0; k < x->o.b->n_accs; ++k) value[k][0] = ir_variable_ref(p, acc[k]);
+        ir_ref value[ATN_MAX_ACCS][2], own = ir_declare(p, l->block, "own_row", matrix_local_row(x, at));
+        for (int32_t a = 0; a < x->o.b->n_accs; ++a)
+            value[a][0] = is_needed(x, a)
+                              ? ir_declare(p, l->block, "found",
+                                           tile_element(l, x->pick->found[a], acc_type(l, &x->o.b->acc[a]), own))
+                              : acc_neutral(l, x->o.b, a, 0);
         if (l->split >= 0) {
             loops_store_partial(l, x->o.b, at, value);
         } else {

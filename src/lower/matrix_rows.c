@@ -61,11 +61,11 @@ static void part_in_two(lowering *l, ir_ref value, ir_ref parts[2]) {
         ir_declare(l->p, l->block, "rest", OP(ATN_OP_SUB, value, matrix_call(l, IR_CALL_AS_HALF, ATN_SP, value, -1)));
 }
 
-/* The largest factor of a step, by size. */
-static void see_factor(const matrix *x, int32_t term, ir_ref factor) {
+/* The largest step, by size. */
+static void see_step(const matrix *x, ir_ref factor) {
     const lowering *l = x->l;
-    ir_ref so_far = ir_variable_ref(l->p, x->most[term]);
-    ir_assign(l->p, l->block, x->most[term], OP(ATN_OP_MAX, so_far, OP(ATN_OP_ABS, factor, -1)));
+    ir_ref so_far = ir_variable_ref(l->p, x->most);
+    ir_assign(l->p, l->block, x->most, OP(ATN_OP_MAX, so_far, OP(ATN_OP_ABS, factor, -1)));
 }
 
 /* The slots of one side, two per word. */
@@ -75,7 +75,7 @@ static void slot_words(const matrix *x, int32_t side, const ir_ref atom[], ir_re
     for (int32_t t = 0; t < x->m.form.n_terms; ++t) {
         const atn_form_term *term = &x->m.form.term[t];
         ir_ref factor = matrix_factor_of(x, term, side, atom);
-        if (side == ATN_FORM_STEP && x->m.form.picks) see_factor(x, t, factor);
+        if (x->pick && side == ATN_FORM_STEP && term->alone == side) see_step(x, factor);
         parts[t][0] = factor;
         if (term->alone < 0 || term->alone == side) part_in_two(l, factor, parts[t]);
     }

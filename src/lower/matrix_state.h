@@ -16,10 +16,10 @@ typedef struct matrix {
     int32_t *left, *acc;         /* variables: rows of points, [tile][slots / 4]; sums, [tile][columns / 2] */
     int32_t tiles;               /* tiles of 16 points per warp */
     ir_ref lane, warp;
-    ir_ref step_at, column_at;    /* where a lane finds its row of a block of steps, in words */
-    ir_ref scale;                 /* what differences are multiplied by; -1: nothing */
-    int32_t most[ATN_FORM_TERMS]; /* variables: the largest factor of a step, by size, where one is picked */
-    struct matrix_pick *pick;     /* see matrix_pick.c; NULL: sums */
+    ir_ref step_at, column_at; /* where a lane finds its row of a block of steps, in words */
+    ir_ref scale;              /* what differences are multiplied by; -1: nothing */
+    int32_t most;              /* variable: the largest sum of squares of a step, where one is picked */
+    struct matrix_pick *pick;  /* see matrix_pick.c; NULL: sums */
 } matrix;
 
 /* What an item knows about a step before its row is generated. */

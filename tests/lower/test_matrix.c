@@ -66,7 +66,7 @@ KIT_TEST(what_has_no_form_says_why) {
          "single precision only"},
         {"kernel a(x, y: vector SP) -> s: vector SP\n    real\n    finite\n    s[i] = max(j in length(x)) exp2(-(x[j] "
          "- y[i])^2)\n",
-         "no sum of products of differences"},
+         "sum of squares of differences"},
         {"kernel a(x, y: vector SP) -> s: vector SP\n    real\n    finite\n    s[i] = sum(j in length(x)) x[j] * "
          "y[i]\n",
          "not a product of a weight"},
