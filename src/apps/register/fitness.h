@@ -100,6 +100,10 @@ atn_status fitness_find_walls(fitness_side *side, const atn_ctx *ctx); /* fills 
 atn_status fitness_dense(const fitness_side *side, cloud_points *out); /* points but those far from others; none: 0 */
 
 void fitness_look(const fitness *f, const geom_pose *pose, fitness_seen *out);
+/* overlap, precision, misfit, clear, value, near and fits alone, of at most FITNESS_GLANCES poses, in one launch with
+ * those of other pairs. False: the host has to look. */
+enum { FITNESS_GLANCES = 16 };
+bool fitness_glance(const fitness *f, size_t count, const geom_pose *pose, fitness_seen *out);
 /* Samples that lie over the other's surface in one of two poses alone: in the first, in the second. */
 void fitness_over(const fitness *f, const geom_pose *here, const geom_pose *there, size_t only[2]);
 

@@ -399,28 +399,31 @@ static void describe_item(const kept *t, int from, const geom_pose *way, float i
     memcpy(place, all, sizeof all);
 }
 
-/* What both sides of a pose come to: its value, and where the source's samples pull it. */
-static double take_sums(const fitness *f, const float *source, const float *target, pull *by) {
+/* What both sides of a pose come to, and where the source's samples pull it. */
+static void take_sums(const fitness *f, const float *source, const float *target, fitness_seen *out, pull *by) {
     double on[2] = {(double)source[0], (double)target[0]}, near = (double)source[1] + (double)target[1];
-    double about = (double)source[2] + (double)target[2], fits = on[0] + on[1], clear = fits / fmax(1, about);
+    double about = (double)source[2] + (double)target[2], fits = on[0] + on[1];
     int at = 3;
     for (int i = 0; i < 6; ++i)
         for (int j = i; j < 6; ++j) by->h[6 * i + j] = by->h[6 * j + i] = (double)source[at++];
     for (int i = 0; i < 6; ++i) by->g[i] = (double)source[at++];
-    for (int k = 0; k < 2; ++k) on[k] /= fmax(1, (double)f->side[k].samples);
-    return 0.5 * (on[0] + on[1]) * fits / fmax(1, near) * clear * clear;
+    *out = (fitness_seen){.near = (size_t)near, .fits = (size_t)fits};
+    for (int k = 0; k < 2; ++k) out->overlap[k] = on[k] / fmax(1, (double)f->side[k].samples);
+    out->precision = fits / fmax(1, near);
+    out->misfit = ((double)source[30] + (double)target[30]) / fmax(1, near);
+    out->clear = fits / fmax(1, about);
+    out->value = 0.5 * (out->overlap[0] + out->overlap[1]) * out->precision * out->clear * out->clear;
 }
 
 /* Poses on their way; those that go no farther are not asked for any more. */
 typedef struct wanderer {
     geom_pose at;
-    double value;
     pull by;
     size_t index; /* among those that are refined */
 } wanderer;
 
-/* Values and pulls of all of them; false: the device did not say. */
-static bool look_together(const kept *t, size_t count, wanderer *w) {
+/* What all of them come to; false: the device did not say. */
+static bool look_together(const kept *t, size_t count, wanderer *w, fitness_seen *seen) {
     float item[REG_LOOKS_MOST][REG_LOOKS_ITEM] = {{0}}, sum[REG_LOOKS_MOST][REG_LOOKS_SUMS];
     int32_t place[REG_LOOKS_MOST][REG_GATHER_PLACE] = {{0}};
     for (size_t k = 0; k < count; ++k) {
@@ -430,22 +433,31 @@ static bool look_together(const kept *t, size_t count, wanderer *w) {
         describe_item(t, 1, &back, item[2 * k + 1], place[2 * k + 1]);
     }
     if (!reg_gather_run(t->f->client, REG_GATHER_LOOKS, 2 * count, item[0], place[0], sum[0])) return false;
-    for (size_t k = 0; k < count; ++k) w[k].value = take_sums(t->f, sum[2 * k], sum[2 * k + 1], &w[k].by);
+    for (size_t k = 0; k < count; ++k) take_sums(t->f, sum[2 * k], sum[2 * k + 1], &seen[k], &w[k].by);
     return true;
+}
+
+bool fitness_glance(const fitness *f, size_t count, const geom_pose *pose, fitness_seen *out) {
+    wanderer w[FITNESS_GLANCES];
+    kept t;
+    if (!f->client || f->solid || count == 0 || count > FITNESS_GLANCES || !keep(f, &t)) return false;
+    for (size_t k = 0; k < count; ++k) w[k] = (wanderer){.at = pose[k]};
+    return look_together(&t, count, w, out);
 }
 
 /* fitness_refine of all poses, a step of each at a time; the best of each is then looked at by the host. False: nothing
  * was done. */
 static bool refine_together(const fitness *f, int steps, size_t count, geom_pose *pose, fitness_seen *out) {
-    wanderer w[REG_LOOKS_MOST / 2];
-    geom_pose best_at[REG_LOOKS_MOST / 2];
-    double best[REG_LOOKS_MOST / 2];
+    wanderer w[FITNESS_GLANCES];
+    geom_pose best_at[FITNESS_GLANCES];
+    fitness_seen seen[FITNESS_GLANCES];
+    double best[FITNESS_GLANCES];
     kept t;
     size_t left = count;
-    if (!f->client || f->solid || count == 0 || count > REG_LOOKS_MOST / 2 || !keep(f, &t)) return false;
+    if (!f->client || f->solid || count == 0 || count > FITNESS_GLANCES || !keep(f, &t)) return false;
     for (size_t k = 0; k < count; ++k) w[k] = (wanderer){.at = pose[k], .index = k};
-    if (!look_together(&t, left, w)) return false;
-    for (size_t k = 0; k < count; ++k) best_at[k] = pose[k], best[k] = w[k].value;
+    if (!look_together(&t, left, w, seen)) return false;
+    for (size_t k = 0; k < count; ++k) best_at[k] = pose[k], best[k] = seen[k].value;
     for (int round = 0; round < steps && left; ++round) {
         size_t kept_on = 0;
         for (size_t k = 0; k < left; ++k) {
@@ -455,9 +467,9 @@ static bool refine_together(const fitness *f, int steps, size_t count, geom_pose
             w[kept_on++].at = next;
         }
         left = kept_on;
-        if (left && !look_together(&t, left, w)) return false;
+        if (left && !look_together(&t, left, w, seen)) return false;
         for (size_t k = 0; k < left; ++k)
-            if (w[k].value > best[w[k].index]) best[w[k].index] = w[k].value, best_at[w[k].index] = w[k].at;
+            if (seen[k].value > best[w[k].index]) best[w[k].index] = seen[k].value, best_at[w[k].index] = w[k].at;
     }
     for (size_t k = 0; k < count; ++k) {
         pose[k] = best_at[k];

@@ -23,7 +23,7 @@ enum {
     REG_LOOKS_POINTS = 4000, /* of each of two clouds, */
     REG_LOOKS_PLANE = 12,    /* with so many numbers each */
     REG_LOOKS_ITEM = 16,
-    REG_LOOKS_SUMS = 30,
+    REG_LOOKS_SUMS = 31,
     REG_LOOKS_MOST = 32,   /* poses, from either side */
     REG_FIT_POINTS = 2048, /* of each of two clouds */
     REG_EXPECT_POINT = 4,  /* numbers of a point */

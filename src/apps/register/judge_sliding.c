@@ -38,15 +38,28 @@ static bool hindered(const reg_problem *p, const geom_pose *slid) {
     return there - here > HINDERED * sqrt(there + here);
 }
 
-static bool slides(const reg_problem *p, const fitness_seen *seen, const double *e) {
+enum { WAYS = 2 };
+
+/* Moved either way, by more than an answer may be off. */
+static void move_both_ways(const reg_problem *p, const fitness_seen *seen, const double *e, geom_pose out[WAYS]) {
     double spacing = fmax(p->spacing, p->source_spacing), by = fmax(BY * spacing, BY_SIZE * seen->size);
-    for (int way = -1; way <= 1; way += 2) {
+    for (int way = 0; way < WAYS; ++way) out[way] = shifted(&p->pose, seen, e, way ? by : -by);
+}
+
+static bool stays(const fitness_seen *there, const fitness_seen *seen) {
+    return !(there->precision < STAYS * seen->precision) && !(there->misfit > GROWS * seen->misfit + 0.02) &&
+           !((double)there->near < REMAINS * (double)seen->near);
+}
+
+/* glance: what is known of both ways already; or NULL. */
+static bool slides(const reg_problem *p, const fitness_seen *seen, const double *e, const fitness_seen *glance) {
+    geom_pose pose[WAYS];
+    move_both_ways(p, seen, e, pose);
+    for (int way = 0; way < WAYS; ++way) {
         fitness_seen there;
-        geom_pose pose = shifted(&p->pose, seen, e, way * by);
-        fitness_look(p->fitness, &pose, &there);
-        if (there.precision < STAYS * seen->precision || there.misfit > GROWS * seen->misfit + 0.02 ||
-            (double)there.near < REMAINS * (double)seen->near || hindered(p, &pose))
-            return false;
+        if (glance && !stays(&glance[way], seen)) return false;
+        if (!glance) fitness_look(p->fitness, &pose[way], &there);
+        if ((!glance && !stays(&there, seen)) || hindered(p, &pose[way])) return false;
     }
     return true;
 }
@@ -71,10 +84,18 @@ void judge_sliding(const reg_problem *p, const fitness_seen *seen, atn_register_
     *like = '\0';
     if (p->fitness->solid || !seen->fits) return;
     geom_eigen(6, seen->information, value, vector);
-    for (int k = 0; k < 6 && value[k] < WEAK; ++k) {
+    size_t weak = 0;
+    geom_pose tried[6 * WAYS];
+    fitness_seen glance[6 * WAYS];
+    for (; weak < 6 && value[weak] < WEAK; ++weak) {
+        for (int i = 0; i < 6; ++i) e[0][i] = vector[6 * i + (int)weak];
+        move_both_ways(p, seen, e[0], &tried[WAYS * weak]);
+    }
+    bool seen_there = fitness_glance(p->fitness, WAYS * weak, tried, glance);
+    for (size_t k = 0; k < weak; ++k) {
         double *own = e[r->n_sliding], length = 0;
-        for (int i = 0; i < 6; ++i) own[i] = vector[6 * i + k];
-        if (!slides(p, seen, own)) continue;
+        for (int i = 0; i < 6; ++i) own[i] = vector[6 * i + (int)k];
+        if (!slides(p, seen, own, seen_there ? &glance[WAYS * k] : NULL)) continue;
         double *out = r->sliding[r->n_sliding++], c[3];
         turns += own[0] * own[0] + own[1] * own[1] + own[2] * own[2];
         for (int a = 0; a < 3; ++a) { /* about the target's origin, in its unit */
