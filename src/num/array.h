@@ -64,10 +64,12 @@ atn_status atn_array_ready_device(atn_array *array, bool discard);
  * it is until the array is freed, or work that reads it has been waited for. Work in the device's own first queue waits
  * for it once it needs the array: other work there goes on. */
 atn_status atn_array_send(atn_array *array, atn_queue *queue, const void *from);
-/* Begins to overwrite some elements of a vector on the device with those of the host's copy, in order with the device's
- * first queue, and returns: the host has changed these where atn_array_map_write had said, and leaves them alone until
- * work behind it was waited for. Nothing else is copied. */
-atn_status atn_array_refresh(atn_array *vector, int64_t first, int64_t count);
+/* For arrays without gaps of which some elements are used at a time, through the pointer of atn_array_map_write, which
+ * was called once; nothing is said of the others. refresh: begins to overwrite elements on the device with those of the
+ * host, in order with the device's first queue, and returns; the host leaves them alone until work behind it was waited
+ * for. recall: waits for the device's, and brings them to the host. */
+atn_status atn_array_refresh(atn_array *array, int64_t first, int64_t count);
+atn_status atn_array_recall(atn_array *array, int64_t first, int64_t count);
 /* Begins to bring the host's copy up to date, in order with `queue` (NULL: the device's own first), and returns; what
  * reads or writes the array on the host waits for it. Nothing to do where the host's copy holds. */
 atn_status atn_array_fetch(atn_array *array, atn_queue *queue);

@@ -124,6 +124,13 @@ atn_status atn_array_refresh(atn_array *array, int64_t first, int64_t count) {
                                 (size_t)count * element);
 }
 
+atn_status atn_array_recall(atn_array *array, int64_t first, int64_t count) {
+    atn_storage *s = array->storage;
+    size_t element = atn_type_bytes(array->type), from = (size_t)(array->offset + first) * element;
+    if (is_shared(s)) return atn_queue_finish(atn_device_queue(s->device));
+    return count ? atn_buffer_get(NULL, s->buffer, from, (char *)s->host + from, (size_t)count * element) : ATN_OK;
+}
+
 void atn_array_written_on_device(atn_array *array) {
     array->storage->on_device = true;
     array->storage->on_host = is_shared(array->storage);

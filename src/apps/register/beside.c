@@ -101,6 +101,7 @@ static void describe(void *user) {
 /* What is asked of the device comes first: only one thread talks to it. */
 static atn_status choose(reg_problem *p) {
     if (!p->fitness) p->fitness = atn_zalloc(p->engine.ctx, sizeof *p->fitness);
+    if (p->fitness) p->fitness->client = p->engine.client;
     return p->fitness ? fitness_choose(p, p->fitness) : ATN_ERR_MEMORY;
 }
 
@@ -123,7 +124,6 @@ atn_status reg_fitness_ready(reg_problem *p) {
         p->fitness_status = choose(p);
         if (p->fitness_status == ATN_OK) describe(p);
     }
-    if (p->fitness_status == ATN_OK) p->fitness->client = p->engine.client;
     if (p->fitness_status == ATN_OK) p->noise = hypot(p->fitness->side[0].noise, p->fitness->side[1].noise);
     return p->fitness_status;
 }

@@ -2,6 +2,7 @@
  * of its twelve neighbours, or of more where noise hides it; its thickness is what noise and curvature leave. */
 #include "apps/register/fitness.h"
 #include "apps/register/fitness_normals.h"
+#include "apps/register/gather.h"
 
 #include "apps/register/search_parts.h"
 #include "base/memory.h"
@@ -22,9 +23,18 @@ static const double MUCH = 1.3;    /* times as many planes, for which coarser po
 
 /* ---- one cloud ---- */
 
+/* From how neighbours are spread about their mean: xx yy zz xy xz yz. */
+static void take_spread(const double c[6], fitness_plane *out) {
+    double value[3], normal[3];
+    geom_least3(c, value, normal);
+    for (int a = 0; a < 3; ++a) out->normal[a] = (float)normal[a];
+    out->thickness = (float)sqrt(fmax(0, value[0]));
+    out->flat = value[1] > 1e-3 * value[2] && value[0] < FLAT * FLAT * value[1];
+}
+
 static void find_plane(const fitness_side *s, size_t k, fitness_plane *out) {
     uint32_t index[MOST_NEIGHBOURS];
-    double distance2[MOST_NEIGHBOURS], mean[3] = {0}, c[6] = {0}, value[3], normal[3];
+    double distance2[MOST_NEIGHBOURS], mean[3] = {0}, c[6] = {0};
     double at[3] = {s->points.position[0][k], s->points.position[1][k], s->points.position[2][k]};
     size_t n = cloud_grid_nearest(s->grid, at, s->neighbours, INFINITY, index, distance2), half = s->neighbours / 2;
     *out = (fitness_plane){.reach = n > half ? (float)sqrt(distance2[half]) : 0,
@@ -39,15 +49,13 @@ static void find_plane(const fitness_side *s, size_t k, fitness_plane *out) {
         const double all[6] = {d[0] * d[0], d[1] * d[1], d[2] * d[2], d[0] * d[1], d[0] * d[2], d[1] * d[2]};
         for (int e = 0; e < 6; ++e) c[e] += all[e] / (double)n;
     }
-    geom_least3(c, value, normal);
-    for (int a = 0; a < 3; ++a) out->normal[a] = (float)normal[a];
-    out->thickness = (float)sqrt(fmax(0, value[0]));
-    out->flat = value[1] > 1e-3 * value[2] && value[0] < FLAT * FLAT * value[1];
+    take_spread(c, out);
 }
+
+enum { NONE, BEING_KEPT, KEPT }; /* states of planes */
 
 /* Looked at when first asked for, by whoever asks: of several at once each looks for itself, and one keeps it. */
 fitness_plane fitness_plane_of(const fitness_side *s, size_t k) {
-    enum { NONE, BEING_KEPT, KEPT };
     unsigned char state = atomic_load_explicit(&s->state[k], memory_order_acquire);
     fitness_plane plane;
     if (state == KEPT) return s->plane[k];
@@ -308,10 +316,45 @@ static void end_side(void *user, int64_t from, int64_t to) {
     for (int64_t k = from; k < to; ++k) sum_up(&t->side[k]);
 }
 
+/* A plane as programs/fitness_planes.atn has it. */
+static void take_plane(const fitness_side *s, size_t k, const float *from) {
+    double c[6];
+    fitness_plane *out = &s->plane[k];
+    float seventh = sqrtf(from[9]);
+    *out = (fitness_plane){.reach = seventh, .sixth = seventh};
+    for (int a = 0; a < 3; ++a) out->at[a] = (float)(s->points.position[a][k] + (double)from[a]);
+    for (int e = 0; e < 6; ++e) c[e] = (double)from[3 + e];
+    take_spread(c, out);
+    atomic_store_explicit(&s->state[k], KEPT, memory_order_release);
+}
+
+/* Planes of all points, in one launch with those of other pairs; the host finds what is not there then. */
+static void find_planes_together(fitness *f) {
+    static const float ITEM[2] = {1.0F / NEIGHBOURS, 1.0F / NEIGHBOURS};
+    enum { WIDE = REG_FIT_POINTS * REG_PLANES_POINT };
+    size_t n[2] = {f->side[0].points.count, f->side[1].points.count};
+    int32_t base, place[2][REG_GATHER_PLACE] = {{0}};
+    if (!f->client || n[0] < NEIGHBOURS || n[1] < NEIGHBOURS || n[0] > REG_FIT_POINTS || n[1] > REG_FIT_POINTS) return;
+    float *room = reg_gather_room(f->client, REG_GATHER_PLANES, 3 * (n[0] + n[1]), &base);
+    float *sums = room ? atn_alloc(f->ctx, 2 * WIDE * sizeof *sums) : NULL;
+    for (int side = 0; side < 2 && sums; ++side) {
+        place[side][0] = base + (side ? (int32_t)(3 * n[0]) : 0);
+        place[side][1] = (int32_t)n[side];
+        for (int a = 0; a < 3; ++a)
+            for (size_t k = 0; k < n[side]; ++k) *room++ = (float)f->side[side].points.position[a][k];
+    }
+    bool done = sums && reg_gather_run(f->client, REG_GATHER_PLANES, 2, ITEM, place[0], sums);
+    for (int side = 0; side < 2 && done; ++side)
+        for (size_t k = 0; k < n[side]; ++k)
+            take_plane(&f->side[side], k, sums + (size_t)side * WIDE + k * REG_PLANES_POINT);
+    atn_free(f->ctx, sums);
+}
+
 /* Planes of both sides at the same time, then what each of them comes to. */
 static atn_status end_both(fitness *f) {
     atn_status status = ATN_OK;
     for (int k = 0; k < 2; ++k) forget_planes(&f->side[k], NEIGHBOURS);
+    find_planes_together(f);
     atn_parallel((int64_t)(f->side[0].samples + f->side[1].samples), WORTH_A_THREAD, find_planes,
                  &(sampled){{&f->side[0], &f->side[1]}});
     atn_parallel_pieces(2, end_side, f);

@@ -23,6 +23,8 @@ static const struct {
                           REG_TURNS_SUMS, 64},
     [REG_GATHER_LOOKS] = {"fitness_look_step", (size_t)2 * REG_LOOKS_POINTS *(REG_LOOKS_PLANE + 1), REG_LOOKS_ITEM,
                           REG_LOOKS_SUMS, REG_LOOKS_MOST},
+    [REG_GATHER_PLANES] = {"fitness_planes", (size_t)2 * REG_FIT_POINTS * 3, 1,
+                           (size_t)REG_FIT_POINTS *REG_PLANES_POINT, 2},
     [REG_GATHER_EXPECT] = {"fit_expect", (size_t)2 * REG_FIT_POINTS *REG_EXPECT_POINT, REG_EXPECT_ITEM, REG_EXPECT_SUMS,
                            1},
     [REG_GATHER_PAIRS] = {"fit_pairs", (size_t)2 * REG_FIT_POINTS *REG_PAIRS_POINT, REG_PAIRS_ITEM, REG_FIT_POINTS, 1,
@@ -51,12 +53,14 @@ struct reg_client {
 /* The arrays of a kind. */
 typedef struct kind {
     atn_kernel *kernel;
-    atn_array *data, *item, *place, *sum;
-    float *room;                      /* the host's copy of data */
-    size_t rows;                      /* of item, place and sum */
-    size_t written;                   /* rows of `place` that may say something */
-    size_t launches, requests, items; /* so far */
-    double seconds;                   /* of them */
+    atn_array *all, *data, *item, *place, *sum; /* data: all of it, as a vector */
+    float *room;                                /* the host's copies: of data, */
+    float *items, *sums;                        /* item, sum, */
+    int32_t *places;                            /* and place */
+    size_t rows;                                /* of these three */
+    size_t written;                             /* rows of `place` that may say something */
+    size_t launches, requests, made;            /* so far; rows of these */
+    double seconds;                             /* of launches */
 } kind;
 
 /* Of each source point of each slot: W, q and the partner (programs/fit_pairs.atn). */
@@ -85,27 +89,29 @@ size_t reg_gather_bytes(int32_t clients) {
     return (numbers + (size_t)clients * REG_FIT_POINTS * PAIR) * sizeof(float);
 }
 
-/* Data of its own, which the host fills. */
-static atn_status make_data(atn_device *device, int32_t clients, reg_gathered which, kind *out) {
-    void *room = NULL;
-    atn_status status =
-        atn_array_create_vector(device, ATN_SP, (int64_t)clients * (int64_t)KINDS[which].stays, &out->data);
+/* An array of which the host and the device have copies from now on. */
+static atn_status make_array(atn_device *device, atn_type type, size_t rows, size_t columns, atn_array **array,
+                             void **host) {
+    atn_status status = atn_array_create_matrix(device, type, (int64_t)rows, (int64_t)columns, 0, array);
     if (status != ATN_OK) return status;
-    atn_array_pin(out->data);
-    status = atn_array_map_write(out->data, &room);
-    out->room = room;
-    return status == ATN_OK ? atn_array_ready_device(out->data, false) : status;
+    atn_array_pin(*array);
+    status = atn_array_map_write(*array, host);
+    return status == ATN_OK ? atn_array_ready_device(*array, false) : status;
 }
 
-static atn_status make_rows(atn_device *device, int32_t clients, reg_gathered which, kind *out) {
+static atn_status make_arrays(atn_device *device, int32_t clients, reg_gathered which, kind *out) {
+    void *room = NULL, *item = NULL, *place = NULL, *sum = NULL;
+    size_t stays = (size_t)clients * KINDS[which].stays;
     out->rows = (size_t)clients * KINDS[which].most;
-    int64_t rows = (int64_t)out->rows;
-    atn_status status = atn_array_create_matrix(device, ATN_SP, rows, (int64_t)KINDS[which].item, 0, &out->item);
-    if (status == ATN_OK) status = atn_array_create_matrix(device, ATN_INT32, rows, REG_GATHER_PLACE, 0, &out->place);
-    if (status == ATN_OK)
-        status = atn_array_create_matrix(device, ATN_SP, rows, (int64_t)KINDS[which].sums, 0, &out->sum);
-    atn_array *const pinned[] = {out->item, out->place, out->sum};
-    for (size_t k = 0; k < sizeof pinned / sizeof *pinned && status == ATN_OK; ++k) atn_array_pin(pinned[k]);
+    atn_status status = make_array(device, ATN_SP, out->rows, KINDS[which].item, &out->item, &item);
+    if (status == ATN_OK) status = make_array(device, ATN_INT32, out->rows, REG_GATHER_PLACE, &out->place, &place);
+    if (status == ATN_OK) status = make_array(device, ATN_SP, out->rows, KINDS[which].sums, &out->sum, &sum);
+    if (status == ATN_OK && stays) status = make_array(device, ATN_SP, 1, stays, &out->all, &room);
+    if (status == ATN_OK && stays) status = atn_array_view_row(out->all, 0, &out->data);
+    out->room = room;
+    out->items = item;
+    out->places = place;
+    out->sums = sum;
     return status;
 }
 
@@ -113,8 +119,7 @@ static atn_status open_kind(reg_gather *g, atn_device *device, reg_gathered whic
     kind *out = &g->kind[which];
     bool owns = KINDS[which].stays != 0;
     atn_status status = atn_kernel_make(device, KINDS[which].kernel, ATN_SP, ATN_TRUSTED | ATN_ANY_SIZE, &out->kernel);
-    if (status == ATN_OK && owns) status = make_data(device, g->clients, which, out);
-    if (status == ATN_OK) status = make_rows(device, g->clients, which, out);
+    if (status == ATN_OK) status = make_arrays(device, g->clients, which, out);
     atn_array *data = owns ? out->data : g->kind[KINDS[which].data].data;
     if (status == ATN_OK)
         status = atn_kernel_give(
@@ -157,6 +162,7 @@ void reg_gather_close(reg_gather *g) {
         kind *own = &g->kind[k];
         atn_kernel_free(own->kernel);
         atn_array_free(own->data);
+        atn_array_free(own->all);
         atn_array_free(own->item);
         atn_array_free(own->place);
         atn_array_free(own->sum);
@@ -234,40 +240,40 @@ static size_t take(reg_gather *g, reg_gathered which) {
 /* Rows that nobody asked for say nothing: no point is looked at. */
 static atn_status fill(reg_gather *g, reg_gathered which, size_t rows) {
     kind *own = &g->kind[which];
-    void *item = NULL, *place = NULL;
-    atn_status status = atn_array_map_write(own->item, &item);
-    if (status == ATN_OK) status = atn_array_map_write(own->place, &place);
+    size_t wide = KINDS[which].item, more = own->written > rows ? own->written - rows : 0;
+    atn_status status = ATN_OK;
     for (int32_t k = 0; k < g->clients && status == ATN_OK; ++k) {
         reg_client *c = &g->client[k];
         const request *r = &c->request;
         if (r->state != TAKEN) continue;
-        size_t wide = KINDS[which].item, first = (size_t)c->slot * KINDS[which].stays;
-        memcpy((float *)item + r->first * wide, r->item, r->items * wide * sizeof(float));
-        memcpy((int32_t *)place + r->first * REG_GATHER_PLACE, r->place, r->items * REG_GATHER_PLACE * sizeof(int32_t));
-        if (c->changed[which]) status = atn_array_refresh(own->data, (int64_t)first, (int64_t)c->changed[which]);
+        memcpy(own->items + r->first * wide, r->item, r->items * wide * sizeof *own->items);
+        memcpy(own->places + r->first * REG_GATHER_PLACE, r->place, r->items * REG_GATHER_PLACE * sizeof *own->places);
+        if (c->changed[which])
+            status = atn_array_refresh(own->data, (int64_t)((size_t)c->slot * KINDS[which].stays),
+                                       (int64_t)c->changed[which]);
         c->changed[which] = 0;
     }
-    if (status == ATN_OK && own->written > rows)
-        memset((int32_t *)place + rows * REG_GATHER_PLACE, 0,
-               (own->written - rows) * REG_GATHER_PLACE * sizeof(int32_t));
+    memset(own->places + rows * REG_GATHER_PLACE, 0, more * REG_GATHER_PLACE * sizeof *own->places);
+    if (status == ATN_OK) status = atn_array_refresh(own->item, 0, (int64_t)(rows * wide));
+    if (status == ATN_OK) status = atn_array_refresh(own->place, 0, (int64_t)((rows + more) * REG_GATHER_PLACE));
     own->written = rows;
     return status;
 }
 
-static atn_status launch(reg_gather *g, reg_gathered which, size_t rows, const float **sums) {
-    const void *read = NULL;
+static atn_status launch(reg_gather *g, reg_gathered which, size_t rows) {
+    kind *own = &g->kind[which];
     double since = atn_clock_seconds();
     atn_status status = fill(g, which, rows);
-    if (status == ATN_OK) status = atn_kernel_run(g->kind[which].kernel);
-    if (status == ATN_OK) status = atn_array_map_read(g->kind[which].sum, &read);
-    *sums = read;
-    ++g->kind[which].launches;
-    g->kind[which].items += rows;
-    g->kind[which].seconds += atn_clock_seconds() - since;
+    if (status == ATN_OK) status = atn_kernel_run(own->kernel);
+    if (status == ATN_OK) status = atn_array_recall(own->sum, 0, (int64_t)(rows * KINDS[which].sums));
+    ++own->launches;
+    own->made += rows;
+    own->seconds += atn_clock_seconds() - since;
     return status;
 }
 
-static void answer(reg_gather *g, reg_gathered which, const float *sums) {
+static void answer(reg_gather *g, reg_gathered which) {
+    const float *sums = g->kind[which].sums;
     for (int32_t k = 0; k < g->clients; ++k) {
         reg_client *c = &g->client[k];
         request *r = &c->request;
@@ -289,13 +295,12 @@ void reg_gather_serve(reg_gather *g, void (*meanwhile)(void *user), void *user) 
         if (which == REG_GATHERS) {
             pthread_cond_wait(&g->asked, &g->lock);
         } else {
-            const float *sums = NULL;
             size_t rows = take(g, which);
             pthread_mutex_unlock(&g->lock); /* what is taken is nobody else's */
-            atn_status status = launch(g, which, rows, &sums);
+            atn_status status = launch(g, which, rows);
             pthread_mutex_lock(&g->lock);
             if (status != ATN_OK) g->broken = true;
-            answer(g, which, sums);
+            answer(g, which);
         }
         pthread_mutex_unlock(&g->lock);
         meanwhile(user);
@@ -304,5 +309,5 @@ void reg_gather_serve(reg_gather *g, void (*meanwhile)(void *user), void *user) 
     pthread_mutex_unlock(&g->lock);
     for (int k = 0; k < REG_GATHERS; ++k)
         atn_log(g->ctx, ATN_LOG_INFO, "register: %s: %zu requests of %zu items in %zu launches, %.3g s",
-                KINDS[k].kernel, g->kind[k].requests, g->kind[k].items, g->kind[k].launches, g->kind[k].seconds);
+                KINDS[k].kernel, g->kind[k].requests, g->kind[k].made, g->kind[k].launches, g->kind[k].seconds);
 }

@@ -7,8 +7,9 @@
 #include "device/device.h"
 
 typedef enum reg_gathered {
-    REG_GATHER_TURNS, /* programs/search_turns_step.atn */
-    REG_GATHER_LOOKS, /* programs/fitness_look_step.atn */
+    REG_GATHER_TURNS,  /* programs/search_turns_step.atn */
+    REG_GATHER_LOOKS,  /* programs/fitness_look_step.atn */
+    REG_GATHER_PLANES, /* programs/fitness_planes.atn */
     REG_GATHER_EXPECT,
     REG_GATHER_PAIRS,
     REG_GATHER_SUMS, /* programs/fit_expect.atn, fit_pairs.atn, fit_sums.atn; the last reads what the second wrote */
@@ -25,6 +26,7 @@ enum {
     REG_LOOKS_ITEM = 16,
     REG_LOOKS_SUMS = 31,
     REG_LOOKS_MOST = 32,   /* poses, from either side */
+    REG_PLANES_POINT = 10, /* numbers of a plane */
     REG_FIT_POINTS = 2048, /* of each of two clouds */
     REG_EXPECT_POINT = 4,  /* numbers of a point */
     REG_EXPECT_ITEM = 14,
