@@ -74,9 +74,9 @@ def real(value: Any, name: str, dtype: str, axes: int, shape: str) -> np.ndarray
     np = numpy()
     array = host(value, name)
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} has elements of type {array.dtype}; real numbers are wanted")
+        raise TypeError(f"{name} has elements of type {array.dtype}; expected real numbers")
     if array.ndim != axes:
-        raise ValueError(f"{name} has the shape {array.shape}; {shape} is wanted")
+        raise ValueError(f"{name} has the shape {array.shape}; expected {shape}")
     return np.ascontiguousarray(array, dtype=dtype)  # type: ignore[no-any-return]
 
 
@@ -84,7 +84,7 @@ def matrix(value: Any, name: str) -> np.ndarray[Any, Any]:
     """A 4 x 4 transform."""
     array = real(value, name, "f8", 2, "(4, 4)")
     if array.shape != (4, 4):
-        raise ValueError(f"{name} has the shape {array.shape}; (4, 4) is wanted")
+        raise ValueError(f"{name} has the shape {array.shape}; expected (4, 4)")
     return array
 
 

@@ -52,7 +52,7 @@ def read_cloud(path: str | os.PathLike[str], *, drop_invalid: bool = False) -> C
 def _array(value: Any, name: str) -> np.ndarray[Any, Any]:
     array = _arrays.real(value, name, "f8", 2, "(n, 3)")
     if array.shape[1] != 3:
-        raise ValueError(f"{name} has the shape {array.shape}; (n, 3) is wanted")
+        raise ValueError(f"{name} has the shape {array.shape}; expected (n, 3)")
     return array
 
 

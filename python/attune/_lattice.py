@@ -86,7 +86,7 @@ def _models(models: None | Sequence[Model] | Mapping[str, Any]) -> list[tuple[st
         points = _arrays.real(given, f"model {name}", "f8", 2, "(n, 3)")
         if points.shape[1] != 3:
             raise ValueError(
-                f"model {name} has the shape {points.shape}; (n, 3) is wanted, around an atom at the origin"
+                f"model {name} has the shape {points.shape}; expected (n, 3) around an atom at the origin"
             )
         out.append((name, 0.0, np.ascontiguousarray(points.T)))
     return out
@@ -136,7 +136,7 @@ def lattice(
     if species is not None:
         species = np.ascontiguousarray(_arrays.host(species, "species"), dtype="i4")
         if species.shape != points.shape[:1]:
-            raise ValueError(f"species has the shape {species.shape}; one for each of {len(points)} atoms is wanted")
+            raise ValueError(f"species has the shape {species.shape}; expected one for each of {len(points)} atoms")
     given = {
         "cutoff": cutoff,
         "noise": noise,

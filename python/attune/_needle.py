@@ -83,9 +83,9 @@ def _scan(volume: Any, shape: tuple[int, int, int] | None) -> tuple[Any, ...]:
     if array.ndim == 2:
         return ("cloud", cloud_input(array, "volume"))
     if array.ndim != 3:
-        raise ValueError(f"volume has the shape {array.shape}; (scans, rows, columns), or (n, 3) points, is wanted")
+        raise ValueError(f"volume has the shape {array.shape}; expected (scans, rows, columns), or (n, 3) points")
     if array.dtype not in ("u1", "u2"):
-        raise TypeError(f"volume has elements of type {array.dtype}; uint8 or uint16 is wanted")
+        raise TypeError(f"volume has elements of type {array.dtype}; expected uint8 or uint16")
     return ("volume", _arrays.numpy().ascontiguousarray(array))
 
 

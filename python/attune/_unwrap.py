@@ -179,7 +179,7 @@ class Unwrapper:
                 raise TypeError(f"{name} does not lie on {engine.info['name']}, where frames are unwrapped")
             tensor = Foreign(engine, value, name)
             if tensor.kind not in (kind, "b1" if kind == "u1" else kind) or tensor.shape != self.shape:
-                raise ValueError(f"{name} is {tensor.shape} of {tensor.kind}, where {self.shape} of {kind} is wanted")
+                raise ValueError(f"{name} is {tensor.shape} of {tensor.kind}, expected {self.shape} of {kind}")
             tensor.kind = kind
             arrays.append(tensor.array(engine))
         raw = solver.solve_arrays(arrays[0], arrays[1], arrays[2], arrays[3], settings)
@@ -291,7 +291,7 @@ def unwrap(
         frame, shape, key = phase, tuple(phase.shape), ("cuda", number)
         double = "64" in str(phase.dtype)
     if len(shape) != 2:
-        raise ValueError(f"phase has the shape {shape}; (rows, columns) is wanted")
+        raise ValueError(f"phase has the shape {shape}; expected (rows, columns)")
     given = dict(
         zip(_OPTIONS, (bits or (64 if double else 32), method, cycle, smoother, before, after, coarsest, no_fuse))
     )

@@ -35,7 +35,7 @@ static bool find_type(const char *name, atn_type *out) {
             *out = TYPES[k].type;
             return true;
         }
-    PyErr_Format(PyExc_TypeError, "no array has elements of type %s; there are f2, f4, f8, c8, c16, i4, u1, u2, b1",
+    PyErr_Format(PyExc_TypeError, "unsupported element type %s; supported are f2, f4, f8, c8, c16, i4, u1, u2, b1",
                  name);
     return false;
 }
@@ -108,11 +108,11 @@ static void dealloc(PyObject *object) {
 atn_array *py_array_of(PyObject *object, const py_engine *engine) {
     const py_array *self = (const py_array *)object;
     if (PyObject_IsInstance(object, array_type) != 1) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "an array of a device is wanted");
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "expected an array on a device");
         return NULL;
     }
     if (self->engine == engine) return self->array;
-    py_fail_with(ATN_ERR_INPUT, "the array is another device's");
+    py_fail_with(ATN_ERR_INPUT, "the array belongs to another device");
     return NULL;
 }
 
@@ -137,7 +137,7 @@ static PyObject *move(PyObject *object, PyObject *host, bool get) {
     if (!engine || !py_view_read(host, "array", TYPES[type_place(info.type)].name, info.rank, &view)) return NULL;
     for (int32_t k = 0; k < info.rank; ++k)
         if (view.shape[k] != info.shape[k]) {
-            PyErr_SetString(PyExc_ValueError, "array: the host's has another shape");
+            PyErr_SetString(PyExc_ValueError, "array: the host array has a different shape");
             return NULL;
         }
     if (get && view.read_only) {

@@ -18,7 +18,7 @@ bool py_cloud_read(PyObject *object, const char *name, py_cloud *out) {
     if (second != Py_None) {
         if (!py_view_read(second, name, "f4", 2, &normals)) return false;
         if (normals.shape[0] != positions.shape[0] || normals.shape[1] != 3) {
-            PyErr_Format(PyExc_ValueError, "%s: as many normals of 3 numbers as points are wanted", name);
+            PyErr_Format(PyExc_ValueError, "%s: expected one normal of 3 numbers per point", name);
             return false;
         }
         out->normals = normals.data;

@@ -157,7 +157,7 @@ static PyObject *make(PyObject *module, PyObject *args) {
 py_engine *py_engine_of(PyObject *object) {
     py_engine *engine = (py_engine *)object;
     if (PyObject_IsInstance(object, engine_type) != 1) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "an engine is wanted");
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "expected an engine");
         return NULL;
     }
     if (engine->abandoned)

@@ -4,12 +4,12 @@
 static PyObject *error, *input_error;
 
 int py_errors_add(PyObject *module) {
-    error = PyErr_NewExceptionWithDoc("attune.Error", "attune could not do it; the text says why, `status` which kind.",
-                                      NULL, NULL);
+    error = PyErr_NewExceptionWithDoc(
+        "attune.Error", "Raised if attune fails; the text says why, `status` is the kind of failure.", NULL, NULL);
     PyObject *bases = error ? PyTuple_Pack(2, error, PyExc_ValueError) : NULL;
     input_error =
         bases ? PyErr_NewExceptionWithDoc("attune.InputError",
-                                          "What was given is wrong: a file, a size, a name, a setting.", bases, NULL)
+                                          "Raised for invalid input: a file, a size, a name, a setting.", bases, NULL)
               : NULL;
     Py_XDECREF(bases);
     if (!input_error) return -1;

@@ -138,7 +138,7 @@ bool py_fields_read(PyObject *dictionary, const py_field *fields, const char *wh
     while (PyDict_Next(dictionary, &at, &name, &value)) {
         const py_field *f = PyUnicode_Check(name) ? find(fields, name) : NULL;
         if (!f) {
-            PyErr_Format(PyExc_TypeError, "%s: no setting is named %R", what, name);
+            PyErr_Format(PyExc_TypeError, "%s: unknown setting %R", what, name);
             return false;
         }
         char *place = (char *)out + f->offset;

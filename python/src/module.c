@@ -20,7 +20,7 @@ static int add_functions(PyObject *module) {
 static struct PyModuleDef DEFINITION = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "attune._attune",
-    .m_doc = "What of attune is written in C; the package attune is the interface.",
+    .m_doc = "The part of attune that is written in C; the package attune is its interface.",
     .m_size = -1,
 };
 

@@ -353,7 +353,7 @@ static PyObject *make_search(PyTypeObject *type, PyObject *args, PyObject *keywo
     (void)keywords;
     if (!PyArg_ParseTuple(args, "OzKL", &space, &name, &seed, &evaluations)) return NULL;
     if (PyObject_IsInstance(space, space_type) != 1) {
-        PyErr_SetString(PyExc_TypeError, "a space is wanted");
+        PyErr_SetString(PyExc_TypeError, "expected a space");
         return NULL;
     }
     py_engine *engine = engine_of(space);

@@ -11,7 +11,7 @@ static bool read_type(PyObject *interface, const char *name, py_view *out) {
     char foreign = *(const char *)&one ? '>' : '<';
     bool good = type && strlen(type) >= 3 && strlen(type) - 1 < sizeof out->type;
     if (good && *type == foreign) {
-        PyErr_Format(PyExc_ValueError, "%s: its bytes are in the other order", name);
+        PyErr_Format(PyExc_ValueError, "%s: the byte order is not the machine's", name);
         good = false;
     }
     if (good) snprintf(out->type, sizeof out->type, "%s", type + 1);
@@ -43,7 +43,7 @@ static bool read_data(PyObject *interface, const char *name, py_view *out) {
     out->read_only = flag && PyObject_IsTrue(flag) == 1;
     bool good = address && flag && !PyErr_Occurred();
     if (good && strides && strides != Py_None) {
-        PyErr_Format(PyExc_ValueError, "%s: it has gaps or another order than C's", name);
+        PyErr_Format(PyExc_ValueError, "%s: it is not contiguous in C order", name);
         good = false;
     }
     Py_XDECREF(address);
@@ -81,6 +81,6 @@ bool py_view_read(PyObject *object, const char *name, const char *types, int axe
 
 bool py_path(PyObject *object, const char **out) {
     *out = PyBytes_Check(object) ? PyBytes_AsString(object) : NULL;
-    if (!*out) PyErr_SetString(PyExc_TypeError, "a path is wanted, as bytes");
+    if (!*out) PyErr_SetString(PyExc_TypeError, "expected a path as bytes");
     return *out;
 }

@@ -30,7 +30,7 @@ def test_wrong_questions_are_refused():
         attune.register_many(scans[:1], device="host")
     with pytest.raises(ValueError, match=r"scans\[1\]"):
         attune.register_many([scans[0], np.zeros((3, 2))], device="host")
-    with pytest.raises(TypeError, match="no setting is named 'colour'"):
+    with pytest.raises(TypeError, match="unknown setting 'colour'"):
         attune.register_many(scans, pairs={"colour": 1}, device="host")
     with pytest.raises(attune.Error):
         attune.register_many(scans, device="host", progress=lambda step: False)

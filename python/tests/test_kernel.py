@@ -107,7 +107,7 @@ def test_tuning_is_remembered():
     before = k(A=a, w=w)
     found = k.tune(budget=20, evaluations=3)
     assert found["best_s"] > 0 and found["tried"] >= 1 and "convolve" in repr(found)
-    assert np.array_equal(k(A=a, w=w), before) and "at this very size" in k.explain()
+    assert np.array_equal(k(A=a, w=w), before) and "at exactly this size" in k.explain()
     entries = attune.wisdom.list("convolve")
     assert len(entries) == 1 and entries[0].seconds > 0 and "convolve" in repr(attune.wisdom)
     assert "convolve" in attune.wisdom._repr_html_()

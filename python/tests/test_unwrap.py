@@ -77,7 +77,7 @@ def test_threads_take_turns():
 
 
 @pytest.mark.parametrize("wrong, kind, says", [
-    (dict(phase=np.zeros(5)), ValueError, r"\(rows, columns\) is wanted"),
+    (dict(phase=np.zeros(5)), ValueError, r"expected \(rows, columns\)"),
     (dict(phase=np.zeros((4, 4), complex)), TypeError, "real numbers"),
     (dict(mask=np.ones((3, 3))), ValueError, "mask has the shape"),
     (dict(quality=np.full((96, 80), -1.0)), ValueError, None),

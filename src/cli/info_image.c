@@ -134,7 +134,7 @@ static atn_status print_volume_text(atn_cli_call *call, const atn_volume_info *i
         atn_text_printf(&page, "spacing     %.9g x %.9g x %.9g%s%s\n", info->spacing[0], info->spacing[1],
                         info->spacing[2], *info->unit ? " " : "", info->unit);
     else
-        atn_text_add(&page, "spacing     not known; volume.json beside it may say so\n");
+        atn_text_add(&page, "spacing     unknown; a volume.json next to it can specify it\n");
     atn_status status = atn_cli_print_text(call, "info", &page);
     atn_text_free(&page);
     return status;

@@ -235,7 +235,7 @@ const atn_cli_verb ATN_VERB_SHOW = {
             ATN_OPTION("as", "xml|atn", "print the description itself, as XML or in the notation"),
             ATN_FLAG("plan", "print the plan of a program instead"),
             ATN_FLAG("passes",
-                     "print the graph and the lowered program as well; with --plan, the plan behind every pass"),
+                     "print the graph and the lowered program as well; with --plan, the plan after every pass"),
             {0}},
     .examples =
         (const atn_cli_pair[]){{"attune show gemm --define USED_FLOAT=SP --dialect cuda", "a shipped kernel for CUDA"},

@@ -82,7 +82,7 @@ static atn_status read_count(source *s, las_header *h) {
     }
     s->item = LAS_COUNT;
     if (h->bytes == 0 || h->count > (s->size - h->points_at) / h->bytes)
-        return source_wrong(s, "%zu points of %zu bytes; %zu bytes are there", h->count, h->bytes,
+        return source_wrong(s, "%zu points of %zu bytes; only %zu bytes are left", h->count, h->bytes,
                             s->size - h->points_at);
     return ATN_OK;
 }

@@ -55,7 +55,7 @@ static atn_status read(source *s, atn_cloud *cloud) {
         if (!word || *word == '#') continue;
         normals |= strcmp(word, "vn") == 0;
         if (strcmp(word, "v") == 0) {
-            if (goes_on) return source_wrong(s, "a vertex that goes on in the next line is not read");
+            if (goes_on) return source_wrong(s, "a vertex that continues on the next line is not supported");
             status = read_vertex(s, cloud, rest, &extra);
         } else if (cloud->keep & KEEP_FACES && strcmp(word, "f") == 0) {
             face = true;

@@ -6,7 +6,7 @@
 static atn_status records(source *s, size_t bytes, ion_layout *out) {
     *out = (ion_layout){.ions = s->size / bytes, .bytes = bytes, .masses = true, .big = true};
     if (s->size % bytes == 0) return ATN_OK;
-    return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: byte %zu: %zu bytes behind the last ion; an ion has %zu", s->name,
+    return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: byte %zu: %zu bytes after the last ion; an ion has %zu", s->name,
                     out->ions * bytes, s->size % bytes, bytes);
 }
 

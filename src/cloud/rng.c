@@ -87,7 +87,7 @@ atn_status ranges_rng_read(source *s, atn_mass_ranges *r) {
     for (size_t k = 0; status == ATN_OK && k < ions; ++k) status = read_ion(s, &ion[k]);
     if (status == ATN_OK) status = next_line(s, &line);
     if (status == ATN_OK && strncmp(line + strspn(line, " \t"), "--", 2) != 0)
-        status = source_wrong(s, "a line of dashes is expected behind the %zu ions", ions);
+        status = source_wrong(s, "a line of dashes is expected after the %zu ions", ions);
     for (size_t k = 0; status == ATN_OK && k < ranges; ++k) status = read_range(s, ion, ions, r);
     atn_free(s->ctx, ion);
     return status;

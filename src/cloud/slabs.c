@@ -15,8 +15,12 @@
 #include <string.h>
 
 enum { BINS = SLABS_BINS, GROUPS_OF_A_SLAB = 8, ATOMS = 1 << 20, MOST = 1 << 26, MEMORY = 1 << 28, SOME = 1024 };
-enum { STRETCH = 1 << 11, SORTERS = 16, PART = 256 }; /* atoms for which a core is worth waking; stretches of a piece;
-                                                       * records of a core on their way out of a bucket */
+enum {
+    STRETCH = 1 << 11,
+    SORTERS = 16,
+    PART = 256
+}; /* atoms for which a core is worth waking; stretches of a piece;
+    * records of a core on their way out of a bucket */
 
 static void choose_axis(atn_slabs *s) {
     const atn_frame_info *f = &s->info;
@@ -114,7 +118,7 @@ typedef struct sorting {
         size_t count;
         double low, high;
         slabs_record *to; /* where the next one goes */
-    } *own;               /* of each stretch and group */
+    } * own;              /* of each stretch and group */
 } sorting;
 
 static size_t begin_of(const sorting *x, int64_t stretch) {
@@ -236,10 +240,9 @@ static atn_status make_ready(atn_slabs *s) {
     s->most = 0;
     find_most(s);
     if (s->most > s->options.most)
-        return atn_fail(
-            s->ctx, ATN_ERR_INPUT,
-            "%zu atoms lie in a slab along %c and %g around it, at most %zu are held; are all at one place?", s->most,
-            "xyz"[s->axis], s -> options.halo, s->options.most);
+        return atn_fail(s->ctx, ATN_ERR_INPUT,
+                        "%zu atoms in a slab along %c with a halo of %g; at most %zu are supported; do all coincide?",
+                        s->most, "xyz"[s->axis], s -> options.halo, s->options.most);
     free_arrays(s);
     atn_status status = make_arrays(s);
     return status == ATN_OK ? atn_frame_rewind(s->frame) : status;

@@ -87,7 +87,7 @@ const char *atn_cache_dir_objection(char *dir) {
     if (S_ISLNK(info.st_mode)) return "it is a symbolic link, which others may point elsewhere";
     if (!S_ISDIR(info.st_mode)) return "it is not a directory";
     if (info.st_uid != geteuid()) return "it belongs to another user";
-    if (info.st_mode & (S_IWGRP | S_IWOTH)) return "others may write to it; delete it, and a safe one is made";
+    if (info.st_mode & (S_IWGRP | S_IWOTH)) return "others may write to it; delete it, and a safe one will be created";
     if (is_below_open(dir)) return "everyone may write to a directory above it; choose another place";
     if (faccessat(AT_FDCWD, dir, R_OK | W_OK | X_OK, AT_EACCESS) != 0) return strerror(errno);
     return NULL;

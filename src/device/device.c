@@ -183,13 +183,13 @@ atn_status atn_function_launch(atn_queue *queue, atn_function *function, const a
     atn_status status = atn_device_check(device);
     if (status != ATN_OK) return status;
     if (launch->n_args > ATN_MAX_ARGS)
-        return atn_fail(device->ctx, ATN_ERR_INPUT, "a launch with %zu arguments, at most %d are passed",
+        return atn_fail(device->ctx, ATN_ERR_INPUT, "a launch with %zu arguments; at most %d are supported",
                         launch->n_args, ATN_MAX_ARGS);
     for (size_t k = 0; k < launch->n_args; ++k) {
         const atn_arg *arg = &launch->args[k];
         if (arg->buffer ? arg->buffer->device != device : !arg->value || arg->bytes == 0 || arg->bytes > 16)
             return atn_fail(device->ctx, ATN_ERR_INPUT, "argument %zu of a launch on %s: %s", k, device->info.name,
-                            arg->buffer ? "its buffer is another device's"
+                            arg->buffer ? "its buffer belongs to another device"
                                         : "it is neither a buffer nor a value of 1 to 16 bytes");
     }
     if (launch->groups[0] == 0) return ATN_OK;

@@ -13,8 +13,8 @@ atn_status atn_device_lose(atn_device *device, const char *format, ...) {
 
 atn_status atn_device_check(const atn_device *device) {
     if (!device->lost) return ATN_OK;
-    return atn_fail(device->ctx, ATN_ERR_LOST, "%s: was lost in an earlier call; close it and open it in a new process",
-                    device->info.name);
+    return atn_fail(device->ctx, ATN_ERR_LOST,
+                    "%s: was lost in an earlier call; close it and continue in a new process", device->info.name);
 }
 
 uint64_t atn_devices_reserve(atn_device *const *devices, int32_t count) {

@@ -116,9 +116,8 @@ static atn_status fail_build(const atn_ctx *ctx, const atn_nvrtc *nvrtc, const a
     }
     if (result == BUILTINS)
         return atn_fail(ctx, ATN_ERR_BUILD,
-                        "%s: NVRTC did not find libnvrtc-builtins.so.%d.%d; it belongs beside "
-                        "libnvrtc.so",
-                        name, nvrtc->major, nvrtc->minor);
+                        "%s: NVRTC did not find libnvrtc-builtins.so.%d.%d; it belongs next to libnvrtc.so", name,
+                        nvrtc->major, nvrtc->minor);
     if (length == 0) return atn_fail(ctx, ATN_ERR_BUILD, "%s for %s: NVRTC gave result %d", name, arch, result);
     return atn_fail(ctx, ATN_ERR_BUILD, "%s for %s: %.*s", name, arch, length, said);
 }

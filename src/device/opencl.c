@@ -96,7 +96,7 @@ static atn_status make_context(atn_opencl_device *device) {
     device->scratch = api->clCreateBuffer(device->context, CL_MEM_READ_WRITE, SCRATCH_BYTES, NULL, &code);
     if (code != CL_SUCCESS) goto refused;
     if (!atn_opencl_works(device))
-        return atn_fail(device->base.ctx, ATN_ERR_DEVICE, "%s: opens, but cannot take a single byte",
+        return atn_fail(device->base.ctx, ATN_ERR_DEVICE, "%s: can be opened, but not a single byte can be allocated",
                         device->base.info.name);
     device->marker_times = try_marker(device);
     return ATN_OK;

@@ -42,7 +42,7 @@ atn_status atn_device_selftest(atn_device *device) {
     for (int k = 0; k < COUNT && status == ATN_OK; ++k) {
         float right = 2 * ((float)(k % 97) - 48) + (float)(k % 1009) * 0.5f; /* exact in float */
         if (numbers[COUNT + k] != right)
-            status = atn_fail(ctx, ATN_ERR_DEVICE, "%s: saxpy gave %g at %d, %g is right",
+            status = atn_fail(ctx, ATN_ERR_DEVICE, "%s: saxpy gave %g at %d, expected %g",
                               atn_device_get_info(device)->name, (double)numbers[COUNT + k], k, (double)right);
     }
     atn_buffer_free(in);

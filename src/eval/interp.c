@@ -113,7 +113,7 @@ static num read_element(interp *in, int32_t number) {
         in->result->bad_read = number;
     }
     if (inside && !view.data) {
-        in->status = atn_fail(in->ctx, ATN_ERR_INPUT, "%s: '%s' reads '%s', whose elements are not at hand",
+        in->status = atn_fail(in->ctx, ATN_ERR_INPUT, "%s: '%s' reads '%s', whose elements are not available",
                               in->graph->name, read->name, in->graph->objects[read->object].name);
         return r;
     }

@@ -400,7 +400,7 @@ void atn_bilinear_print(const atn_graph *g, const atn_bilinear *form, atn_text *
         }
         atn_text_add(out, ")");
     }
-    atn_text_add(out, "; ' is counted from the middle of a group's points\n");
+    atn_text_add(out, "; ' is relative to the centre of the points of a group\n");
     if (form->picks) atn_text_printf(out, "the %s of v%d\n", form->picks < 0 ? "least" : "largest", form->form);
     for (int32_t k = 0; k < g->blocks[form->block].n_accs && !form->picks; ++k) {
         atn_text_printf(out, "acc(%d) += v%d", k, form->weight[form->weight_of[k]]);

@@ -44,7 +44,7 @@ static atn_value accepted(atn_sketch *sketch, const atn_link *link, atn_type typ
     atn_type from = sketch->values[value].type;
     if (atn_type_widens(from, type)) return atn_value_convert(sketch, value, type);
     atn_reader_complain(sketch->reader, link->at, link->destination.text,
-                        "takes %s; '%s' is %s, which does not become %s without a cast", atn_type_name(type),
+                        "takes %s; '%s' is %s, which is not converted to %s without a cast", atn_type_name(type),
                         link->source.text, atn_type_name(from), atn_type_name(type));
     return -1;
 }

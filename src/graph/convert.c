@@ -58,7 +58,7 @@ atn_type atn_flat_literal_type(const atn_flat *flat, bool whole, atn_type other)
 atn_value atn_flat_assigned(atn_flat *flat, atn_term term, atn_type type, size_t offset) {
     if (term.type == ATN_TYPE_NONE) return atn_flat_literal(flat, term, type, offset);
     if (!atn_type_widens(term.type, type)) {
-        atn_flat_complain(flat, offset, "%s does not become %s by itself; write %s(...)", atn_type_name(term.type),
+        atn_flat_complain(flat, offset, "%s is not converted to %s implicitly; write %s(...)", atn_type_name(term.type),
                           atn_type_name(type), atn_type_name(type));
         return atn_value_number(flat->sketch, type, 0, 0);
     }

@@ -189,8 +189,8 @@ void atn_notation_head(atn_parser *parser, atn_kernel_text *kernel) {
 void atn_notation_check_head(atn_parser *parser, const atn_kernel_text *kernel) {
     for (const atn_datum *one = kernel->data; one; one = one->next)
         if (!one->rank && one->role != ATN_ROLE_IN)
-            atn_parser_complain(parser, one->offset,
-                                "'%s' is a scalar; what goes out is a vector, a matrix or a volume", one->name);
+            atn_parser_complain(parser, one->offset, "'%s' is a scalar; a result is a vector, a matrix or a volume",
+                                one->name);
 }
 
 /* `function wrap(d: T) -> T = expression`, or `-> a, b: T { statements }` */

@@ -157,7 +157,8 @@ static void write_line(atn_lowering *l, const atn_line *line) {
         atn_lowering_complain(l, line->offset, datum->name, "is a constant table and cannot be written");
     } else if (datum->role == ATN_ROLE_IN) {
         atn_lowering_complain(l, line->offset, datum->name,
-                              "comes in and is not written; put it behind ->, or say inout %s", datum->name);
+                              "is an input and cannot be written; put it after ->, or declare it inout %s",
+                              datum->name);
     } else if (!line->values || line->values->next) {
         atn_lowering_complain(l, line->offset, datum->name, "expected one value after =");
     } else if (datum->scatter && (!line->assign || (!scatters[line->assign] && scatter))) {
@@ -332,7 +333,7 @@ static void given_space(atn_lowering *l, const atn_line *lines) {
     l->loop = &none;
     atn_lower_lines(l, lines->next);
     check_after(l, before);
-    if (none.n) atn_lowering_complain(l, none.acc[0].offset, none.acc[0].name, "nothing is summed up behind the loop");
+    if (none.n) atn_lowering_complain(l, none.acc[0].offset, none.acc[0].name, "nothing is accumulated after the loop");
     l->loop = NULL;
 }
 

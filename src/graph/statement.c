@@ -194,8 +194,8 @@ static void refuse_idle(atn_parser *parser, const atn_syntax *tree) {
         if (is_expression_kind(tree))
             atn_parser_complain(parser, tree->offset,
                                 parser->reader->notation
-                                    ? "this value goes nowhere; assign it to a name"
-                                    : "this value goes nowhere; assign it to #out(k), #acc(k) or a variable");
+                                    ? "this value is not used; assign it to a name"
+                                    : "this value is not used; assign it to #out(k), #acc(k) or a variable");
         else if (tree->kind == ATN_SYNTAX_BLOCK)
             refuse_idle(parser, tree->a);
         else if (tree->kind == ATN_SYNTAX_IF)

@@ -42,7 +42,7 @@ static void add_when(const atn_hit *hit, atn_text *out) {
 static void explain_exact(const atn_choice *c, atn_text *out) {
     atn_text_add(out, "from wisdom, measured");
     add_when(&c->hit, out);
-    atn_text_add(out, " on this device at this very size");
+    atn_text_add(out, " on this device at exactly this size");
     add_speed(&c->hit, "then", out);
 }
 
@@ -54,7 +54,7 @@ static void explain_near_shape(const atn_choice *c, atn_text *out) {
         add_shape(out, c->hit.n_shape, c->hit.shape);
         atn_text_printf(out, ", %.2g doublings from this one", c->hit.distance);
     } else {
-        atn_text_add(out, " on this device at this size, but with rows that lie otherwise");
+        atn_text_add(out, " on this device at this size, but with another row layout");
     }
     add_speed(&c->hit, "there", out);
 }
@@ -79,12 +79,12 @@ static void explain_shipped(const atn_choice *c, atn_text *out) {
 }
 
 static void explain_estimate(const atn_choice *c, atn_text *out) {
-    atn_text_add(out, "an estimate from how it reads and writes and what the device is, not measured");
+    atn_text_add(out, "an estimate from its accesses and the properties of the device, not measured");
     if (!c->sized) atn_text_add(out, "; sizes are not known");
 }
 
 static void explain_compiled_in(const atn_choice *c, atn_text *out) {
-    atn_text_add(out, c->modest ? "compiled into the library for any CPU: it takes too little time for a compiler's"
+    atn_text_add(out, c->modest ? "compiled into the library for any CPU: it is too quick to be worth compiling"
                                 : "compiled into the library for any CPU, since there is no C compiler that works "
                                   "here; with one it would be built for this CPU");
 }
@@ -96,7 +96,7 @@ static void explain_plain(const atn_choice *c, atn_text *out) {
 
 static void explain_given(const atn_choice *c, atn_text *out) {
     (void)c;
-    atn_text_add(out, "as it was asked for");
+    atn_text_add(out, "as requested");
 }
 
 static void (*const EXPLAIN[ATN_ORIGIN_COUNT])(const atn_choice *, atn_text *) = {

@@ -167,7 +167,7 @@ atn_status atn_kernel_param(atn_kernel *k, const char *parameter, double real, d
         atn_status status = look_up(k, parameter, &decides);
         if (status != ATN_OK) return status;
         if (n == ATN_MOST_BOUND)
-            return atn_fail(atn_device_ctx(k->device), ATN_ERR_UNSUPPORTED, "%s: at most %d parameters are given",
+            return atn_fail(atn_device_ctx(k->device), ATN_ERR_UNSUPPORTED, "%s: at most %d parameters are supported",
                             k->described.name, ATN_MOST_BOUND);
         const char *name = atn_arena_strdup(&k->described.arena, parameter);
         if (!name) return ATN_ERR_MEMORY;
@@ -192,7 +192,8 @@ static atn_status check_apart(const atn_kernel *k) {
             if (k->array[i] && k->array[j] && (a->written || b->written) &&
                 atn_array_overlaps(k->array[i], k->array[j]))
                 return atn_fail(atn_device_ctx(k->device), ATN_ERR_INPUT,
-                                "'%s' and '%s' share elements; a result has its own", b->name, a->name);
+                                "'%s' and '%s' share elements; a result must not overlap another array", b->name,
+                                a->name);
         }
     return ATN_OK;
 }

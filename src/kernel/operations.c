@@ -182,7 +182,8 @@ static atn_status check_arrays(const atn_operations *o, const call *c) {
             return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' is on another device", op, c->name[k]);
         for (int32_t n = 0; n < k; ++n)
             if (((c->written >> k | c->written >> n) & 1) && atn_array_overlaps(c->array[k], c->array[n]))
-                return atn_fail(ctx, ATN_ERR_INPUT, "%s: '%s' and '%s' share elements; a result has its own", op,
+                return atn_fail(ctx, ATN_ERR_INPUT,
+                                "%s: '%s' and '%s' share elements; a result must not overlap another array", op,
                                 c->name[n], c->name[k]);
     }
     return ATN_OK;

@@ -174,7 +174,7 @@ atn_status atn_array_view_matrix(atn_array *v, int64_t rows, int64_t columns, at
     *out = NULL;
     if (v->rank != 1 || columns < 0 || rows < 0 || !atn_i64_mul(columns, rows, &all) || all != v->size[0])
         return atn_fail(atn_array_ctx(v), ATN_ERR_INPUT,
-                        "view: %lld rows of %lld columns are taken of a vector of as many elements, not of %lld",
+                        "view: %lld rows of %lld columns need a vector of as many elements, not of %lld",
                         (long long)rows, (long long)columns, (long long)v->size[0]);
     return view(v, &(atn_array){.offset = v->offset, .rank = 2, .size = {columns, rows, 1}, .pitch = columns}, out);
 }

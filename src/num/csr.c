@@ -11,7 +11,7 @@ static atn_status check(const atn_ctx *ctx, int64_t rows, int64_t columns, const
     if (start[0] != 0) return atn_fail(ctx, ATN_ERR_INPUT, "csr: start[0] is %d; it is always 0", start[0]);
     for (int64_t k = 0; k < rows; ++k)
         if (start[k + 1] < start[k])
-            return atn_fail(ctx, ATN_ERR_INPUT, "csr: start falls from %d to %d behind row %lld", start[k],
+            return atn_fail(ctx, ATN_ERR_INPUT, "csr: start decreases from %d to %d after row %lld", start[k],
                             start[k + 1], (long long)k);
     for (int64_t k = 0; k < start[rows]; ++k)
         if (column[k] < 0 || column[k] >= columns)

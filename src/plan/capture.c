@@ -127,7 +127,7 @@ static atn_status keep_step(recording *r, int32_t k) {
     const atn_plan_node *node = &r->p->plan->nodes[k];
     atn_status status = ATN_OK;
     if (atn_runner_interprets(r->p->runner, node->step))
-        return atn_fail(r->p->ctx, ATN_ERR_UNSUPPORTED, "what is interpreted is on no tape");
+        return atn_fail(r->p->ctx, ATN_ERR_UNSUPPORTED, "interpreted steps cannot be recorded");
     for (int32_t q = 0; q < r->p->plan->queues && status == ATN_OK && r->done; ++q)
         if (node->after[q] >= 0) status = atn_queue_wait(r->queue[node->queue], r->done[node->after[q] - r->first]);
     if (status == ATN_OK) status = atn_runner_run_step(r->p->runner, node->step, r->queue[node->queue]);

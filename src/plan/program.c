@@ -168,7 +168,8 @@ static atn_status check_apart(const atn_program *p) {
             if (p->array[j] && p->array[k] && (a->use != ATN_USE_IN || b->use != ATN_USE_IN) &&
                 atn_array_overlaps(p->array[j], p->array[k]))
                 return atn_fail(atn_device_ctx(p->device), ATN_ERR_INPUT,
-                                "'%s' and '%s' share elements; a result has its own", b->name, a->name);
+                                "'%s' and '%s' share elements; a result must not overlap another array", b->name,
+                                a->name);
         }
     return ATN_OK;
 }

@@ -38,7 +38,8 @@ static void *open_module(char *words, size_t room) {
     if (dladdr((const void *)(uintptr_t)open_module, &here) && here.dli_fname) real = realpath(here.dli_fname, NULL);
     const char *slash = real ? strrchr(real, '/') : NULL;
     int folder = slash ? (int)(slash - real) + 1 : 0;
-    snprintf(words, room, "there is no attune_mpi.so beside %s; was attune built without MPI?", real ? real : "attune");
+    snprintf(words, room, "there is no attune_mpi.so next to %s; was attune built without MPI?",
+             real ? real : "attune");
     for (size_t k = 0; k < sizeof PLACES / sizeof *PLACES && folder && !module; ++k) {
         snprintf(path, sizeof path, "%.*s%sattune_mpi.so", folder, real, PLACES[k]);
         module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* MPI loads parts of its own, which look for its symbols */

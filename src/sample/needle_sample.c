@@ -37,10 +37,10 @@ static atn_status check(const atn_ctx *ctx, const atn_needle_sample_settings *s,
     if (!atn_needle_gauge(s->gauge, &truth->outer, &truth->inner))
         return atn_fail(ctx, ATN_ERR_INPUT, "needle: there is no gauge %d; there are 20 to 34", s->gauge);
     if (!within(s->bevel_deg, 5, 89))
-        return atn_fail(ctx, ATN_ERR_INPUT, "needle: a bevel of %g degrees; 5 to 89 is right", s->bevel_deg);
+        return atn_fail(ctx, ATN_ERR_INPUT, "needle: a bevel of %g degrees; it must be from 5 to 89", s->bevel_deg);
     if (s->bend != 0 && !within(s->bend, 5, 1e9))
-        return atn_fail(ctx, ATN_ERR_INPUT, "needle: bent to a radius of %g mm; 5 or more is right, 0 is straight",
-                        s->bend);
+        return atn_fail(ctx, ATN_ERR_INPUT,
+                        "needle: a bending radius of %g mm; it must be 5 or more, or 0 for a straight needle", s->bend);
     if (!within(s->tilt_deg, 0, 30) || !within(s->roll_deg, 0, 180) || !within(s->noise, 0, 4) ||
         !within(s->missing, 0, 0.9))
         return atn_fail(ctx, ATN_ERR_INPUT,

@@ -29,7 +29,7 @@ atn_lan_value *atn_lan_scratch(atn_lan_env *env, int64_t count) {
 static const char *extreme(const atn_lan_value *arguments, int32_t count, bool largest, atn_lan_value *out) {
     bool list = count == 1 && is_list(&arguments[0]);
     int64_t n = list ? arguments[0].count : count;
-    if (n == 0) return "the largest or smallest of nothing";
+    if (n == 0) return "the maximum or minimum of nothing";
     if (list && arguments[0].kind == ATN_LAN_RANGE) {
         *out = atn_lan_item(&arguments[0], (arguments[0].step > 0) == largest ? n - 1 : 0);
         return NULL;
@@ -100,7 +100,7 @@ static const char *call_float(atn_lan_env *env, const atn_lan_value *a, int32_t 
 static const char *call_log2(atn_lan_env *env, const atn_lan_value *a, int32_t count, atn_lan_value *out) {
     (void)env, (void)count;
     if (!is_number(a)) return "it takes a number";
-    if (!(real_of(a) > 0)) return "log2 is that of numbers above zero";
+    if (!(real_of(a) > 0)) return "log2 takes numbers above zero";
     *out = (atn_lan_value){.kind = ATN_LAN_REAL, .real = log2(real_of(a))};
     return NULL;
 }
@@ -155,8 +155,8 @@ static const char *call_divisors(atn_lan_env *env, const atn_lan_value *a, int32
     (void)count;
     if (!is_whole(a)) return "divisors takes a whole number";
     int64_t n = a->whole, pairs = 0;
-    if (n < 1) return "divisors are those of numbers above zero";
-    if (n > (int64_t)MOST_TRIALS * MOST_TRIALS) return "divisors of numbers above 10**12 are not looked for";
+    if (n < 1) return "divisors takes numbers above zero";
+    if (n > (int64_t)MOST_TRIALS * MOST_TRIALS) return "divisors takes numbers up to 10**12";
     for (int64_t d = 1; d * d <= n; ++d) pairs += n % d == 0;
     atn_lan_value *items = atn_lan_scratch(env, 2 * pairs);
     if (!items) return "too many values in lists";

@@ -111,10 +111,10 @@ static bool compute_built(atn_lan_env *env, const atn_lan_node *node, atn_lan_va
         if (strcmp(env->built[k].name, name) != 0) continue;
         *out = atn_lan_of_setting(&env->built[k].value);
         if (out->kind != ATN_LAN_TEXT) return true;
-        return wrong(env, node, "what a build tells is a number");
+        return wrong(env, node, "a result of a build must be a number");
     }
     env->undecided = true;
-    return wrong(env, node, "the build does not tell it");
+    return wrong(env, node, "the build does not report it");
 }
 
 /* a < b <= c: each operand once, in order, until one comparison is false. */
@@ -189,7 +189,7 @@ static bool compute(atn_lan_env *env, int32_t index, atn_lan_value *out) {
         return compute_kid(env, node, atn_lan_true(space, &a) ? 1 : 2, out);
     case ATN_LAN_NAME:
     case ATN_LAN_MEMBER:
-        return wrong(env, node, "a name that is not known");
+        return wrong(env, node, "unknown name");
     default:
         if (!compute_kid(env, node, 0, &a) || !compute_kid(env, node, 1, &b)) return false;
         if (node->op == ATN_LAN_ADD && a.kind >= ATN_LAN_LIST && b.kind >= ATN_LAN_LIST)

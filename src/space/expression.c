@@ -108,10 +108,10 @@ static atn_status read_each(atn_lan_parser *parser, int32_t *item) {
     atn_status status = atn_lan_next(parser);
     if (status) return status;
     if (parser->token.kind != ATN_LAN_WORD || atn_lan_reserved(&parser->token))
-        return atn_lan_refuse(parser, parser->token.line, parser->token.column, "a name is missing behind 'for'");
+        return atn_lan_refuse(parser, parser->token.line, parser->token.column, "a name is missing after 'for'");
     int32_t name = atn_lan_intern(parser->space, parser->token.text, parser->token.length);
     status = name < 0 ? ATN_ERR_MEMORY : atn_lan_next(parser);
-    if (!status) status = atn_lan_expect(parser, "in", "behind 'for x'");
+    if (!status) status = atn_lan_expect(parser, "in", "after 'for x'");
     if (!status) status = read_logic(parser, true, &kids[1]);
     if (!status && atn_lan_is(parser, "if")) {
         n = 3;
@@ -120,7 +120,7 @@ static atn_status read_each(atn_lan_parser *parser, int32_t *item) {
     }
     if (!status && (atn_lan_is(parser, "for") || atn_lan_is(parser, "if")))
         return atn_lan_refuse(parser, parser->token.line, parser->token.column,
-                              "a list is made with one 'for' and one 'if'");
+                              "a list comprehension has one 'for' and at most one 'if'");
     if (!status) status = add(parser, ATN_LAN_EACH, &at, kids, n, item);
     if (!status) parser->space->nodes[*item].index = name;
     return status;
@@ -218,7 +218,7 @@ static atn_status read_name(atn_lan_parser *parser, int32_t *out) {
         status = atn_lan_next(parser);
         if (status) return status;
         if (parser->token.kind != ATN_LAN_WORD)
-            return atn_lan_refuse(parser, parser->token.line, parser->token.column, "a name is missing behind '.'");
+            return atn_lan_refuse(parser, parser->token.line, parser->token.column, "a name is missing after '.'");
         member = atn_lan_intern(parser->space, parser->token.text, parser->token.length);
         status = member < 0 ? ATN_ERR_MEMORY : atn_lan_next(parser);
     }
@@ -250,7 +250,7 @@ static atn_status read_power(atn_lan_parser *parser, int32_t *out) {
     atn_status status = read_atom(parser, &kids[0]);
     if (!status && (atn_lan_is(parser, "(") || atn_lan_is(parser, "[")))
         return atn_lan_refuse(parser, parser->token.line, parser->token.column,
-                              "only functions are called, by their names, and lists have no index");
+                              "only functions can be called, by their names, and lists cannot be indexed");
     *out = kids[0];
     if (status || !atn_lan_is(parser, "**")) return status;
     atn_lan_token at = parser->token;
@@ -309,7 +309,7 @@ static atn_status read_comparison_sign(atn_lan_parser *parser, atn_lan_op *op) {
     if (atn_lan_is(parser, "not")) { /* behind an operand it can only be 'not in' */
         atn_status status = atn_lan_next(parser);
         *op = ATN_LAN_NOT_IN;
-        return status ? status : atn_lan_expect(parser, "in", "behind 'not'");
+        return status ? status : atn_lan_expect(parser, "in", "after 'not'");
     }
     if (atn_lan_is(parser, "is"))
         return atn_lan_refuse(parser, parser->token.line, parser->token.column,
@@ -385,7 +385,7 @@ static atn_status read_choice(atn_lan_parser *parser, int32_t *out) {
         atn_lan_token at = parser->token;
         status = atn_lan_next(parser);
         if (!status) status = read_logic(parser, true, &kids[0]);
-        if (!status) status = atn_lan_expect(parser, "else", "behind 'a if c'");
+        if (!status) status = atn_lan_expect(parser, "else", "after 'a if c'");
         if (!status) status = read_choice(parser, &kids[2]);
         if (!status) status = add(parser, ATN_LAN_CHOOSE, &at, kids, 3, out);
     }

@@ -173,7 +173,7 @@ atn_status atn_space_point(const atn_ctx *ctx, const atn_space *space, const cha
     for (size_t k = 0; k < space->n_parameters; ++k) {
         if (levels[k] < 0 && space->parameters[k].levels == 1) levels[k] = 0; /* there is no other */
         if (levels[k] < 0)
-            return atn_fail(ctx, ATN_ERR_INPUT, "%s: the point does not say what '%s' is", space->name,
+            return atn_fail(ctx, ATN_ERR_INPUT, "%s: the point has no value for '%s'", space->name,
                             space->parameters[k].name);
     }
     return ATN_OK;

@@ -84,7 +84,7 @@ static atn_status resolve_name(atn_lan_parser *parser, atn_lan_node *node) {
     case ATN_LAN_SYMBOL_CONSTRAINT:
         return atn_lan_refuse(parser, node->line, node->column, "'%s' is a constraint and has no value", symbol->text);
     case ATN_LAN_SYMBOL_MODULE:
-        return atn_lan_refuse(parser, node->line, node->column, "'%s' is a module; what of it? %s.name", symbol->text,
+        return atn_lan_refuse(parser, node->line, node->column, "'%s' is a module; use %s.name", symbol->text,
                               symbol->text);
     case ATN_LAN_FREE:
         break;
@@ -120,8 +120,8 @@ static atn_status resolve_member(atn_lan_parser *parser, atn_lan_node *node) {
         return ATN_OK;
     }
     if (!any)
-        return atn_lan_refuse(parser, node->line, node->column, "nothing is known of '%s' here; give %s.%s a value",
-                              module, module, name);
+        return atn_lan_refuse(parser, node->line, node->column, "'%s' is unknown here; give %s.%s a value", module,
+                              module, name);
     return atn_lan_refuse(parser, node->line, node->column, "'%s' has no '%s'%s%s%s", module, name,
                           suggest.best ? "; did you mean '" : "", suggest.best ? suggest.best : "",
                           suggest.best ? "'?" : "");
@@ -143,8 +143,7 @@ static int32_t visit_kid(const atn_space *space, const atn_lan_node *node, int32
 /* The list does not know the name, its items and the condition do. */
 static atn_status open_each(atn_lan_parser *parser, atn_lan_node *node) {
     if (parser->n_each == ATN_LAN_MOST_EACH)
-        return atn_lan_refuse(parser, node->line, node->column, "more than %d lists are made within each other",
-                              (int)ATN_LAN_MOST_EACH);
+        return atn_lan_refuse(parser, node->line, node->column, "more than %d nested lists", (int)ATN_LAN_MOST_EACH);
     node->index2 = parser->n_each;
     parser->each[parser->n_each++] = node->index;
     return ATN_OK;

@@ -17,8 +17,7 @@ static atn_status define(atn_lan_parser *parser, int32_t text, int32_t line, int
                          int32_t index) {
     atn_lan_symbol *symbol = &parser->space->symbols[text];
     if (symbol->kind != ATN_LAN_FREE && symbol->line > 0)
-        return atn_lan_refuse(parser, line, column, "'%s' has a meaning already, from line %d", symbol->text,
-                              symbol->line);
+        return atn_lan_refuse(parser, line, column, "'%s' is already defined in line %d", symbol->text, symbol->line);
     if (symbol->kind != ATN_LAN_FREE)
         return atn_lan_refuse(parser, line, column, "'%s' has a meaning already", symbol->text);
     for (const atn_lan_builtin *b = ATN_LAN_BUILTINS; b->name; ++b)
@@ -142,7 +141,7 @@ static atn_status read_assignment(atn_lan_parser *parser) {
     atn_lan_token name = parser->token;
     int32_t node, text = atn_lan_intern(parser->space, name.text, name.length);
     atn_status status = text < 0 ? ATN_ERR_MEMORY : atn_lan_next(parser);
-    if (!status) status = atn_lan_expect(parser, "=", "behind the name");
+    if (!status) status = atn_lan_expect(parser, "=", "after the name");
     if (!status) status = atn_lan_read(parser, true, &node);
     if (!status) status = end_line(parser);
     if (!status) status = atn_lan_resolve(parser, node);
@@ -224,7 +223,7 @@ static atn_status read_local(atn_lan_parser *parser, atn_lan_statement *out) {
     for (size_t k = 0; k < sizeof AND_ASSIGN / sizeof *AND_ASSIGN; ++k)
         if (atn_lan_is(parser, AND_ASSIGN[k].sign)) op = AND_ASSIGN[k].op;
     atn_lan_token at = parser->token;
-    status = op == ATN_LAN_CONSTANT ? atn_lan_expect(parser, "=", "behind the name") : atn_lan_next(parser);
+    status = op == ATN_LAN_CONSTANT ? atn_lan_expect(parser, "=", "after the name") : atn_lan_next(parser);
     if (!status) status = atn_lan_read(parser, true, &out->node);
     if (status || op == ATN_LAN_CONSTANT) return status;
     int32_t kids[2] = {atn_lan_add_node(parser, ATN_LAN_NAME, &name, NULL, 0, &status), out->node};
@@ -313,7 +312,7 @@ static atn_status read_if(atn_lan_parser *parser, statement_list *list) {
 static atn_status read_stage(atn_lan_parser *parser, atn_lan_function *function) {
     atn_status status = atn_lan_next(parser);
     if (!status) status = atn_lan_expect(parser, "stage", "in the decorator: @condition(stage=\"build\")");
-    if (!status) status = atn_lan_expect(parser, "=", "behind 'stage'");
+    if (!status) status = atn_lan_expect(parser, "=", "after 'stage'");
     if (status) return status;
     const atn_lan_token *token = &parser->token;
     const char *stage = token->kind == ATN_LAN_LITERAL && token->value.kind == ATN_LAN_TEXT
@@ -321,10 +320,10 @@ static atn_status read_stage(atn_lan_parser *parser, atn_lan_function *function)
                             : "";
     if (strcmp(stage, "build") != 0 || function->role == ATN_LAN_ITERATOR)
         return atn_lan_refuse(parser, token->line, token->column,
-                              "the one stage there is is \"build\", for conditions and requirements");
+                              "the only stage is \"build\", for conditions and requirements");
     function->built = true;
     status = atn_lan_next(parser);
-    return status ? status : atn_lan_expect(parser, ")", "behind the stage");
+    return status ? status : atn_lan_expect(parser, ")", "after the stage");
 }
 
 static atn_status read_decorator(atn_lan_parser *parser, atn_lan_function *function) {
@@ -348,14 +347,14 @@ static atn_status read_decorator(atn_lan_parser *parser, atn_lan_function *funct
     if (!status && atn_lan_is(parser, "(")) status = read_stage(parser, function);
     if (!status) status = end_line(parser);
     if (!status && !atn_lan_is(parser, "def"))
-        status = atn_lan_refuse(parser, parser->token.line, parser->token.column, "'def' is missing behind @%s", typed);
+        status = atn_lan_refuse(parser, parser->token.line, parser->token.column, "'def' is missing after @%s", typed);
     return status;
 }
 
 static atn_status read_arguments(atn_lan_parser *parser, atn_lan_function *function) {
     atn_space *space = parser->space;
     int32_t pairs[2 * ATN_LAN_MOST_LOCALS], n = 0;
-    atn_status status = atn_lan_expect(parser, "(", "behind the function's name");
+    atn_status status = atn_lan_expect(parser, "(", "after the function's name");
     while (!status && !atn_lan_is(parser, ")")) {
         const atn_lan_token *token = &parser->token;
         char found[64];
@@ -394,7 +393,7 @@ static atn_status read_function(atn_lan_parser *parser) {
     if (status) return status;
     const atn_lan_token name = parser->token;
     if (name.kind != ATN_LAN_WORD || atn_lan_reserved(&name))
-        return atn_lan_refuse(parser, name.line, name.column, "the function's name is missing behind 'def'");
+        return atn_lan_refuse(parser, name.line, name.column, "the name of the function is missing after 'def'");
     function.text = atn_lan_intern(parser->space, name.text, name.length);
     if (function.text < 0) return ATN_ERR_MEMORY;
     function.name = atn_lan_text(parser->space, function.text);

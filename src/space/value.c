@@ -130,7 +130,7 @@ static const char *real_binary(atn_lan_op op, double a, double b, atn_lan_value 
         return set_real(out, result);
     }
     default:
-        return "bits are those of whole numbers";
+        return "bit operations take whole numbers";
     }
 }
 
@@ -200,7 +200,7 @@ const char *atn_lan_binary(const atn_space *space, atn_lan_op op, const atn_lan_
 const char *atn_lan_unary(atn_lan_op op, const atn_lan_value *a, atn_lan_value *out) {
     if (!is_number(a)) return "arithmetic takes numbers";
     if (op == ATN_LAN_INVERT)
-        return a->kind == ATN_LAN_REAL ? "bits are those of whole numbers" : set_whole(out, ~a->whole);
+        return a->kind == ATN_LAN_REAL ? "bit operations take whole numbers" : set_whole(out, ~a->whole);
     if (a->kind == ATN_LAN_REAL) return set_real(out, op == ATN_LAN_NEGATE ? -a->real : a->real);
     if (op == ATN_LAN_PLUS) return set_whole(out, a->whole);
     return a->whole == INT64_MIN ? TOO_LARGE : set_whole(out, -a->whole);

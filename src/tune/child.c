@@ -173,7 +173,7 @@ const char *atn_child_peek(atn_child *child, bool *ended) {
     bool open = child->from >= 0 && take(child);
     const char *line = whole_line(child);
     *ended = !line && (!open || child->heard.length > ATN_CHILD_MOST_LINE);
-    if (*ended && open) punish(child, "it said a line that is too long");
+    if (*ended && open) punish(child, "it printed a line that is too long");
     if (*ended && child->pid && !ends_soon(child->pid, ENDING_MS)) punish(child, "it closed its output");
     if (*ended) reap(child);
     return line;

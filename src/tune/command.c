@@ -76,7 +76,8 @@ static atn_status fill_word(const atn_command *c, const char *word, const int32_
         }
         const char *end = *at == '{' ? strchr(at, '}') : NULL;
         if (!end)
-            return atn_fail(c->ctx, ATN_ERR_INPUT, "the command: a brace stands alone in '%s'; {{ is one brace", word);
+            return atn_fail(c->ctx, ATN_ERR_INPUT, "the command: an unmatched brace in '%s'; write {{ for a brace",
+                            word);
         int32_t k = find_parameter(c->space, at + 1, (size_t)(end - at - 1));
         if (k < 0)
             return atn_fail(c->ctx, ATN_ERR_INPUT, "the command: the space has no parameter '%.*s'",
@@ -126,9 +127,7 @@ static atn_status read_time(atn_command *c, const char *time) {
     c->unit = 1;
     if (!time) return ATN_OK;
     const char *place = strstr(time, "{}");
-    if (!place)
-        return atn_fail(c->ctx, ATN_ERR_INPUT, "the time '%s': {} says where the number stands, as in 'time: {} ms'",
-                        time);
+    if (!place) return atn_fail(c->ctx, ATN_ERR_INPUT, "the time '%s': {} marks the number, as in 'time: {} ms'", time);
     c->time_front = atn_arena_strndup(&c->arena, time, (size_t)(place - time));
     c->time_behind = atn_arena_strdup(&c->arena, place + 2);
     if (!c->time_front || !c->time_behind) return ATN_ERR_MEMORY;
@@ -233,7 +232,7 @@ atn_status atn_command_try(const atn_command *c, const int32_t *point, double li
     out->clock_s = atn_clock_seconds() - from;
     if (status == ATN_ERR_TIMEOUT) {
         out->outcome = ATN_OUTCOME_HANG;
-        snprintf(out->detail, sizeof out->detail, "not done after %.3g s", limit_s);
+        snprintf(out->detail, sizeof out->detail, "not finished after %.3g s", limit_s);
         status = ATN_OK;
     } else if (status == ATN_OK) {
         judge(c, code, &output, out);

@@ -69,7 +69,7 @@ bool atn_field_fits(const atn_field *f, const atn_variant *variant, const char *
     const char *unused;
     if (!why_not) why_not = &unused;
     if (f->reproducible && !keeps_results(variant)) {
-        *why_not = "its result would hang on the variant";
+        *why_not = "its result would depend on the variant";
         return false;
     }
     return atn_variant_fits(f->graph, variant, &f->target, why_not);

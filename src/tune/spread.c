@@ -174,7 +174,7 @@ static atn_status take_variants(const atn_spread *s, const json_t *words) {
     int32_t n = 0;
     for (size_t k = 0; k < json_array_size(list) && n < ATN_SPREAD_MOST; ++k)
         if (!(variants[n++] = json_string_value(json_array_get(list, k))))
-            return atn_fail(s->ctx, ATN_ERR_INPUT, "tune: what the first rank says makes no sense");
+            return atn_fail(s->ctx, ATN_ERR_INPUT, "tune: the message of the first rank is invalid");
     return try_share(s, s->pool, variants, n, json_string_value(json_object_get(words, "incumbent")),
                      json_number_value(json_object_get(words, "best_s")), NULL);
 }

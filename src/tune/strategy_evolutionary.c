@@ -63,7 +63,7 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
 }
 
 const atn_strategy ATN_STRATEGY_EVOLUTIONARY = {"evolutionary",
-                                                "crosses the fastest points known and changes a few levels",
+                                                "recombines the fastest points known and mutates a few levels",
                                                 sizeof(evolutionary),
                                                 NULL,
                                                 ask,

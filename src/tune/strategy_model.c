@@ -270,4 +270,5 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
 }
 
 const atn_strategy ATN_STRATEGY_MODEL = {
-    "model", "asks where a model of what was measured expects the most", sizeof(model), begin, ask, tell, end};
+    "model", "samples where a model of the measurements expects the most improvement", sizeof(model), begin, ask, tell,
+    end};

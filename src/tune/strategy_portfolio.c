@@ -117,5 +117,10 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
     if (asker >= 0) p->success[asker] = FADES * p->success[asker] + (1 - FADES) * (success ? 1 : 0);
 }
 
-const atn_strategy ATN_STRATEGY_PORTFOLIO = {
-    "portfolio", "a model leads, others take part as far as they succeed", sizeof(portfolio), begin, ask, tell, end};
+const atn_strategy ATN_STRATEGY_PORTFOLIO = {"portfolio",
+                                             "a model leads, other strategies take part as far as they succeed",
+                                             sizeof(portfolio),
+                                             begin,
+                                             ask,
+                                             tell,
+                                             end};

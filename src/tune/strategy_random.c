@@ -15,7 +15,7 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
 }
 
 const atn_strategy ATN_STRATEGY_RANDOM = {
-    "random", "points by chance, each equally likely: the baseline", sizeof(atn_search), NULL, ask_random, tell, NULL};
+    "random", "random points, each equally likely: the baseline", sizeof(atn_search), NULL, ask_random, tell, NULL};
 
 const atn_strategy ATN_STRATEGY_EXHAUSTIVE = {
     "exhaustive", "every point, in order", sizeof(atn_search), NULL, ask_next, tell, NULL};

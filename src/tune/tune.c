@@ -214,7 +214,7 @@ static atn_status copy_twin(atn_session *s, int64_t entry, int64_t twin) {
                        .samples = (int32_t)other->samples,
                        .usable = other->score.usable,
                        .dropped = other->score.dropped};
-    snprintf(trial.detail, sizeof trial.detail, "its code is that of '%.200s'", other->text);
+    snprintf(trial.detail, sizeof trial.detail, "its code is identical to that of '%.200s'", other->text);
     int64_t best = s->best;
     atn_status status = atn_known_tell(s, entry, &trial);
     s->best = best; /* an equal of the best is no better */
@@ -263,7 +263,7 @@ static bool built_as_wanted(atn_session *s, int64_t entry, atn_trial *t) {
     size_t n = atn_facts_of_build(t->registers, t->local_memory, t->occupancy, t->code_bytes, facts);
     if (!point || atn_space_allows_built(s->space, point, facts, n, &by)) return true;
     t->outcome = ATN_OUTCOME_BUILD;
-    snprintf(t->detail, sizeof t->detail, "built so, '%.200s' rules it out", by ? by : "a constraint");
+    snprintf(t->detail, sizeof t->detail, "after the build, '%.200s' excludes it", by ? by : "a constraint");
     return false;
 }
 

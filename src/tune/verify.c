@@ -226,7 +226,7 @@ static atn_status run_on(atn_verifier *v, atn_stand *s, atn_built *kernel, doubl
     if (status == ATN_OK && object >= 0) {
         out->outcome = ATN_OUTCOME_WRONG;
         out->error = INFINITY;
-        snprintf(out->detail, sizeof out->detail, "%s: it writes outside its outputs, beside '%s'", where,
+        snprintf(out->detail, sizeof out->detail, "%s: it writes outside its outputs, next to '%s'", where,
                  s->graph->objects[object].name);
     }
     return status;

@@ -26,9 +26,9 @@ static const char *foreign(const char *path) {
         struct stat info;
         if (snprintf(name, sizeof name, "%s%s", path, BESIDE[k]) >= (int)sizeof name) return strerror(ENAMETOOLONG);
         if (lstat(name, &info) != 0) continue;
-        if (S_ISLNK(info.st_mode)) return "what lies there is a symbolic link; delete the folder";
-        if (info.st_uid != geteuid()) return "what lies there belongs to another user; delete the folder";
-        if (info.st_mode & (S_IWGRP | S_IWOTH)) return "others may write to what lies there; delete it";
+        if (S_ISLNK(info.st_mode)) return "it is a symbolic link; delete the folder";
+        if (info.st_uid != geteuid()) return "its contents belong to another user; delete the folder";
+        if (info.st_mode & (S_IWGRP | S_IWOTH)) return "others may write to its contents; delete it";
     }
     return NULL;
 }

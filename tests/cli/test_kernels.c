@@ -96,7 +96,7 @@ KIT_TEST(run_says_where_its_variant_comes_from) {
     cli_save("A.npy", ATN_SP, 2, 4, 3, NUMBERS);
     cli_does(SCALE, "(estimate)");
     cli_does(SCALE "--explain", "scale at 4 x 3 on host (");
-    cli_does(SCALE "--explain --json", "an estimate from how it reads and writes");
+    cli_does(SCALE "--explain --json", "an estimate from its accesses");
     cli_does(SCALE "--variant plain --json", "\"hit\": \"given\"");
     cli_does(SCALE "--oracle --json", "\"hit\": \"none\"");
 }
@@ -274,7 +274,7 @@ KIT_TEST(info_says_what_is_in_it) {
     put("frames.xyz", "1\n\nAl 1 2 3\n1\n\nNi 1 2 3\n");
     cli_does("info @/frames.xyz", "frames    2\n");
     put("cut.pos", "123");
-    cli_refuses("info @/cut.pos", 1, "cut.pos: byte 0: 3 bytes behind the last ion; an ion has 16");
+    cli_refuses("info @/cut.pos", 1, "cut.pos: byte 0: 3 bytes after the last ion; an ion has 16");
     cli_refuses("info $/mv.xml", 1, "unknown file format");
     cli_refuses("info @", 1, "is a directory");
     cli_refuses("info @/nowhere.npy", 1, "No such file");

@@ -200,7 +200,7 @@ KIT_TEST(poor_frames) {
         json_decref(root);
     }
     cli_does("lattice @/far.pos --device host", "are defaults");
-    cli_refuses("lattice @/odd.pos --device host", 1, "3 bytes behind the last ion");
+    cli_refuses("lattice @/odd.pos --device host", 1, "3 bytes after the last ion");
 }
 
 /* A range file as programs write it: CRLF, decimal commas, ranges that overlap. */

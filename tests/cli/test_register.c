@@ -80,7 +80,7 @@ KIT_TEST(what_it_refuses) {
         {"register " SCANS " --device host --init @/flat.txt", 1, "flat.txt: the transform is singular"},
         {"register " SCANS " --device host --init @/twice.txt", 1, "a rigid transform does not; similarity scales"},
         {"register " SCANS " --device host --init @/mirror.txt --transform similarity", 1, "only affine transforms do"},
-        {"register " SCANS " --device host --memory 1k", 1, " MB, 1 kB may be used; fewer points"},
+        {"register " SCANS " --device host --memory 1k", 1, " MB, 1 kB may be used; use fewer points"},
         {"register " SCANS " -o @/no/such/x.ply", 1, "x.ply: cannot be written: there is no folder"},
         {"register " SCANS " --matrix @", 1, "cannot be written: it is a folder"},
         {"register " SCANS " --report @/scans", 1, "scans: cannot be written: it is a folder"},

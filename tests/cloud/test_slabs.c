@@ -101,7 +101,7 @@ KIT_TEST(slabs_have_their_halo) {
     atn_slabs *slabs;
     atn_slabs_settings wrong = {.halo = -1}, few = {.halo = 5, .atoms = 100, .most = 5000};
     kit_fails(ctx, ATN_ERR_INPUT, "a halo from 0", atn_slabs_open(frame, &wrong, &slabs));
-    kit_fails(ctx, ATN_ERR_INPUT, "at most 5000 are held", atn_slabs_open(frame, &few, &slabs));
+    kit_fails(ctx, ATN_ERR_INPUT, "at most 5000 are supported", atn_slabs_open(frame, &few, &slabs));
     atn_frame_close(frame);
     atn_cloud_free(cloud);
     kit_remove(dir);
@@ -128,7 +128,7 @@ KIT_TEST(odd_frames) {
         atn_cloud_free(cloud);
     }
     kit_ok(ctx, atn_file_write(ctx, path, "0123456789", 10));
-    kit_fails(ctx, ATN_ERR_INPUT, "10 bytes behind the last ion", atn_frame_open(ctx, path, NULL, &frame));
+    kit_fails(ctx, ATN_ERR_INPUT, "10 bytes after the last ion", atn_frame_open(ctx, path, NULL, &frame));
     kit_ok(ctx, atn_file_write(ctx, path, "", 0));
     kit_fails(ctx, ATN_ERR_INPUT, "the file is empty", atn_frame_open(ctx, path, NULL, &frame));
     snprintf(path, sizeof path, "%s/a.xyz", dir);

@@ -173,7 +173,7 @@ KIT_TEST(elements_not_at_hand) {
     assert_int_equal(range, 5);
     k.views[0].data = NULL;
     kit_ok(ctx, atn_eval_check(ctx, k.graph, &k.frame)); /* sizes alone are asked about */
-    kit_fails(ctx, ATN_ERR_INPUT, "K: 'r' reads 'n', whose elements are not at hand",
+    kit_fails(ctx, ATN_ERR_INPUT, "K: 'r' reads 'n', whose elements are not available",
               atn_eval_index(ctx, k.graph, &k.frame, k.graph->dims[0].end, &range));
     kernel_free(&k);
 }

@@ -154,7 +154,7 @@ static const wrong accesses_and_connections[] = {
      "21:5: 'a.v(1)': the selector of 'a' does not use v1"},
     {"selector's type",
      {{"selFunction=\"v0, v1\"", "selFunction=\"v0, v1 * 0.5\""}},
-     "10:63: 'a': DP does not become INDEX by itself; write INDEX(...)"},
+     "10:63: 'a': DP is not converted to INDEX implicitly; write INDEX(...)"},
     {"selector ends",
      {{"selFunction=\"v0, v1\"", "selFunction=\"v0, v1 +\""}},
      "10:64: 'a': the text ends; expected a value"},
@@ -244,7 +244,7 @@ static const wrong accesses_and_connections[] = {
      "28:5: 'mul.out(0)': is inside 'iter'; only the result of its ICF, iter.out, leaves it"},
     {"range type",
      {{"source=\"A.Size(0)\" destination=\"iter.Range(0)\"", "source=\"s.out\" destination=\"iter.Range(0)\""}},
-     "19:5: 'iter.Range(0)': takes INDEX; 's.out' is SP, which does not become INDEX without a cast"},
+     "19:5: 'iter.Range(0)': takes INDEX; 's.out' is SP, which is not converted to INDEX without a cast"},
     {"range in a circle",
      {{"source=\"A.Size(1)\" destination=\"MV.Range(0)\"", "source=\"scale.out\" destination=\"MV.Range(0)\""}},
      "1:1: 'MV': these objects wait for each other: MV -> a -> mul -> iter -> scale -> MV"},
@@ -259,7 +259,7 @@ static const wrong accesses_and_connections[] = {
      {{"<Connection source=\"scale.out\" destination=\"w.in\"/>",
        "<Connection source=\"scale.out\" destination=\"w.in\"/><Connection source=\"s.out\" "
        "destination=\"w.enable\"/>"}},
-     "28:56: 'w.enable': takes B; 's.out' is SP, which does not become B without a cast"},
+     "28:56: 'w.enable': takes B; 's.out' is SP, which is not converted to B without a cast"},
     {"enable cannot be read's",
      {{"<Connection source=\"scale.out\" destination=\"w.in\"/>",
        "<Connection source=\"scale.out\" destination=\"w.in\"/><Connection source=\"s.out\" "
@@ -268,7 +268,7 @@ static const wrong accesses_and_connections[] = {
     {"written type",
      {{"name=\"c\" structure=\"vector\" elementDataType=\"SP\"",
        "name=\"c\" structure=\"vector\" elementDataType=\"INT32\""}},
-     "28:5: 'w.in': takes INT32; 'scale.out' is SP, which does not become INT32 without a cast"},
+     "28:5: 'w.in': takes INT32; 'scale.out' is SP, which is not converted to INT32 without a cast"},
 };
 
 KIT_TEST(check_accesses_and_connections) {

@@ -38,7 +38,7 @@ static const row lines[] = {
     {"not an element type", "kernel a(x: vector INDEX) -> y: vector T\n    y[i] = x[i]\n",
      "1:20: 'x': INDEX is the type of indices, not of elements; use INT32"},
     {"a scalar that goes out", "kernel a(x: vector T) -> y: T\n    y[i] = x[i]\n",
-     "1:26: 'a': 'y' is a scalar; what goes out is a vector, a matrix or a volume"},
+     "1:26: 'a': 'y' is a scalar; a result is a vector, a matrix or a volume"},
     {"a table without brackets", "kernel a(x: vector T = 1, 2) -> y: vector T\n    y[i] = x[i]\n",
      "1:24: 'a': write a table's elements in brackets: = [1, 2, 3]"},
     {"a table that is not closed", "kernel a(x: vector T = [1, 2) -> y: vector T\n    y[i] = x[i]\n",
@@ -111,8 +111,8 @@ static const row names[] = {
     {"an index that is a parameter",
      "kernel a(x: vector T, i: T) -> y: vector T\n    for i in x\n        y[i] = x[i]\n",
      "2:9: 'i': the name is taken by the parameter in line 1\n"
-     "3:11: 'y[i]': takes INDEX; 'i' is SP, which does not become INDEX without a cast\n"
-     "3:18: 'x[i]': takes INDEX; 'i' is SP, which does not become INDEX without a cast"},
+     "3:11: 'y[i]': takes INDEX; 'i' is SP, which is not converted to INDEX without a cast\n"
+     "3:18: 'x[i]': takes INDEX; 'i' is SP, which is not converted to INDEX without a cast"},
     {"a value that is an index", A "    for i in x\n        i = 3 * x[i]\n        y[i] = i\n",
      "3:9: 'i': the name is taken by the index in line 2"},
     {"a value of two lines", A "    a = x[i]\n    a = 2 * x[i]\n    y[i] = a\n",
@@ -128,7 +128,7 @@ static const row names[] = {
     {"too many subscripts", A "    y[i] = x[i, 1]\n", "2:12: 'x': 2 subscripts for the vector 'x'; it takes 1"},
     {"no subscripts", A "    y[i] = x[]\n", "2:12: 'a': an element of 'x' needs subscripts"},
     {"an input written", A "    x[i] = 1\n    y[i] = x[i]\n",
-     "2:5: 'x': comes in and is not written; put it behind ->, or say inout x"},
+     "2:5: 'x': is an input and cannot be written; put it after ->, or declare it inout x"},
     {"a table written", "kernel a(inout x: vector T = [1, 2])\n    x[i] = 1\n",
      "2:5: 'x': is a constant table and cannot be written"},
     {"nothing written", A "    a = x[i]\n", "1:8: 'a': the kernel writes nothing: A[...] = ..."},
@@ -152,11 +152,11 @@ static const row names[] = {
 
 static const row meaning[] = {
     {"a narrower element", "kernel a(x: vector DP) -> y: vector SP\n    y[i] = x[i]\n",
-     "2:12: 'y[i]': takes SP; 'x[i]' is DP, which does not become SP without a cast"},
+     "2:12: 'y[i]': takes SP; 'x[i]' is DP, which is not converted to SP without a cast"},
     {"a narrower value", "kernel a(x: vector DP) -> y: vector SP\n    y[i] = x[i] + 1\n",
-     "2:17: 'y': DP does not become SP by itself; write SP(...)"},
+     "2:17: 'y': DP is not converted to SP implicitly; write SP(...)"},
     {"a subscript that is not an integer", A "    y[i] = x[x[i]]\n",
-     "2:14: 'x[x[i]]': takes INDEX; 'x[i]' is SP, which does not become INDEX without a cast"},
+     "2:14: 'x[x[i]]': takes INDEX; 'x[i]' is SP, which is not converted to INDEX without a cast"},
     {"a range that does not follow", A "    y[i] = sum(k) x[i + k]\n",
      "2:16: 'k': no subscript is this index alone, so that its range is not known; write 'in'"},
     {"two ranges, one index", A "    over j in x, x\n        s += x[j]\n    y[i] = s\n",

@@ -104,7 +104,7 @@ static const row numbers[] = {
     {"no type", K P R "    t = 2\n", "11:9: 'p': needs a type: alpha: T = ..."},
     {"two names, one value", K P R "    t, s = 2 * w\n", "11:5: 'p': expected one name before =, or a call after it"},
     {"a narrower value", K P R "    n: INT32 = 2.5 * total(x)\n",
-     "11:20: 'p': SP does not become INT32 by itself; write INT32(...)"},
+     "11:20: 'p': SP is not converted to INT32 implicitly; write INT32(...)"},
 };
 
 static const row several[] = {

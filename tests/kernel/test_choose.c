@@ -105,7 +105,7 @@ static void expect(int64_t n, atn_origin origin, const char *const *parts) {
 KIT_TEST(nothing_known_is_an_estimate) {
     EXPECT(100, ATN_ORIGIN_ESTIMATE, "scale at 100 x 100 on host (a CPU): variant ", "an estimate");
     crown(&HOST, 100, "vec_p0=4"); /* by another process, say: it is seen from now on */
-    EXPECT(100, ATN_ORIGIN_EXACT, "vec_p0=4, from wisdom, measured on 20", "at this very size; 12.3 ms then, 71 %");
+    EXPECT(100, ATN_ORIGIN_EXACT, "vec_p0=4, from wisdom, measured on 20", "at exactly this size; 12.3 ms then, 71 %");
     atn_choice choice;
     kit_ok(ctx, atn_choose(ctx, graph, &HOST, NULL, NULL, &choice)); /* no sizes */
     assert_int_equal(choice.origin, ATN_ORIGIN_ESTIMATE);

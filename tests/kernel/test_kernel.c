@@ -403,7 +403,7 @@ KIT_TEST(measuring_is_remembered) {
         kit_ok(ctx, atn_kernel_param(axpy, "a", 3, 0));
         kit_ok(ctx, atn_kernel_run(axpy));
         expect(z, 3000, 3, 1, -7);
-        kit_contains(atn_kernel_explain(axpy), "on this device at this very size");
+        kit_contains(atn_kernel_explain(axpy), "on this device at exactly this size");
         atn_kernel_free(axpy);
     }
     atn_array_free(z), atn_array_free(y), atn_array_free(x);

@@ -233,7 +233,7 @@ KIT_TEST(sparse_is_validated) {
         const char *sentence;
     } cases[] = {
         {3, 3, {1, 2, 3, 4}, {0}, "start[0] is 1"},
-        {3, 3, {0, 2, 1, 4}, {0}, "start falls from 2 to 1 behind row 1"},
+        {3, 3, {0, 2, 1, 4}, {0}, "start decreases from 2 to 1 after row 1"},
         {3, 3, {0, 1, 2, 4}, {0, 1, 3, 2}, "column[2] is 3; there are 3 columns"},
         {3, 3, {0, 1, 2, 4}, {0, -1, 2, 2}, "column[1] is -1"},
         {-1, 3, {0}, {0}, "-1 rows"},

@@ -224,7 +224,7 @@ KIT_TEST(points) {
         {"siz=4", "t.lanai: there is no parameter 'siz'; did you mean 'size'?"},
         {"size=3", "t.lanai: 'size' cannot be '3'; it is one of 1, 2, 4"},
         {"size=4,size=4", "t.lanai: 'size' is given twice"},
-        {"size=4", "t.lanai: the point does not say what 'how' is"},
+        {"size=4", "t.lanai: the point has no value for 'how'"},
         {"size", "'size' is not a name=value"},
     };
     for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; ++k)
@@ -288,9 +288,9 @@ KIT_TEST(t1_lists) {
     static const char *const BAD[][2] = {
         {"[i for i in 5]", "takes a list"},
         {"[i for j in range(3)]", "there is no 'i'"},
-        {"[i for 3 in range(3)]", "a name is missing behind 'for'"},
+        {"[i for 3 in range(3)]", "a name is missing after 'for'"},
         {"[i for i of range(3)]", "'in' is missing"},
-        {"[i for i in range(3) for j in range(3)]", "one 'for' and one 'if'"},
+        {"[i for i in range(3) for j in range(3)]", "one 'for' and at most one 'if'"},
         {"[i for i in range(100000)]", "too many values"},
         {"range(9000) + range(9000)", "too many values"},
         {"[range(i) for i in range(3)]", "a list cannot hold a list"},

@@ -86,11 +86,11 @@ KIT_TEST(wrong_commands) {
         {"", NULL, "empty"},
         {"sh {x}", NULL, "{mode} is not in it"},
         {"sh {x} {mode} {y}", NULL, "no parameter 'y'"},
-        {"sh {x} {mode} }", NULL, "stands alone"},
-        {"sh {x} {mode", NULL, "stands alone"},
+        {"sh {x} {mode} }", NULL, "unmatched brace"},
+        {"sh {x} {mode", NULL, "unmatched brace"},
         {"sh {x} '{mode}", NULL, "not closed"},
         {"no-such-program {x} {mode}", NULL, "no program 'no-such-program'"},
-        {"sh {x} {mode}", "ms", "{} says where"},
+        {"sh {x} {mode}", "ms", "{} marks the number"},
     };
     atn_command c;
     for (size_t k = 0; k < sizeof WRONG / sizeof *WRONG; ++k) {

@@ -37,7 +37,7 @@ KIT_TEST(planted_faults_never_win) {
         if (!row || strncmp(row, wanted[n].row, strlen(wanted[n].row)) != 0)
             fail_msg("%s: '%s', wanted '%s'", wanted[n].variant, row ? row : "no row", wanted[n].row);
     }
-    kit_contains(tunekit_row(&k, "vec_p0=2,schedule=dynamic,chunk=7"), "outside its outputs, beside 'C'");
+    kit_contains(tunekit_row(&k, "vec_p0=2,schedule=dynamic,chunk=7"), "outside its outputs, next to 'C'");
     kit_contains(tunekit_row(&k, "vec_p0=2,schedule=dynamic,chunk=13"), "planted");
     assert_int_equal(r.failed[ATN_OUTCOME_WRONG], 3);
     assert_int_equal(r.failed[ATN_OUTCOME_CRASH], 1);

@@ -30,7 +30,7 @@ KIT_TEST(a_flood_is_held_back) {
     for (size_t k = 0; k < 2; ++k) {
         atn_child child = start(ctx, FLOODS[k], dir);
         const char *line;
-        kit_fails(ctx, ATN_ERR_IO, "a worker ended: it said a line that is too long",
+        kit_fails(ctx, ATN_ERR_IO, "a worker ended: it printed a line that is too long",
                   atn_child_hear(&child, atn_clock_seconds() + LONG_S, &line));
         assert_true(child.heard.capacity <= 4 * ATN_CHILD_MOST_LINE);
         assert_int_equal(child.pid, 0);

@@ -255,12 +255,12 @@ KIT_TEST(unsafe_folder) {
         close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
         assert_int_equal(chmod(path, 0666), 0);
         for (int read_only = 0; read_only < 2; ++read_only)
-            kit_fails(ctx, ATN_ERR_IO, "others may write to what lies there; delete",
+            kit_fails(ctx, ATN_ERR_IO, "others may write to its contents; delete",
                       atn_wisdom_open(ctx, NULL, read_only, &wisdom));
         assert_int_equal(chmod(path, 0644), 0);
         if (geteuid() == 0) {
             assert_int_equal(chown(path, 65534, 65534), 0);
-            kit_fails(ctx, ATN_ERR_IO, "belongs to another user", atn_wisdom_open(ctx, NULL, true, &wisdom));
+            kit_fails(ctx, ATN_ERR_IO, "belong to another user", atn_wisdom_open(ctx, NULL, true, &wisdom));
             assert_int_equal(chown(path, 0, 0), 0);
         }
         if (k) unlink(path);

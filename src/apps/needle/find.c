@@ -64,7 +64,7 @@ static atn_status take_view(look *l, const atn_needle_view *view) {
     if (!given && !(info.spacing[0] > 0))
         return atn_fail(
             ctx, ATN_ERR_INPUT,
-            "needle: the spacing of the pixels is unknown; give it in volume.json beside the scans, or as a setting");
+            "needle: the spacing of the pixels is unknown; give it in volume.json next to the scans, or as a setting");
     for (int axis = 0; axis < 3; ++axis)
         if (!(l->spacing[axis] > 0 && isfinite(l->spacing[axis])))
             return atn_fail(ctx, ATN_ERR_INPUT, "needle: a spacing of %g; it must be positive", l->spacing[axis]);

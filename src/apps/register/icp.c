@@ -62,8 +62,8 @@ static atn_status step(icp *s, reg_level *level, reg_pairs_step *out, bool *lost
                  s->pairs.count, s->far * p->unit);
     else if (*lost)
         snprintf(p->reason, sizeof p->reason,
-                 "no source point has a target point within %.3g%s: another start, as auto, or a larger distance may "
-                 "help",
+                 "no source point has a target point within %.3g%s: another start, such as auto, or a larger distance "
+                 "may help",
                  s->far * p->unit, s->plane ? ", with a normal" : "");
     return ATN_OK;
 }

@@ -191,9 +191,8 @@ bool judge_degenerate(const reg_problem *p, char *why, size_t bytes) {
         geom_eigen(3, spreads[c]->shape, value, vector);
         if (value[1] >= 1e-12 * value[2]) continue;
         if (spreads[c]->farthest > ALONE * size)
-            snprintf(why, bytes,
-                     "a %s point is %.3g away from the others, which are one place beside that: leave it out", WHICH[c],
-                     spreads[c]->farthest);
+            snprintf(why, bytes, "a %s point is %.3g away from the others, which coincide on that scale: leave it out",
+                     WHICH[c], spreads[c]->farthest);
         else
             snprintf(why, bytes, "the %s points lie on a line: the rotation about it is undetermined", WHICH[c]);
         return true;

@@ -384,7 +384,7 @@ void reg_ended(reg_problem *p, bool lost) {
     if (lost)
         snprintf(p->reason, sizeof p->reason,
                  "no source point lies near the target: the clouds do not overlap where the search began; another "
-                 "start, as auto, may help");
+                 "start, such as auto, may help");
     else
         snprintf(p->reason, sizeof p->reason, "still moving after %d iterations", p->iterations);
 }

@@ -98,9 +98,8 @@ static atn_status refuse(const reg_problem *p, double wanted, double there, cons
     char needed[32], left[32];
     print_bytes(wanted, needed);
     print_bytes(there, left);
-    return atn_fail(p->engine.ctx, ATN_ERR_MEMORY,
-                    "register: needs %s%s, %s %s; fewer points (a voxel filter) would do", needed, where, left,
-                    p->settings->most_bytes ? "may be used" : "are free");
+    return atn_fail(p->engine.ctx, ATN_ERR_MEMORY, "register: needs %s%s, %s %s; use fewer points (a voxel filter)",
+                    needed, where, left, p->settings->most_bytes ? "may be used" : "are free");
 }
 
 atn_status reg_plan_memory(reg_problem *p) {

@@ -342,7 +342,7 @@ static atn_status check_same_clouds(const reg_problem *p) {
     atn_status status = reg_share_same(&p->engine, &first, sizeof first);
     if (status == ATN_OK && !atn_same_bits(&own, &first, sizeof own))
         status = atn_fail(p->engine.ctx, ATN_ERR_INPUT,
-                          "register: the clouds are other ones than those of rank 0; all ranks need the same files");
+                          "register: the clouds differ from those of rank 0; all ranks need the same files");
     return status;
 }
 
@@ -502,7 +502,7 @@ atn_status atn_register_several(atn_device *const *devices, int32_t n, const atn
 static atn_status check_rows(atn_device *device, const atn_array *rows, const char *which) {
     const atn_ctx *ctx = atn_device_ctx(device);
     if (atn_array_device(rows) != device)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s lies on another device", which);
+        return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s is on another device", which);
     if (rows->rank != 2 || rows->size[0] != 3 || (rows->type != ATN_SP && rows->type != ATN_DP))
         return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s must be a matrix of SP or DP with three columns", which);
     if (rows->size[1] == 0) return atn_fail(ctx, ATN_ERR_INPUT, "register: the %s has no points", which);

@@ -71,11 +71,11 @@ static bool stands(const fitness *f, const fitness_seen *seen, atn_register_resu
     if (seen->precision < CHANCE) {
         r->verdict = ATN_VERDICT_REFUSED;
         snprintf(r->reason, sizeof r->reason,
-                 "of the points beside the other surface %.0f %% lie on it, which clouds that share nothing reach too",
+                 "%.0f %% of the points next to the other surface lie on it, no more than for unrelated clouds",
                  100 * seen->precision);
     } else if (seen->precision < AGREES) {
         r->verdict = ATN_VERDICT_DOUBTFUL;
-        snprintf(r->reason, sizeof r->reason, "of the points beside the other surface only %.0f %% lie on it",
+        snprintf(r->reason, sizeof r->reason, "only %.0f %% of the points next to the other surface lie on it",
                  100 * seen->precision);
     } else if (only_walls(seen)) {
         r->verdict = ATN_VERDICT_DOUBTFUL;
@@ -106,9 +106,10 @@ static void weigh(const reg_problem *p, const fitness_seen *seen, const char *li
     bool weak = !p->fitness->solid && (seen->precision < AGREES || seen->misfit > most_misfit(p->fitness));
     if (weak && r->verdict == ATN_VERDICT_DOUBTFUL && r->runner_up > CLOSE) {
         r->verdict = ATN_VERDICT_REFUSED;
-        snprintf(r->reason, sizeof r->reason,
-                 "no pose stands out: of the points beside the other surface %.0f %% lie on it, elsewhere as many",
-                 100 * r->agreement);
+        snprintf(
+            r->reason, sizeof r->reason,
+            "no pose stands out: %.0f %% of the points next to the other surface lie on it, as many as in other poses",
+            100 * r->agreement);
         return;
     }
     if (r->n_sliding)
@@ -182,11 +183,11 @@ static atn_status judge_by_points(reg_problem *p, const fitness_seen *seen, atn_
     if (!p->fitness->solid) mirrored = 0; /* of hardly any planes */
     if (!p->fitness->solid && seen->near >= FEWEST && seen->precision < CHANCE)
         snprintf(r->reason, sizeof r->reason,
-                 "of the points beside the other surface %.0f %% lie on it, which clouds that share nothing reach too",
+                 "%.0f %% of the points next to the other surface lie on it, no more than for unrelated clouds",
                  100 * seen->precision);
     else if (stands_out && !p->fitness->solid && seen->near >= FEWEST && seen->precision < AGREES) {
         r->verdict = ATN_VERDICT_DOUBTFUL;
-        snprintf(r->reason, sizeof r->reason, "of the points beside the other surface only %.0f %% lie on it",
+        snprintf(r->reason, sizeof r->reason, "only %.0f %% of the points next to the other surface lie on it",
                  100 * seen->precision);
     } else if (stands_out && (by_chance < least || mirrored > MIRRORED_BLIND))
         say(r, ATN_VERDICT_DOUBTFUL, "there is no surface to compare, and the mirrored source fits about as well");

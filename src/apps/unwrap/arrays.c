@@ -128,7 +128,7 @@ static atn_status refuse_quality(atn_unwrap *u) {
         double value = number(quality, u->type, k / u->width * pitch + k % u->width);
         if (!(value >= 0) || !isfinite(value))
             status = atn_fail(u->ctx, ATN_ERR_INPUT,
-                              "unwrap: the quality of pixel (%lld, %lld) is %g; finite numbers from 0 are wanted",
+                              "unwrap: the quality of pixel (%lld, %lld) is %g; it must be finite and not negative",
                               (long long)(k % u->width), (long long)(k / u->width), value);
     }
     return status;

@@ -117,7 +117,7 @@ static bool visit(void *user, const int32_t *levels) {
     bool right = s->status == ATN_OK && error <= OFF[s->bits == 64];
     atn_wisdom_row row = {.variant = atn_text_str(&text),
                           .outcome = right ? "right" : "wrong",
-                          .detail = right ? "" : "the answer is off",
+                          .detail = right ? "" : "the result is wrong",
                           .seconds = seconds,
                           .low = seconds,
                           .high = seconds,
@@ -161,7 +161,7 @@ static atn_status open_space(search *s) {
     atn_status status = atn_space_parse(s->ctx, name, text, strlen(text), given, ATN_DEVICE_GIVEN, &s->space);
     if (status == ATN_OK && atn_space_count_parameters(s->space) != KNOBS)
         status = atn_fail(s->ctx, ATN_ERR_INPUT,
-                          "%s: %d parameters; smoother, cycle, before, after, coarsest and fuse are wanted", name,
+                          "%s: %d parameters; expected smoother, cycle, before, after, coarsest and fuse", name,
                           atn_space_count_parameters(s->space));
     if (status == ATN_OK) s->key.space = atn_space_hash(s->space);
     return status;

@@ -61,7 +61,7 @@ KIT_TEST(refuses_what_is_no_array_of_points) {
                   atn_register_arrays(host.device, wrong[k], good, NULL, &result));
     kit_fails(host.ctx, ATN_ERR_INPUT, "the target has no points",
               atn_register_arrays(host.device, good, none, NULL, &result));
-    kit_fails(host.ctx, ATN_ERR_INPUT, "lies on another device",
+    kit_fails(host.ctx, ATN_ERR_INPUT, "is on another device",
               atn_register_arrays(host.device, good, there, NULL, &result));
     kit_fails(host.ctx, ATN_ERR_INPUT, "not finite", atn_register_arrays(host.device, good, bad, NULL, &result));
     kit_fails(host.ctx, ATN_ERR_INPUT, "species cannot be matched",
