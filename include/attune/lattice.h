@@ -98,6 +98,12 @@ static inline atn_lattice_info atn_lattice_info_of(const atn_lattice *lattice) {
 /* Matches the own atoms; `out` has as many elements. */
 ATN_API atn_status atn_lattice_match(atn_lattice *lattice, const atn_atoms *atoms, double angstrom,
                                      atn_lattice_atom *out);
+/* The same by several matchers of the same settings, each on its own device: the first one learns, and the atoms are
+ * cut into slabs, four for each device, which whichever device is free takes. Atoms within the cut-off of the edge of a
+ * slab may differ from those of one matcher, and the last digits depend on the device. A device that is lost leaves its
+ * slabs to the others, with a warning. */
+ATN_API atn_status atn_lattice_match_several(atn_lattice *const *lattices, int32_t n_lattices, const atn_atoms *atoms,
+                                             double angstrom, atn_lattice_atom *out);
 /* Separate neighbourhoods: set s has points start[s] to start[s + 1] - 1, the first of which is the centre; repeated
  * points are dropped. Settings that were not given are estimated from the sets of the first call, if there are at least
  * 40: the cut-off is where neighbours end; noise, efficiency and background are those of maximum likelihood. Constants

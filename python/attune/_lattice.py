@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from . import _arrays, _attune
 from ._clouds import Cloud, cloud_input, read_cloud, table_html
-from ._engines import borrow, device_key
+from ._engines import borrow, devices_key
 from ._progress import Progress, watched
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ def lattice(
     models: names ("bcc", "fcc", "hcp", "sc", "diamond", "B2", "L12"), or pairs of a name with its lattice constant, or
     with
         (k, 3) points around an atom at the origin; default: bcc, fcc, hcp. B2 and L12 need species (whole numbers).
+    device: a device, or a list of them, which share the atoms in slabs: those at the edges of slabs may differ.
     progress: True for a line on standard error, or a function that gets a dictionary (doing, done, count); one that
         returns False stops the work.
     The other settings are those of atn_lattice_settings; what is not given is found from the atoms.
@@ -159,7 +160,7 @@ def lattice(
         }
     )
     record = np.zeros(len(points), dtype)
-    with borrow(device_key(device)) as engine, watched(engine, progress, "lattice"):
+    with borrow(devices_key(device)) as engine, watched(engine, progress, "lattice"):
         raw = record.view("u1").reshape(len(points), size)
         info = _attune.lattice(engine.c, points, species, _UNITS[unit or "angstrom"], settings, _models(models), raw)
     return Atoms(record, info)

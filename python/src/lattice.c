@@ -33,7 +33,8 @@ static const py_field INFO[] = {INFO(PY_INT32, models, 0),
                                 {0}};
 
 typedef struct job {
-    atn_device *device;
+    atn_device *device[ATN_MOST_DEVICES];
+    int32_t devices;
     atn_lattice_settings settings;
     const double *positions; /* x y z after x y z */
     const int32_t *species;
@@ -44,8 +45,8 @@ typedef struct job {
 } job;
 
 /* By axis, and with the place of each: as frames have them. */
-static atn_status match(const job *j, atn_lattice *lattice) {
-    const atn_ctx *ctx = atn_device_ctx(j->device);
+static atn_status match(const job *j, atn_lattice *const *lattices) {
+    const atn_ctx *ctx = atn_device_ctx(j->device[0]);
     double *axis = atn_alloc(ctx, (3 * j->count + 1) * sizeof *axis);
     uint64_t *index = atn_alloc(ctx, (j->count + 1) * sizeof *index);
     atn_status status = axis && index ? ATN_OK : ATN_ERR_MEMORY;
@@ -58,7 +59,7 @@ static atn_status match(const job *j, atn_lattice *lattice) {
                        .position = {axis, axis + j->count, axis + 2 * j->count},
                        .species = j->species,
                        .index = index};
-    if (status == ATN_OK) status = atn_lattice_match(lattice, &atoms, j->angstrom, j->atoms);
+    if (status == ATN_OK) status = atn_lattice_match_several(lattices, j->devices, &atoms, j->angstrom, j->atoms);
     atn_free(ctx, axis);
     atn_free(ctx, index);
     return status;
@@ -66,11 +67,14 @@ static atn_status match(const job *j, atn_lattice *lattice) {
 
 static atn_status work(void *user) {
     job *j = user;
-    atn_lattice *lattice = NULL;
-    atn_status status = atn_lattice_create(j->device, &j->settings, &lattice);
+    atn_lattice *lattice[ATN_MOST_DEVICES] = {NULL};
+    atn_status status = ATN_OK;
+    for (int32_t k = 0; k < j->devices && status == ATN_OK; ++k)
+        status = atn_lattice_create(j->device[k], &j->settings, &lattice[k]);
     if (status == ATN_OK) status = match(j, lattice);
-    if (status == ATN_OK) j->info = atn_lattice_info_of(lattice);
-    atn_lattice_free(lattice);
+    for (int32_t k = 0; k < j->devices && status == ATN_OK && !(j->info.cutoff > 0); ++k)
+        j->info = atn_lattice_info_of(lattice[k]); /* of one that was not lost before it knew */
+    for (int32_t k = 0; k < j->devices; ++k) atn_lattice_free(lattice[k]);
     return status;
 }
 
@@ -116,7 +120,9 @@ static PyObject *lattice(PyObject *module, PyObject *args) {
         PyErr_SetString(PyExc_ValueError, "lattice: sizes do not match");
         return NULL;
     }
-    j.device = engine->device;
+    j.device[0] = engine->device;
+    j.devices = 1 + engine->n_more;
+    memcpy(j.device + 1, engine->more, (size_t)engine->n_more * sizeof *engine->more);
     j.positions = from.data;
     j.count = (size_t)from.shape[0];
     j.atoms = to.data;

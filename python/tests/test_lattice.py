@@ -29,6 +29,16 @@ def test_structure_orientation_confidence():
     assert "fcc" in repr(atoms) and "<table>" in atoms._repr_html_()
 
 
+def test_a_list_of_devices():
+    positions = crystal(n=4)
+    one = attune.lattice(positions, models={"fcc": 4.05}, device="host")
+    for device in (["host"], ("host", "opencl") if any(d.backend == "opencl" for d in attune.devices()) else ["host"]):
+        atoms = attune.lattice(positions, models={"fcc": 4.05}, device=device)
+        assert (atoms.structure == one.structure).mean() > 0.95 and atoms.names == one.names
+    with pytest.raises(ValueError, match="named twice"):
+        attune.lattice(positions, device=["host", "host"])
+
+
 def test_units_models_and_orders(tmp_path):
     positions = crystal(n=4)
     plain = attune.lattice(positions, models={"fcc": 4.05}, device="host")
