@@ -21,6 +21,9 @@ enum { SCENE_THREADS = 2, MANY_SCENE_THREADS = 6, FITNESS_THREADS = 1, MANY_FITN
 static int32_t half_of(int32_t spare) { return spare / 2; }
 static int32_t third_of(int32_t spare) { return spare < 6 ? 1 : spare / 3; }
 
+/* Loops of the host are few where another device takes the steps. */
+static int32_t planes_by(const reg_problem *p) { return p->engine.remote ? half_of(p->spare) : third_of(p->spare); }
+
 static void make_scene(void *user) {
     reg_problem *p = user;
     p->scene_status = reg_scene_make(&p->source, &p->target, p->settings->transform != ATN_TRANSFORM_RIGID, &p->scene);
@@ -68,13 +71,14 @@ static void make_scene_here(reg_problem *p) {
  * and 25. */
 int32_t reg_spare(const reg_engine *e, const atn_register_settings *s, const atn_cloud *source, const atn_cloud *target,
                   bool *here) {
-    enum { FEW = 50000, MOST = 6 };
+    enum { FEW = 50000, MOST = 6, MOST_HERE = 10 };
     bool method = (s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP) && !s->compat && !s->dense;
     bool few = method && source && cloud_count(source) <= FEW && cloud_count(target) <= FEW;
     *here = few && !reg_goes_to_device(e->device, s, cloud_count(source), cloud_count(target));
-    int32_t cores = atn_parallel_workers(), some = *here ? 3 * cores / 8 : cores / 4;
+    int32_t cores = atn_parallel_workers(), some = *here ? (e->remote ? 5 : 3) * cores / 8 : cores / 4;
+    int32_t most = *here && e->remote ? MOST_HERE : MOST;
     if (cores < ATN_PARALLEL_MANY || (!e->remote && !few)) return 0;
-    return some < MOST ? some : MOST;
+    return some < most ? some : most;
 }
 
 atn_status reg_scene_begin(reg_problem *p) {
@@ -113,7 +117,7 @@ atn_status reg_fitness_begin(reg_problem *p) {
     atn_status status = choose(p);
     if (status == ATN_OK)
         atn_aside_begin(p->engine.ctx, &p->fitness_aside, describe, p,
-                        p->spare ? third_of(p->spare) : atn_parallel_some(FITNESS_THREADS, MANY_FITNESS_THREADS));
+                        p->spare ? planes_by(p) : atn_parallel_some(FITNESS_THREADS, MANY_FITNESS_THREADS));
     reg_end(&p->engine, p->engine.remote ? REG_FETCH : REG_JUDGE, span); /* a level's points, mostly */
     return status;
 }

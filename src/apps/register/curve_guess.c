@@ -2,7 +2,6 @@
 #include "apps/register/curve.h"
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -42,30 +41,18 @@ double reg_curve_extrapolate(size_t guessed, size_t count, double of_some, doubl
     return of_some * pow((double)guessed / (double)count, fmax(1.0 / 3, fmin(power, 1)));
 }
 
-/* The spacings of two samples. */
-typedef struct guessing {
-    const cloud_points *points;
-    size_t count[2];
-    double spacing[2];
-    atn_status status[2];
-} guessing;
-
-static void guess_one(void *user, int64_t from, int64_t to) {
-    guessing *t = user;
-    for (int64_t k = from; k < to; ++k) {
-        cloud_points some = {0};
-        t->status[k] = sample(t->points, t->count[k], &some);
-        if (t->status[k] == ATN_OK) t->status[k] = cloud_points_spacing(&some, &t->spacing[k]);
-        cloud_points_free(&some);
-    }
-}
-
 atn_status reg_curve_guess(const cloud_points *points, double *spacing) {
     size_t count = reg_curve_guessed(points->count);
-    guessing t = {.points = points, .count = {count, count / REG_FEWER}};
+    cloud_points some = {0}, few = {0};
+    double of_few = 0, of_some = 0;
     if (count == points->count) return cloud_points_spacing(points, spacing);
-    atn_parallel_pieces(2, guess_one, &t);
-    atn_status status = t.status[0] == ATN_OK ? t.status[1] : t.status[0];
-    *spacing = status == ATN_OK ? reg_curve_extrapolate(count, points->count, t.spacing[0], t.spacing[1]) : 0;
+    *spacing = 0;
+    atn_status status = sample(points, count, &some);
+    if (status == ATN_OK) status = sample(points, count / REG_FEWER, &few);
+    if (status == ATN_OK) status = cloud_points_spacing(&some, &of_some);
+    if (status == ATN_OK) status = cloud_points_spacing(&few, &of_few);
+    if (status == ATN_OK) *spacing = reg_curve_extrapolate(count, points->count, of_some, of_few);
+    cloud_points_free(&some);
+    cloud_points_free(&few);
     return status;
 }

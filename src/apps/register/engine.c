@@ -23,19 +23,20 @@ static const struct {
         AHEAD,
         AHEAD_THERE
     } ahead; /* nearly every registration takes it, or each whose points are sorted there */
+    bool sized; /* how it is computed depends on how many points there are */
 } TABLE[REG_WORKS] = {
     [REG_MOVE] = {"move", false, false, 0, true, LATER},
     [REG_ESTEP] = {.name = "estep", .sums = true},
     [REG_ESTEP_NEAR] = {.name = "estep_near", .trusted = true, .sums = true},
     [REG_ESTEP_COMPAT] = {.name = "estep_compat", .sums = true},
     [REG_NEAREST] = {"nearest", true, false, 0, false, AHEAD},
-    [REG_NEAREST_ALL] = {"nearest_all", true, false, REG_NEAREST, false, LATER},
+    [REG_NEAREST_ALL] = {"nearest_all", true, false, REG_NEAREST, false, LATER, true},
     [REG_AROUND] = {"around", true, false, 0, false, AHEAD},
-    [REG_AROUND_ALL] = {"around_all", true, false, REG_AROUND, false, LATER},
+    [REG_AROUND_ALL] = {"around_all", true, false, REG_AROUND, false, LATER, true},
     [REG_SHAPES] = {"shapes", true, false, 0, false, AHEAD},
     [REG_INHERIT] = {"inherit", true, false, 0, true, AHEAD},
     [REG_WEIGHTS] = {"polish_weights", true, false, 0, false, AHEAD},
-    [REG_WEIGHTS_ALL] = {"polish_all", true, false, REG_NEAREST, false, LATER},
+    [REG_WEIGHTS_ALL] = {"polish_all", true, false, REG_NEAREST, false, LATER, true},
     [REG_SAMPLE] = {"polish_sample", true, false, 0, true, AHEAD},
     [REG_SUMS] = {"polish_sums", true, false, 0, false, AHEAD},
     [REG_TERMS] = {"polish_terms", true, false, 0, true, AHEAD},
@@ -206,7 +207,7 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
     if (!e->kernel[which]) {
         double since = atn_clock_seconds();
         int how = (TABLE[which].trusted ? ATN_TRUSTED : 0) | (TABLE[which].modest ? ATN_MODEST : 0);
-        if (how) how |= ATN_ANY_SIZE;
+        if (how && !TABLE[which].sized) how |= ATN_ANY_SIZE;
         if (e->settings->reproducible) how |= ATN_REPRODUCIBLE;
         if (TABLE[which].sums && e->settings->precision == 16) how |= ATN_TO_A_HALF;
         status = atn_kernel_make(e->device, TABLE[which].name, e->type, how, &e->kernel[which]);

@@ -337,7 +337,8 @@ static void coarsen(void *user) {
 static atn_status make_coarser_beside(reg_problem *p, atn_status (*meanwhile)(reg_problem *p, reg_level *all)) {
     atn_aside beside = {0};
     coarsening t = {.p = p};
-    atn_aside_begin(p->engine.ctx, &beside, coarsen, &t, 1); /* as long as the surfaces take many */
+    /* the surfaces take many cores meanwhile, or another device */
+    atn_aside_begin(p->engine.ctx, &beside, coarsen, &t, p->engine.remote ? 2 : 1);
     atn_status status = meanwhile(p, &p->level[0]);
     atn_aside_end(&beside);
     return status == ATN_OK ? t.status : status;

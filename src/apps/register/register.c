@@ -250,11 +250,14 @@ static atn_status run_again(reg_problem *p, atn_register_settings *settings) {
     return status;
 }
 
-/* What the method will ask for, as long as the scene is made beside it. */
+/* What the method will ask for, as long as the scene is made beside it: surfaces, and the coarser source of its first
+ * steps. */
 static atn_status look_meanwhile(reg_problem *p) {
     reg_surface *surface;
     bool beside = p->scene_aside.work && p->polished && p->spacing > 0 && p->source_spacing > 0;
-    return beside ? reg_surface_of(p, &surface) : ATN_OK;
+    atn_status status = beside ? reg_surface_of(p, &surface) : ATN_OK;
+    bool coarser = beside && status == ATN_OK && p->spare && surface->level > p->level;
+    return coarser ? reg_bring(&p->engine, &(surface->level - 1)->source) : status;
 }
 
 /* Does enough of the source fit where the clouds lie, after a short fit or some? Then p->pose is what they found. */

@@ -9,6 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Others are at work beside this. */
+static int32_t half_of(int32_t spare) { return (spare + 1) / 2; }
+
 /* ---- what the caller gave ---- */
 
 enum { STRETCH = 16384 }; /* points that a core takes at once */
@@ -132,9 +135,6 @@ static atn_status leave_far(const char *which, cloud_points *points, reg_usual *
 }
 
 /* ---- in order ---- */
-
-/* Others are at work beside this. */
-static int32_t half_of(int32_t spare) { return (spare + 1) / 2; }
 
 /* The source in order, its cells being those of the target. */
 typedef struct sorting {
@@ -299,7 +299,7 @@ atn_status reg_read_clouds(reg_problem *p, const atn_register_settings *settings
     uint32_t *kept = NULL;
     reg_span span = reg_begin(&p->engine);
     if (p->spare && cloud_count(p->target_cloud) > 0)
-        atn_aside_begin(ctx, &p->guess.aside, guess_spacing, p, 2); /* samples */
+        atn_aside_begin(ctx, &p->guess.aside, guess_spacing, p, half_of(p->spare));
     atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &p->given[0]);
     if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &p->given[1]);
     if (status == ATN_OK) reg_find_usual(p, &p->given[0], &p->given[1]);
