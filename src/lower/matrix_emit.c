@@ -247,6 +247,7 @@ static void count_listed(matrix *x, ir_ref *from, ir_ref *to) {
     const atn_dim *range = &l->g->dims[x->range];
     ir_ref row = ir_subtract(l->p, lower_end(l, range->end), lower_end(l, range->begin));
     x->first = *from;
+    x->end = *to;
     x->row = ir_declare(l->p, l->block, "row_steps", row);
     *to = ir_declare(l->p, l->block, "steps", ir_multiply(l->p, ir_subtract(l->p, *to, *from), x->row));
     *from = ir_address(l->p, 0);
@@ -276,6 +277,8 @@ void lower_block_matrix(lowering *l, int32_t block) {
     place_lanes(x);
     for (int32_t k = 0; k < x->tiles * x->m.n_columns / MATRIX_COLUMNS; ++k) x->acc[k] = matrix_declare_sums(l, "acc");
     if (!picks) find_steps(x, &from, &to);
+    x->counts = x->list >= 0 && l->v.q[0].tile % l->cuts.items == 0;
+    if (x->counts) x->filling = matrix_listed_at(x, ir_add(l->p, from, l->item));
     if (l->v.stage == 2)
         tiles_ahead(x, from, to);
     else

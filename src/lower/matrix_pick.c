@@ -220,19 +220,6 @@ static void step_terms(matrix *x, place at, ir_ref right[][2]) {
         right[k][0] = ir_cast(l->p, acc_type(l, &x->o.b->acc[k]), lower_value(l, x->o.b->acc[k].term, at, 0));
 }
 
-/* Places of a list and of its row, `further` steps on: they are counted, and divided only where a row ends. */
-static void go_on(matrix *x, int32_t listed, int32_t in_row, ir_ref further) {
-    lowering *l = x->l;
-    atn_lowered *p = l->p;
-    ir_block wraps = IR_EMPTY;
-    ir_assign(p, l->block, in_row, ir_add(p, ir_variable_ref(p, in_row), further));
-    ir_ref at = ir_variable_ref(p, in_row);
-    ir_ref rows = ir_declare(p, &wraps, "rows", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, at, x->row, -1));
-    ir_assign(p, &wraps, listed, ir_add(p, ir_variable_ref(p, listed), rows));
-    ir_assign(p, &wraps, in_row, ir_subtract(p, at, ir_multiply(p, rows, x->row)));
-    ir_if(p, l->block, ir_operation(p, ATN_OP_LE, ATN_B, x->row, at, -1), wraps, IR_EMPTY);
-}
-
 /* Accumulators of a row of points, and the step that they are of. */
 typedef struct picked {
     int32_t acc[ATN_MAX_ACCS], step;
@@ -247,26 +234,20 @@ static int32_t key_of(const matrix *x) {
 static void each_step(matrix *x, place at, ir_ref low, ir_ref high, const picked *k) {
     lowering *l = x->l;
     atn_lowered *p = l->p;
-    int32_t variable = ir_new_variable(p, "again", IR_ADDRESS, 1, true), listed = -1, in_row = -1, key = key_of(x);
+    int32_t variable = ir_new_variable(p, "again", IR_ADDRESS, 1, true), key = key_of(x);
+    matrix_listed at_list = {0};
     ir_block body = IR_EMPTY, *outer = l->block;
     ir_ref left[ATN_MAX_ACCS][2], right[ATN_MAX_ACCS][2], joined[ATN_MAX_ACCS][2];
     ir_clear(left, sizeof left);
     ir_clear(right, sizeof right);
     ir_clear(joined, sizeof joined);
-    if (x->list >= 0) {
-        ir_ref behind = ir_declare(p, outer, "behind", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, low, x->row, -1));
-        listed = ir_declare_mutable(p, outer, "listed", ir_add(p, x->first, behind));
-        in_row = ir_declare_mutable(p, outer, "in_row", ir_subtract(p, low, ir_multiply(p, behind, x->row)));
-    }
+    if (x->list >= 0) at_list = matrix_listed_at(x, low);
     size_t mark = lower_mark(l);
     l->block = &body;
-    if (x->list >= 0) {
-        ir_ref begin = lower_end(l, l->g->dims[x->range].begin);
-        matrix_bind_to(x, x->list, ir_variable_ref(p, listed));
-        matrix_bind_to(x, x->range, ir_add(p, begin, ir_variable_ref(p, in_row)));
-    } else {
-        matrix_bind_to(x, x->range, ir_variable_ref(p, variable));
-    }
+    if (x->list >= 0)
+        matrix_bind_listed(x, &at_list);
+    else
+        matrix_bind_step(x, ir_variable_ref(p, variable));
     step_terms(x, at, right);
     for (int32_t a = 0; a < x->o.b->n_accs; ++a) left[a][0] = ir_variable_ref(p, k->acc[a]);
     right[key][0] = ir_declare(p, l->block, "key", right[key][0]);
@@ -276,7 +257,7 @@ static void each_step(matrix *x, place at, ir_ref low, ir_ref high, const picked
     ir_ref here = ir_cast(p, ATN_INT32, ir_variable_ref(p, variable));
     ir_assign(p, l->block, k->step, ir_operation(p, ATN_OP_SELECT, ATN_INT32, wins, here, ir_variable_ref(p, k->step)));
     matrix_unbind_step(x);
-    if (x->list >= 0) go_on(x, listed, in_row, ir_address(p, LANES));
+    if (x->list >= 0) matrix_go_on(x, &at_list, LANES);
     lower_forget(l, mark);
     l->block = outer;
     ir_for(p, outer, variable, low, high, LANES, 4, body);

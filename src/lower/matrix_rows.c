@@ -51,7 +51,7 @@ ir_ref matrix_factor_of(const matrix *x, const atn_form_term *term, int32_t side
             product = product < 0 ? atom[m->atom[side][n]] : OP(ATN_OP_MUL, product, atom[m->atom[side][n]]);
         sum = sum < 0 ? product : OP(ATN_OP_ADD, sum, product);
     }
-    return ir_declare(l->p, l->block, "factor", within(l, sum, MATRIX_LARGEST));
+    return ir_declare(l->p, l->block, "factor", x->pick ? sum : within(l, sum, MATRIX_LARGEST));
 }
 
 /* Part 0 is rounded when it is packed; part 1 is the remainder. */
@@ -144,18 +144,48 @@ void matrix_bind_to(matrix *x, int32_t dim, ir_ref at) {
     x->l->bound |= 1u << dim;
 }
 
-/* Steps of a list are numbered through all of its places. */
-void matrix_bind_step(matrix *x, ir_ref at) {
+matrix_listed matrix_listed_at(matrix *x, ir_ref step) {
     lowering *l = x->l;
+    atn_lowered *p = l->p;
+    ir_ref behind = ir_declare(p, l->block, "behind", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, step, x->row, -1));
+    return (matrix_listed){
+        .place = ir_declare_mutable(p, l->block, "listed", ir_add(p, x->first, behind)),
+        .in_row = ir_declare_mutable(p, l->block, "in_row", ir_subtract(p, step, ir_multiply(p, behind, x->row)))};
+}
+
+void matrix_go_on(matrix *x, const matrix_listed *at, int32_t steps) {
+    lowering *l = x->l;
+    atn_lowered *p = l->p;
+    ir_block wraps = IR_EMPTY;
+    ir_ref in_row = ir_variable_ref(p, at->in_row), listed = ir_variable_ref(p, at->place);
+    ir_ref next = ir_declare(p, l->block, "next", ir_add_integer(p, in_row, steps));
+    ir_ref ends = ir_declare(p, l->block, "ends", ir_operation(p, ATN_OP_LE, ATN_B, x->row, next, -1));
+    ir_assign(p, l->block, at->in_row,
+              ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, ends, ir_subtract(p, next, x->row), next));
+    ir_assign(p, l->block, at->place,
+              ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, ends, ir_add_integer(p, listed, 1), listed));
+    ir_ref rows = ir_declare(p, &wraps, "rows", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, in_row, x->row, -1));
+    ir_assign(p, &wraps, at->place, ir_add(p, listed, rows));
+    ir_assign(p, &wraps, at->in_row, ir_subtract(p, in_row, ir_multiply(p, rows, x->row)));
+    ir_if(p, l->block, ir_operation(p, ATN_OP_LE, ATN_B, x->row, in_row, -1), wraps, IR_EMPTY);
+}
+
+void matrix_bind_listed(matrix *x, const matrix_listed *at) {
+    lowering *l = x->l;
+    atn_lowered *p = l->p;
+    ir_ref begin = lower_end(l, l->g->dims[x->range].begin), last = ir_add_integer(p, x->end, -1);
+    ir_ref inside = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_variable_ref(p, at->place), last, -1);
+    matrix_bind_to(x, x->list, ir_declare(p, l->block, "place", inside));
+    matrix_bind_to(x, x->range, ir_add(p, begin, ir_variable_ref(p, at->in_row)));
+}
+
+void matrix_bind_step(matrix *x, ir_ref at) {
     if (x->list < 0) {
         matrix_bind_to(x, x->range, at);
         return;
     }
-    ir_ref behind = ir_declare(l->p, l->block, "behind", ir_operation(l->p, ATN_OP_DIV, IR_ADDRESS, at, x->row, -1));
-    ir_ref in_row = ir_subtract(l->p, at, ir_multiply(l->p, behind, x->row));
-    ir_ref begin = lower_end(l, l->g->dims[x->range].begin);
-    matrix_bind_to(x, x->list, ir_declare(l->p, l->block, "listed", ir_add(l->p, x->first, behind)));
-    matrix_bind_to(x, x->range, ir_declare(l->p, l->block, "in_row", ir_add(l->p, begin, in_row)));
+    matrix_listed first = matrix_listed_at(x, at);
+    matrix_bind_listed(x, &first);
 }
 
 static void unbind(matrix *x, int32_t dim) {
@@ -175,23 +205,31 @@ matrix_step matrix_read_step(matrix *x, ir_ref at, ir_ref to) {
     const atn_bilinear *f = &x->m.form;
     matrix_step v;
     v.inside = ir_declare(l->p, l->block, "inside", ir_less(l->p, at, to));
-    matrix_bind_step(x, ir_declare(l->p, l->block, "step_at",
-                                   ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, at, ir_add_integer(l->p, to, -1), -1)));
+    if (x->counts)
+        matrix_bind_listed(x, &x->filling);
+    else
+        matrix_bind_step(x,
+                         ir_declare(l->p, l->block, "step_at",
+                                    ir_operation(l->p, ATN_OP_MIN, IR_ADDRESS, at, ir_add_integer(l->p, to, -1), -1)));
     for (int32_t a = 0; a < f->n_atoms; ++a)
         v.atom[a] = f->atom[a].side == ATN_FORM_STEP ? matrix_uncentred(l, f->atom[a].value, PLACE_ORIGIN) : -1;
     for (int32_t k = 0; k < x->o.b->n_accs; ++k)
         v.factor[k] = f->factor[k] >= 0 ? matrix_uncentred(l, f->factor[k], PLACE_ORIGIN) : -1;
     matrix_unbind_step(x);
+    if (x->counts) matrix_go_on(x, &x->filling, l->cuts.items); /* the next one that this item reads */
     return v;
 }
 
-/* A word of slots of a step behind the range: nothing, or what is picked last. */
-static ir_ref word_behind(const matrix *x, int32_t word) {
-    enum { INFINITE_HALF = 0x7c00, NEGATIVE = 0x8000 };
-    const atn_bilinear *f = &x->m.form;
+/* Where one step is picked: the word that makes a step beyond the range the last that would be. */
+static bool is_last(const matrix *x, int32_t word) {
     int32_t term = 2 * word < x->m.n_slots ? x->m.slot[2 * word].term : -1;
-    bool last = f->picks && term >= 0 && f->term[term].alone == ATN_FORM_STEP;
-    return ir_integer(x->l->p, ATN_INT32, !last ? 0 : f->picks < 0 ? INFINITE_HALF : INFINITE_HALF | NEGATIVE);
+    return x->pick && term >= 0 && x->m.form.term[term].alone == ATN_FORM_STEP;
+}
+
+static ir_ref word_beyond(const matrix *x, int32_t word) {
+    enum { INFINITE_HALF = 0x7c00, NEGATIVE = 0x8000 };
+    int32_t infinite = x->m.form.picks < 0 ? INFINITE_HALF : INFINITE_HALF | NEGATIVE;
+    return ir_integer(x->l->p, ATN_INT32, is_last(x, word) ? infinite : 0);
 }
 
 /* Stores the row of a step in the tile. */
@@ -218,8 +256,9 @@ void matrix_lay_step(matrix *x, const matrix_step *v, ir_ref row) {
             ir_declare(l->p, l->block, "word", matrix_call(l, IR_CALL_PACK, ATN_INT32, pair[0], pair[1]));
     }
     for (int32_t k = 0; k < all; ++k)
-        words[k] = ir_declare(l->p, l->block, "word",
-                              ir_operation(l->p, ATN_OP_SELECT, ATN_INT32, v->inside, words[k], word_behind(x, k)));
+        if (!x->pick || is_last(x, k))
+            words[k] = ir_declare(l->p, l->block, "word",
+                                  ir_operation(l->p, ATN_OP_SELECT, ATN_INT32, v->inside, words[k], word_beyond(x, k)));
     store_words(l, x->steps, ir_multiply_integer(l->p, row, x->m.step_words), words, all);
 }
 

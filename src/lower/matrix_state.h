@@ -5,18 +5,26 @@
 #include "lower/loops.h"
 #include "lower/matrix.h"
 
+/* A step of a list: its place, and its number in the row there (variables). */
+typedef struct matrix_listed {
+    int32_t place, in_row;
+} matrix_listed;
+
 typedef struct matrix {
     lowering *l;
     lower_matrix m;
     ir_ref centre[ATN_FORM_ATOMS]; /* per atom: its reference value; -1: 0 */
     loops o;
     int32_t point, range, list;  /* the dimensions; list: around the range, -1: none */
+    ir_ref end;                  /* of a list */
     ir_ref first, row;           /* of a list: its first place, and the length of the range at each place */
     int32_t points, steps, sums; /* tiles */
     int32_t *left, *acc;         /* variables: rows of points, [tile][slots / 4]; sums, [tile][columns / 2] */
     int32_t tiles;               /* tiles of 16 points per warp */
     ir_ref lane, warp;
     ir_ref step_at, column_at; /* where a lane finds its row of a block of steps, in words */
+    matrix_listed filling;     /* the step of a list that this item reads next, */
+    bool counts;               /* where it is known from the one before */
     ir_ref scale;              /* what differences are multiplied by; -1: nothing */
     int32_t most;              /* variable: the largest sum of squares of a step, where one is picked */
     struct matrix_pick *pick;  /* see matrix_pick.c; NULL: sums */
@@ -53,7 +61,11 @@ ir_ref matrix_local_row(const matrix *x, place at); /* of a point of this item's
 void matrix_lay_points(matrix *x);
 void matrix_load_points(matrix *x);
 void matrix_bind_to(matrix *x, int32_t dim, ir_ref at);
-void matrix_bind_step(matrix *x, ir_ref at); /* steps of a list are counted through all of its places */
+void matrix_bind_step(matrix *x, ir_ref at); /* steps of a list are numbered through all of its places */
+matrix_listed matrix_listed_at(matrix *x, ir_ref step);
+void matrix_bind_listed(matrix *x, const matrix_listed *at); /* beyond the list: its last place */
+void matrix_go_on(matrix *x, const matrix_listed *at,
+                  int32_t steps); /* divides only where rows are shorter than that */
 void matrix_unbind_step(matrix *x);
 matrix_step matrix_read_step(matrix *x, ir_ref at, ir_ref to);
 void matrix_lay_step(matrix *x, const matrix_step *v, ir_ref row);
