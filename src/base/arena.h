@@ -16,7 +16,8 @@ void *atn_arena_alloc(atn_arena *arena, size_t bytes); /* zeroed; NULL on failur
 char *atn_arena_strdup(atn_arena *arena, const char *text);
 char *atn_arena_strndup(atn_arena *arena, const char *text, size_t length);
 char *atn_arena_printf(atn_arena *arena, const char *format, ...) ATN_PRINTF(2, 3);
-void atn_arena_take(atn_arena *arena, atn_arena *from); /* all that the other one owns; it is empty then */
+void atn_arena_take(atn_arena *arena, atn_arena *from); /* takes over everything the other one owns, which is then empty
+                                                         * */
 void atn_arena_free(atn_arena *arena);                  /* frees all; the arena may be used again */
 
 #endif

@@ -4,25 +4,25 @@
 
 #include "base/gang.h"
 
-/* Zeroed: there is none. Must stay where it is from beginning to end. */
+/* Zeroed: there is none. Must not be moved between beginning and end. */
 typedef struct atn_aside {
     void (*work)(void *user); /* NULL: none, or done */
     void *user;
     int32_t threads;
-    atn_gang *gang; /* that does it; NULL: it is left to atn_aside_end */
-    bool kept_off;  /* the caller's loops keep off its cores */
+    atn_gang *gang; /* the threads that run it; NULL: it is left to atn_aside_end */
+    bool kept_off;  /* loops of the caller avoid its cores */
     const atn_ctx *ctx;
     uint64_t failures;                /* of the caller, when it began */
     char sentence[ATN_MESSAGE_BYTES]; /* of the last failure of `work`; "": none */
 } atn_aside;
 
-/* Begins `work`, whose loops over all cores (base/parallel.h) have so many threads of their own; loops of the caller
- * have one until it is over, unless they leave as many cores (atn_parallel_leave). Where no thread can be had,
- * atn_aside_end does it. */
+/* Starts `work`, whose loops over all cores (base/parallel.h) have that many threads of their own; loops of the caller
+ * use one until it has finished, unless they leave as many cores (atn_parallel_leave). If no thread can be created,
+ * atn_aside_end does the work. */
 void atn_aside_begin(const atn_ctx *ctx, atn_aside *aside, void (*work)(void *user), void *user, int32_t threads);
-bool atn_aside_is_done(const atn_aside *aside); /* its end would not wait; none: true */
-/* Waits until it is done; none: nothing. By the thread that began it, which then has the message of a failure of `work`
- * where it has none of its own since. */
+bool atn_aside_is_done(const atn_aside *aside); /* atn_aside_end would not wait; none: true */
+/* Waits until it has finished; none: returns at once. Called by the thread that started it, which then has the message
+ * of a failure of `work`, unless it failed itself since. */
 void atn_aside_end(atn_aside *aside);
 
 #endif

@@ -39,7 +39,7 @@ typedef struct atn_environment_row {
 
 extern const atn_environment_row ATN_ENVIRONMENT[ATN_ENV_VARIABLES + 1]; /* a row of zeros ends it */
 
-/* Its value where it stands in the environment; NULL: it is not set, or empty. */
+/* Its value in the environment; NULL: it is not set, or empty. */
 char *atn_environment(atn_variable variable);
 
 #endif

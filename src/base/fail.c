@@ -7,14 +7,14 @@
 
 #undef atn_fail
 
-/* The last failure of this thread, and in which context: numbers are never used again, addresses may be. */
+/* The last failure of this thread, and its context: numbers are never reused, addresses may be. */
 static _Thread_local struct {
     uint64_t context; /* 0: none */
     uint64_t count;   /* of all so far */
     char text[ATN_MESSAGE_BYTES];
 } failure;
 
-/* One line: a message never holds a line break or a terminal's escape, whatever a compiler or driver put into it. */
+/* One line: a message never contains a line break or a terminal escape, whatever a compiler or driver put into it. */
 static void flatten(char *text) {
     for (; *text; ++text)
         if ((unsigned char)*text < ' ' || *text == 0x7f) *text = ' ';

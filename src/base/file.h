@@ -15,8 +15,8 @@ atn_status atn_file_read_from(const atn_ctx *ctx, int fd, const char *path, size
 atn_status atn_file_read_stream(const atn_ctx *ctx, int fd, const char *path, size_t limit, char **data,
                                 size_t *length);
 
-/* Writes beside `path`, then renames over it; links are followed, and the file keeps its permissions. A failure leaves
- * the old file, if any, untouched. Into what is no file, such as /dev/stdout, is written as it is. */
+/* Writes next to `path`, then renames over it; links are followed, and the file keeps its permissions. A failure leaves
+ * the old file, if any, untouched. Anything that is not a file, such as /dev/stdout, is written directly. */
 atn_status atn_file_write(const atn_ctx *ctx, const char *path, const void *data, size_t length);
 
 #endif

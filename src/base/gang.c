@@ -1,6 +1,6 @@
-/* Each thread has a place for what it is to do. Who waits there, it for work or another for the end of that, looks for
- * a moment and then sleeps: only while its gang is at work, and where it may, since loops follow each other
- * closely, and a thread that sleeps takes longer to wake than most of them last. */
+/* Each thread has a slot for its task. A thread that waits there, for work or for its completion, first polls for a
+ * moment and then sleeps. It polls only while its gang is at work, and only if allowed: loops follow each other
+ * closely, and waking a sleeping thread takes longer than most of them last. */
 #include "base/gang.h"
 
 #include "base/memory.h"
@@ -21,14 +21,14 @@ typedef struct hand {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    atomic_int duty, asleep; /* what is asked of it; how many sleep until that changes */
+    atomic_int duty, asleep; /* its task; how many threads sleep until that changes */
     atn_gang_part *work;
     void *user;
 } hand;
 
 struct atn_gang {
     bool taken;
-    atomic_int looks; /* that its threads take before they sleep */
+    atomic_int looks; /* polls of its threads before they sleep */
     int32_t hands;
     hand hand[MOST_HANDS];
 };
@@ -36,7 +36,7 @@ struct atn_gang {
 /* Those of a context. */
 typedef struct stock {
     const atn_ctx *ctx;
-    pid_t process; /* another one, after a fork, has none of the threads */
+    pid_t process; /* after a fork, the child has none of the threads */
     int32_t count;
     atn_gang *gang[MOST_GANGS];
 } stock;
@@ -60,7 +60,7 @@ static duty await(hand *h, bool idle) {
     }
     duty now;
     pthread_mutex_lock(&h->lock);
-    atomic_fetch_add(&h->asleep, 1); /* before it looks: who changes it later sees that somebody sleeps */
+    atomic_fetch_add(&h->asleep, 1); /* before it looks: a thread that changes it later sees that someone sleeps */
     while (((now = (duty)atomic_load(&h->duty)) == IDLE) != idle) pthread_cond_wait(&h->changed, &h->lock);
     atomic_fetch_sub(&h->asleep, 1);
     pthread_mutex_unlock(&h->lock);
@@ -112,8 +112,8 @@ static bool hire(atn_gang *gang) {
 
 /* ---- those of a context ---- */
 
-/* Who has which gang. It is held during a fork, so that the child never finds it taken by a thread that it does not
- * have. */
+/* Which threads have which gang. Locked during a fork, so that the child never finds it locked by a thread that it does
+ * not have. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void lock_all(void) { pthread_mutex_lock(&lock); }
@@ -167,11 +167,11 @@ static atn_gang *add(stock *s) {
     return gang;
 }
 
-/* One that nobody has, with as many threads as can be made. */
+/* An unused one, with as many threads as can be created. */
 static atn_gang *take(stock *s, int32_t threads) {
     atn_gang *found = NULL;
     lock_all();
-    if (s->process != getpid()) { /* the threads stayed behind, and what is left of them is nobody's */
+    if (s->process != getpid()) { /* the threads remained in the parent, and their slots belong to no one */
         s->process = getpid();
         s->count = 0;
     }

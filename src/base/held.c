@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* What this thread has taken since its own watch began, less what it has given back. */
+/* What this thread has allocated since its own watch began, less what it has freed. */
 static _Thread_local struct {
     bool on;
     int64_t held, peak;
 } own;
 
-/* Large blocks are asked for in large pages: the first touch of small ones costs as much as what is done with them. */
+/* Large blocks are requested in large pages: the first touch of small pages costs as much as the work done with them.
+ * */
 enum { LARGE_PAGE = 1 << 21 };
 
 void *atn_ctx_plain_resize(void *user, void *block, size_t bytes) {

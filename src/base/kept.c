@@ -1,4 +1,4 @@
-/* Few enough to be looked through one by one, the last first: what was just given back is in the caches. */
+/* Few enough for a linear search, the last first: what was just freed is in the caches. */
 #include "base/kept.h"
 
 #include <malloc.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #ifdef __SANITIZE_ADDRESS__
-enum { KEEPS = false }; /* its own allocator finds what is used after it was freed */
+enum { KEEPS = false }; /* its own allocator detects use after free */
 #else
 enum { KEEPS = true };
 #endif
@@ -36,7 +36,7 @@ static size_t round_up(size_t bytes) {
 void *atn_kept_take(atn_kept *kept, size_t bytes) {
     void *found = NULL;
     if (!is_kept(bytes)) return malloc(bytes);
-    size_t most = round_up(bytes) + PAGE; /* what malloc makes of that is up to a page larger */
+    size_t most = round_up(bytes) + PAGE; /* malloc may return up to a page more */
     pthread_mutex_lock(&kept->lock);
     for (size_t k = kept->count; k-- > 0 && !found;)
         if (kept->of[k].bytes >= bytes && kept->of[k].bytes <= most) {

@@ -24,10 +24,10 @@ typedef struct atn_kept {
 void atn_kept_begin(atn_kept *kept);
 void atn_kept_end(atn_kept *kept); /* frees all */
 
-/* Of at least so many bytes, from malloc or kept; NULL: there is no memory. */
+/* A block of at least that many bytes, from malloc or kept; NULL: out of memory. */
 void *atn_kept_take(atn_kept *kept, size_t bytes);
-void atn_kept_give(atn_kept *kept, void *block); /* of malloc, kept or freed */
-/* As realloc; what grows goes on in a block that was kept. */
+void atn_kept_give(atn_kept *kept, void *block); /* from malloc; kept or freed */
+/* As realloc; a growing block continues in one that was kept. */
 void *atn_kept_grow(atn_kept *kept, void *block, size_t bytes);
 
 #endif

@@ -13,7 +13,7 @@
 #define ATN_SANITIZED 1
 #endif
 
-/* Before the function. Its choice is made before a sanitizer is ready, and only where the C library can make one. */
+/* Before the function. The choice is made before a sanitizer is ready, and only if the C library supports it. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(ATN_SANITIZED)
 #define ATN_IN_LANES __attribute__((target_clones("avx512f", "avx2", "default")))
 #define ATN_WIDEST   64 /* bytes of the widest of these registers */
@@ -22,13 +22,13 @@
 #define ATN_WIDEST __BIGGEST_ALIGNMENT__
 #endif
 
-/* Before a loop whose turns may be done in any order and at once; ATN_LANES(reduction(+ : a, b)): sums as well. Files
- * that use it are compiled with -fopenmp-simd (CMakeLists.txt). */
+/* Before a loop whose iterations may be executed in any order and concurrently; ATN_LANES(reduction(+ : a, b)): sums as
+ * well. Files that use it are compiled with -fopenmp-simd (CMakeLists.txt). */
 #define ATN_PRAGMA(...) _Pragma(#__VA_ARGS__)
 #define ATN_LANES(...)  ATN_PRAGMA(omp simd __VA_ARGS__)
 
-/* Before a function that is part of a loop in lanes: its arguments are known there. Before a short loop in it, whose
- * turns are then written out. */
+/* Before a function that is part of a vectorised loop: it is inlined there. Before a short loop in it, which is then
+ * unrolled. */
 #define ATN_INLINE __attribute__((always_inline)) inline
 #if defined(__clang__)
 #define ATN_UNROLLED ATN_PRAGMA(unroll)

@@ -1,5 +1,5 @@
-/* What a process that ends at once must not leave behind. Each place of the table goes from free to busy to noted and
- * back, by one atomic exchange each, so that a handler that interrupts any of it sees whole entries only. */
+/* What a process that ends immediately must not leave behind. Each slot of the table goes from free to busy to noted
+ * and back, by one atomic exchange each, so that a handler that interrupts any step sees complete entries only. */
 #include "base/leftover.h"
 
 #include <dirent.h>
@@ -52,7 +52,7 @@ void atn_leftover_forget(int place) {
 
 /* ---- making and noting as one ---- */
 
-static atomic_int held; /* threads that make something just now */
+static atomic_int held; /* threads that are creating something at the moment */
 
 void atn_leftover_hold(sigset_t *before) {
     sigset_t all;
@@ -66,7 +66,7 @@ void atn_leftover_release(const sigset_t *before) {
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* Not for ever: whoever opens a file on a server that is gone may hold on. */
+/* With a time limit: a thread that opens a file on an unreachable server may never return. */
 static void wait_for_others(void) {
     for (int k = 0; k < 100 && atomic_load(&held) > 0; ++k) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }

@@ -6,18 +6,19 @@
 #include <signal.h>
 #include <sys/types.h>
 
-/* Notes that `path` is to be removed (a folder with the files in it), or a process group to be killed. Returns the
- * place in the table for atn_leftover_forget; -1, which forget takes, where the table is full or the path too long. */
+/* Records that `path` is to be removed (a folder with its files), or a process group to be killed. Returns the slot for
+ * atn_leftover_forget; -1, which forget accepts, if the table is full or the path too long. */
 int atn_leftover_add_file(const char *path);
 int atn_leftover_add_folder(const char *path);
 int atn_leftover_add_group(pid_t group);
 void atn_leftover_forget(int place);
 
-/* Around making something and noting it: no handler runs in between on this thread, and one on another thread waits. */
+/* Around creating something and recording it: no handler runs in between on this thread, and one on another thread
+ * waits. */
 void atn_leftover_hold(sigset_t *before);
 void atn_leftover_release(const sigset_t *before);
 
-/* Kills and removes all that is noted by this process. Safe in a signal handler; the process ends afterwards. */
+/* Kills and removes everything recorded by this process. Safe in a signal handler; the process ends afterwards. */
 void atn_leftover_remove_all(void);
 
 #endif

@@ -17,17 +17,17 @@ typedef struct piece {
     int32_t worker;
 } piece;
 
-/* Is this thread at work on a part? A loop inside of it has this one thread: the others are busy. */
+/* Is this thread executing a part? A loop inside it has only this thread: the others are busy. */
 static _Thread_local int inside;
 static _Thread_local int32_t worker; /* of that part */
 
-/* Threads that this one has for itself; 0: it shares those of all. */
+/* Threads reserved for this one; 0: it shares those of all. */
 static _Thread_local int32_t limit;
 
-/* Work beside this thread that its loops leave the other cores to. */
+/* Concurrent work of this thread, to which its loops leave the other cores. */
 static _Thread_local int32_t beside;
 
-/* Cores that are left to such work, so that loops need not. */
+/* Cores left to such work, so that loops need not stay on one. */
 static _Thread_local int32_t left;
 
 bool atn_parallel_inside(void) { return inside > 0; }
@@ -82,7 +82,7 @@ static void *run(void *argument) {
 
 static void run_one(void *user, int32_t k) { run((piece *)user + k); }
 
-/* Those of its gang, or threads that are made for it, and end with it. */
+/* Those of its gang, or threads created for the loop, which end with it. */
 static void run_apart(piece *pieces, int32_t workers) {
     atn_gang *gang = atn_gang_own();
     if (gang) {
@@ -98,9 +98,9 @@ static void run_apart(piece *pieces, int32_t workers) {
 }
 
 #ifdef _OPENMP
-/* The threads of OpenMP where there are any: those of kernels, which would otherwise wait busily beside ours. All that
- * it keeps are in the team, those without a piece as well: threads that a smaller team ends are made again for the next
- * larger one, which takes longer than most loops. */
+/* The threads of OpenMP if there are any: those of kernels, which would otherwise wait busily next to ours. All threads
+ * it keeps are in the team, including those without a piece: threads that a smaller team ends are created again for the
+ * next larger one, which takes longer than most loops. */
 static void run_all(piece *pieces, int32_t workers) {
     if (limit) {
         run_apart(pieces, workers);

@@ -5,42 +5,45 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ATN_PARALLEL_MOST = 256, ATN_PARALLEL_MANY = 8 /* cores: enough that some may work beside a loop */ };
+enum { ATN_PARALLEL_MOST = 256, ATN_PARALLEL_MANY = 8 /* cores: enough that some may do concurrent work */ };
 
-/* Cores that this process may use, at most ATN_PARALLEL_MOST and OMP_NUM_THREADS; 1 where that is not known. */
+/* Cores that this process may use, at most ATN_PARALLEL_MOST and OMP_NUM_THREADS; 1 if unknown. */
 int32_t atn_parallel_cores(void);
 
-/* `few` of them, or `many` where there are ATN_PARALLEL_MANY or more: threads of work beside what a GPU does soon. */
+/* `few` of them, or `many` if there are ATN_PARALLEL_MANY or more: threads for concurrent work next to quick work of a
+ * GPU. */
 int32_t atn_parallel_some(int32_t few, int32_t many);
 
-/* Of these, those that a loop of the calling thread has: 1 inside a part of a loop, and beside other work. */
+/* Of these, those that a loop of the calling thread uses: 1 inside a part of a loop, and while other work runs
+ * concurrently. */
 int32_t atn_parallel_workers(void);
 
-bool atn_parallel_inside(void); /* is the calling thread at work on a part of a loop? */
+bool atn_parallel_inside(void); /* is the calling thread executing a part of a loop? */
 
-/* From now on the calling thread's loops have so many threads, those of its gang (base/gang.h) or others that are
- * made for each of them: those that others share are busy. 0: it shares these. What it was before. */
+/* From now on, loops of the calling thread have that many threads, those of its gang (base/gang.h) or others created
+ * for each loop, because the shared ones are busy. 0: it uses the shared ones. Returns the previous value. */
 int32_t atn_parallel_limit(int32_t threads);
 
-/* Until it is called with -1 as often as with 1, loops of the calling thread are its own alone: a core that is busy
- * with other work would keep all others waiting, which wait busily. */
+/* Until it has been called with -1 as often as with 1, loops of the calling thread run on that thread alone: a core
+ * that is busy with other work would keep all others waiting busily. */
 void atn_parallel_keep_off(int32_t by);
 
-/* Until it is called with 0, loops and kernels of the calling thread leave so many cores to work beside it
+/* Until it is called with 0, loops and kernels of the calling thread leave that many cores to concurrent work
  * (base/aside.h), so that neither waits for the other. */
 void atn_parallel_leave(int32_t cores);
 int32_t atn_parallel_left(void); /* how many that are */
 
-/* Does from ... to - 1; parts of one call run at the same time, each in another worker. */
+/* Processes from ... to - 1; parts of one call run concurrently, each in another worker. */
 typedef void atn_parallel_part(void *user, int64_t from, int64_t to);
 
-int32_t atn_parallel_worker(void); /* inside a part: its worker, below atn_parallel_workers() of who began the loop */
+int32_t atn_parallel_worker(void); /* inside a part: its worker, below atn_parallel_workers() of the thread that started
+                                    * the loop */
 
-/* 0 ... count - 1 in parts of at least `least`, one for each core; all are done when it returns. Where no thread can be
- * made the caller's does it all. What a part computes must not depend on how the range was cut. */
+/* 0 ... count - 1 in parts of at least `least`, one per core; all are complete when it returns. If no thread can be
+ * created, the caller does all of it. The results of a part must not depend on how the range was divided. */
 void atn_parallel(int64_t count, int64_t least, atn_parallel_part *part, void *user);
 
-/* The same for work that comes in pieces of different size: whoever is free takes the next one, so that `part` gets one
+/* The same for work in pieces of different size: whichever worker is free takes the next one, so that `part` gets one
  * piece at a time, in any order. */
 void atn_parallel_pieces(int64_t count, atn_parallel_part *part, void *user);
 

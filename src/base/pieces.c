@@ -1,6 +1,6 @@
-/* Pieces: a worker's share of what is left goes by its rate (things a second, the later pieces counting more), and it
- * takes half of that, so that the last pieces are small and all end at about the same time. Who has no rate yet is
- * taken to be as fast as the others in the mean, and begins with a small piece. */
+/* Pieces: the share of a worker in the remaining work follows its rate (items per second, recent pieces counting more),
+ * and it takes half of that, so that the last pieces are small and all workers end at about the same time. A worker
+ * without a rate is assumed to be as fast as the mean of the others, and begins with a small piece. */
 #include "base/pieces.h"
 
 #include "base/clock.h"
@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { FIRST = 64 }; /* a first piece is so small a part of an even share */
+enum { FIRST = 64 }; /* a first piece is this fraction of an even share */
 
 typedef struct range {
     int64_t from, to;
@@ -83,7 +83,7 @@ static int64_t length_for(const atn_pieces *p, int32_t w) {
     sum = known + mean * (n - n_known);
     double left = (double)(p->count - p->next), share = left * own / sum;
     double length = p->worker[w].rate > 0 ? share / 2 : share / FIRST;
-    if (n == 1) length = left; /* nobody to wait for */
+    if (n == 1) length = left; /* no one to wait for */
     if (p->most > 0 && length > (double)p->most) length = (double)p->most;
     return length < 1 ? 1 : (int64_t)length;
 }
@@ -210,7 +210,7 @@ atn_status atn_pieces_run(const atn_ctx *ctx, const char *name, int64_t count, i
             hands[k] = (hand){.all = &r, .worker = k};
             if (k < 64 && reserve >> k & 1) atn_pieces_reserve(r.pieces, k);
         }
-        for (int32_t k = 1; k < workers; ++k) { /* where no thread can be made the others do it */
+        for (int32_t k = 1; k < workers; ++k) { /* if no thread can be created, the others do it */
             hands[k].running = pthread_create(&hands[k].thread, NULL, work_on, &hands[k]) == 0;
             if (!hands[k].running) (void)atn_pieces_give_back(r.pieces, k);
         }

@@ -25,7 +25,7 @@ enum { OUTPUT_LIMIT = 1 << 20, LOOK_MS = 50, PIECES = 64 };
 
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
-/* The environment with LC_ALL=C in front, since messages are then ones we can read, and with TMPDIR=dir. One block,
+/* The environment with LC_ALL=C prepended, so that messages are in a known language, and with TMPDIR=dir. One block,
  * freed as such. */
 static char **plain_environment(const atn_ctx *ctx, const char *dir) {
     static char locale[] = "LC_ALL=C";
@@ -47,7 +47,7 @@ static char **plain_environment(const atn_ctx *ctx, const char *dir) {
 static int prepare(posix_spawnattr_t *attributes) {
     sigset_t none, usual;
     sigemptyset(&none);
-    sigemptyset(&usual); /* what we may ignore, others count on */
+    sigemptyset(&usual); /* signals that we may ignore but other programs rely on */
     sigaddset(&usual, SIGCHLD);
     sigaddset(&usual, SIGPIPE);
     sigaddset(&usual, SIGXFSZ);
@@ -84,7 +84,7 @@ static int spawn(const char *const argv[], char **environment, const char *dir, 
     return error;
 }
 
-/* Takes what is in the pipe, a bounded amount since there may be no end to it. false: the pipe is closed. */
+/* Reads what is in the pipe, a bounded amount since there may be no end to it. false: the pipe is closed. */
 static bool take(int fd, atn_text *output) {
     char piece[4096];
     for (int k = 0; k < PIECES; ++k) {
@@ -97,17 +97,17 @@ static bool take(int fd, atn_text *output) {
     return true;
 }
 
-/* Has the child ended? It is not reaped yet: as long as it is not, its number and its group's are not given anew. */
+/* Has the child ended? It has not been reaped yet: until then, its process and group numbers are not reused. */
 static bool has_ended(pid_t child) {
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0) return info.si_pid == child;
     return errno != EINTR;
 }
 
-/* Reads until the child has ended, whoever else may hold the pipe open; it may close its output long before. */
+/* Reads until the child has ended, even if others hold the pipe open; it may close its output long before. */
 static atn_status follow(const atn_ctx *ctx, pid_t child, int fd, double deadline, atn_text *output) {
     for (bool open = true;;) {
-        bool over = has_ended(child); /* asked first: all it wrote is in the pipe by now */
+        bool over = has_ended(child); /* checked first: everything it wrote is in the pipe by now */
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         if (!open && !over)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -120,13 +120,13 @@ static atn_status follow(const atn_ctx *ctx, pid_t child, int fd, double deadlin
     }
 }
 
-/* place: where its group is noted. Waits for the program to end or its time to be up, kills what is left of its group,
- * and reads its end. */
+/* place: the slot where its group is recorded. Waits until the program ends or its time is up, kills what is left of
+ * its group, and collects its exit status. */
 static atn_status conclude(const atn_ctx *ctx, const char *name, pid_t child, int place, int fd, double timeout_s,
                            atn_text *output, int *exit_code) {
     atn_status status = follow(ctx, child, fd, atn_clock_seconds() + timeout_s, output);
     kill(-child, SIGKILL);
-    atn_leftover_forget(place); /* before it is reaped and the number given to others */
+    atn_leftover_forget(place); /* before it is reaped and the number is reused */
     int wait_status = 0;
     pid_t reaped;
     while ((reaped = waitpid(child, &wait_status, 0)) < 0 && errno == EINTR) {}

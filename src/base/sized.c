@@ -15,7 +15,7 @@ atn_status atn_sized_check(const atn_ctx *ctx, const char *name, const void *siz
     if (!sized) return ATN_OK;
     size_t size = size_of(sized, known);
     if (size >= sizeof size && size <= known) return ATN_OK;
-    if (size > known && size < 16 * known) /* most likely a newer header, else memory nobody set */
+    if (size > known && size < 16 * known) /* most likely a newer header, otherwise uninitialised memory */
         return atn_fail(ctx, ATN_ERR_INPUT,
                         "%s: its size is %zu bytes, attune " ATN_VERSION
                         " knows %zu: the program was built with a newer header than this library",

@@ -7,7 +7,7 @@
 /* A plain value; start it as {.typed = word}, try each candidate, read `best`. */
 typedef struct atn_suggest {
     const char *typed;
-    const char *best; /* NULL: nothing is near enough */
+    const char *best; /* NULL: nothing is close enough */
     size_t distance;
 } atn_suggest;
 void atn_suggest_try(atn_suggest *suggest, const char *candidate);

@@ -1,5 +1,5 @@
-/* A string builder. Appending never fails on the spot: a failed allocation is remembered and asked for once,
- * at the end, so that code that prints stays readable. */
+/* A string builder. Appending never fails immediately: a failed allocation is recorded and checked once, at the end, so
+ * that printing code stays readable. */
 #ifndef ATN_BASE_TEXT_H
 #define ATN_BASE_TEXT_H
 

@@ -21,7 +21,7 @@ static _Thread_local struct {
 } kept[RUNTIMES];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* one tries at a time */
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* closed until all are there */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER; /* closed until all have started */
 static struct {
     pthread_t thread;
     atomic_long id; /* the kernel's number for it */
@@ -51,7 +51,7 @@ static bool start(int32_t k, const pthread_attr_t *attributes) {
     return pthread_create(&made[k].thread, attributes, wait_at_gate, &made[k].id) == 0;
 }
 
-/* Joined is not gone: for a moment the kernel still counts it. */
+/* Joined does not mean gone: for a moment the kernel still counts it. */
 static void wait_until_gone(int32_t k) {
     pthread_join(made[k].thread, NULL);
     while (syscall(SYS_tgkill, (long)getpid(), atomic_load(&made[k].id), 0L) == 0) sched_yield();
@@ -70,10 +70,10 @@ int32_t atn_threads_possible(int32_t wanted) {
     for (int32_t k = 0; k < n; ++k) wait_until_gone(k);
     pthread_mutex_unlock(&lock);
     pthread_attr_destroy(&attributes);
-    return n < MOST ? n + 1 : wanted; /* who allows so many allows the rest */
+    return n < MOST ? n + 1 : wanted; /* a system that allows this many allows the rest */
 }
 
-/* Where a library's threads are counted; a library that is one too many takes the last place. */
+/* Where the threads of a library are counted; surplus libraries share the last slot. */
 static int place_of(const void *runtime) {
     int at = 0;
     while (at < RUNTIMES - 1 && kept[at].runtime != runtime && kept[at].threads) ++at;

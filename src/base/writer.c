@@ -20,7 +20,7 @@ struct atn_writer {
     const atn_ctx *ctx;
     char *path;   /* as it was given, for messages */
     char *target; /* what `path` names behind its links */
-    char *aside;  /* where it is written; NULL: into the target itself, which is no file */
+    char *aside;  /* where it is written; NULL: directly into the target, which is not a file */
     int leftover; /* where `aside` is noted */
     int fd;       /* -1: closed */
     char *buffer; /* made when the first piece comes */
@@ -36,7 +36,7 @@ static atn_status open_aside(atn_writer *w, const struct stat *old) {
     size_t bytes = strlen(w->target) + 48;
     w->aside = atn_alloc(w->ctx, bytes);
     if (!w->aside) return ATN_ERR_MEMORY;
-    static atomic_uint turn; /* keeps threads of one process apart, and us from what a killed process left */
+    static atomic_uint turn; /* keeps threads of one process apart, and us from the files of a killed process */
     int tries = 0, error;
     sigset_t before;
     atn_leftover_hold(&before);
@@ -49,11 +49,11 @@ static atn_status open_aside(atn_writer *w, const struct stat *old) {
     atn_leftover_release(&before);
     errno = error;
     if (w->fd < 0) return cannot(w);
-    if (old) (void)fchmod(w->fd, old->st_mode & 0777); /* who could not read it before cannot now */
+    if (old) (void)fchmod(w->fd, old->st_mode & 0777); /* those who could not read it before cannot now */
     return ATN_OK;
 }
 
-/* Pipes, terminals and devices have no old content to keep, and a rename would put a file in their place. */
+/* Pipes, terminals and devices have no old content to keep, and a rename would replace them by a file. */
 static atn_status open_itself(atn_writer *w) {
     w->fd = open(w->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     return w->fd < 0 ? cannot(w) : ATN_OK;

@@ -1,6 +1,6 @@
-/* The table of functions that makes a backend, and the bases of the objects it hands out. A backend's own
- * structs begin with these bases. device.c checks arguments and fills the bases' common fields; a backend may
- * rely on that. Optional slots may be NULL. */
+/* The table of functions that defines a backend, and the bases of its objects. The structs of a backend begin with
+ * these bases. device.c checks arguments and fills the common fields of the bases; a backend may rely on that. Optional
+ * slots may be NULL. */
 #ifndef ATN_DEVICE_BACKEND_H
 #define ATN_DEVICE_BACKEND_H
 
@@ -27,7 +27,7 @@ struct atn_buffer {
     atn_device *device;
     size_t bytes;
     uint64_t number; /* no other one ever has it */
-    bool foreign;    /* its memory is somebody else's: never freed here */
+    bool foreign;    /* its memory belongs to someone else: never freed here */
 };
 struct atn_module {
     atn_device *device;
@@ -86,8 +86,8 @@ struct atn_backend {
 
     atn_status (*buffer_create)(atn_device *device, size_t bytes, atn_buffer **out);     /* bytes > 0 */
     atn_status (*buffer_around)(atn_device *device, const void *data, atn_buffer **out); /* optional */
-    /* Optional, both: a buffer over memory that the device can address and somebody else allocated; where a buffer is.
-     */
+    /* Optional, both: a buffer over memory that the device can address and that was allocated elsewhere; the address of
+     * a buffer. */
     atn_status (*buffer_at)(atn_device *device, void *address, atn_buffer **out);
     void *(*buffer_address)(atn_buffer *buffer);
     void (*buffer_free)(atn_buffer *buffer);
@@ -127,8 +127,8 @@ struct atn_backend {
     atn_status (*tape_end)(atn_queue *queue, atn_tape **out);
     atn_status (*tape_launch)(atn_queue *queue, atn_tape *tape);
     void (*tape_free)(atn_tape *tape);
-    /* Optional, all three, beside the four: loops. Between while and its end only copies, fills and launches come, in
-     * that queue. */
+    /* Optional, all three, in addition to the four: loops. Between while and its end, only copies, fills and launches
+     * are submitted, in that queue. */
     bool (*tape_can_while)(atn_device *device);
     atn_status (*tape_while)(atn_queue *queue, atn_buffer *state, size_t offset, int32_t most);
     atn_status (*tape_while_end)(atn_queue *queue); /* the queue is as before, whatever it returns */

@@ -42,8 +42,8 @@ atn_status atn_device_open_info(atn_ctx *ctx, const atn_device_info *info, atn_d
     return ATN_OK;
 }
 
-/* One thread lists at a time in the whole process: OpenCL runtimes set themselves up when first asked, and not all of
- * them (PoCL 3) stand two threads doing so. */
+/* One thread lists devices at a time in the whole process: OpenCL runtimes initialise themselves on first use, and not
+ * all of them (PoCL 3) support two threads doing so. */
 static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
 
 atn_status atn_devices_find_of(atn_ctx *ctx, const atn_backend *backend, atn_devices **out) {

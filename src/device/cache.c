@@ -1,6 +1,6 @@
-/* The cache of built code. A file is either whole or not there: it is written aside and renamed. Every file carries a
- * seal behind its end, a MAC of its name and content, so that one cut short, damaged or put there by somebody else is
- * never used: loading it could crash the process, or hand it over. */
+/* The cache of built code. A file is either complete or absent: it is written under a temporary name and renamed. Every
+ * file ends with a seal, a MAC of its name and content, so that a truncated, damaged or foreign one is never used:
+ * loading it could crash or compromise the process. */
 #include "device/cache.h"
 
 #include "base/environment.h"
@@ -29,10 +29,10 @@ static const size_t LARGEST = (size_t)1 << 30; /* file that is read */
 struct atn_cache {
     const atn_ctx *ctx;
     char *wanted;                   /* the directory asked for; owned */
-    char *temporary;                /* its stand-in, once there is one; owned */
+    char *temporary;                /* its replacement, once there is one; owned */
     _Atomic(const char *) dir;      /* the one of both in use */
-    pthread_mutex_t lock;           /* held while the stand-in is made */
-    pid_t owner;                    /* who removes the stand-in: not a child that fork made */
+    pthread_mutex_t lock;           /* held while the replacement is created */
+    pid_t owner;                    /* the process that removes the replacement: not a child created by fork */
     uint64_t cap_bytes;             /* $ATTUNE_CACHE_MIB */
     unsigned char key[ATN_MAC_KEY]; /* of the directory asked for, or one for this process alone */
 };
@@ -211,7 +211,7 @@ static bool unseal(const atn_cache *cache, atn_hash key, const char *suffix, cha
     return true;
 }
 
-/* Is it somebody else's work? NULL: no. */
+/* Was it written by someone else? NULL: no. */
 static const char *foreign(int fd, int error) {
     struct stat info;
     if (fd < 0) return error == ELOOP ? "it is a symbolic link" : NULL;
@@ -221,8 +221,9 @@ static const char *foreign(int fd, int error) {
     return NULL;
 }
 
-/* Reads `path` through one descriptor and breaks its seal; *data is NULL, with ATN_OK, when it is not there or not to
- * be used: then it is removed. Whoever put a good one there in between has it open already, or makes it anew. */
+/* Reads `path` through one descriptor and verifies its seal; *data is NULL, with ATN_OK, if it does not exist or must
+ * not be used: then it is removed. A process that stored a valid one in between has it open already, or builds it
+ * again. */
 static atn_status read_sealed(const atn_cache *cache, const char *path, atn_hash key, const char *suffix, char **data,
                               size_t *length) {
     char *bytes = NULL;

@@ -1,9 +1,9 @@
-/* The cache of built code: files named by the hash of all that made them, under the XDG cache directory, mode
- * 0700, refused if others could write it, capped in size ($ATTUNE_CACHE_MIB, 512 where not said) with the oldest
- * going first. Where the directory cannot be used, a private temporary one stands in for this process, and the log
- * says why. Every file ends in a seal made with the directory's key (cache_key.h) and is opened once, without
- * following links: what is not signed, belongs to another user or may be written by others is not used. A cache may be
- * used by many threads and many processes at once. */
+/* The cache of built code: files named by the hash of everything that determines them, under the XDG cache directory,
+ * mode 0700, refused if others could write to it, limited in size ($ATTUNE_CACHE_MIB, default 512), the oldest files
+ * being removed first. If the directory cannot be used, a private temporary one replaces it for this process, and the
+ * log says why. Every file ends with a seal made with the key of the directory (cache_key.h) and is opened once,
+ * without following links: files that are unsigned, belong to another user or are writable by others are not used. A
+ * cache may be used by many threads and processes concurrently. */
 #ifndef ATN_DEVICE_CACHE_H
 #define ATN_DEVICE_CACHE_H
 
@@ -20,13 +20,13 @@ const char *atn_cache_dir(const atn_cache *cache); /* lives as long as the cache
  * after that it does nothing. */
 atn_status atn_cache_demote(atn_cache *cache, const char *why);
 const atn_ctx *atn_cache_ctx(const atn_cache *cache);
-bool atn_cache_lasting(const atn_cache *cache); /* false: the temporary stand-in */
+bool atn_cache_lasting(const atn_cache *cache); /* false: the temporary replacement */
 
 /* The path under which (key, suffix) is or would be kept; owned by the caller. suffix: ".so", ".cubin", ... */
 char *atn_cache_path(const atn_cache *cache, atn_hash key, const char *suffix);
 
-/* Reads what is kept, marking it as just used. *data is NULL, with ATN_OK, when there is nothing or what is there
- * is damaged or not ours: then it is gone. What comes back was checked; nothing is read again. */
+/* Reads an entry and marks it as recently used. *data is NULL, with ATN_OK, if there is none, or if it is damaged or
+ * foreign: then it is removed. The data returned has been verified; nothing is read again. */
 atn_status atn_cache_get(const atn_cache *cache, atn_hash key, const char *suffix, char **data, size_t *length);
 
 /* Keeps `data`, atomically; a full disk is logged, not failed. Evicts the oldest over the cap. */

@@ -22,7 +22,7 @@ const char *atn_cache_key_fresh(unsigned char key[ATN_MAC_KEY]) {
     return NULL;
 }
 
-/* *there stays false where there is none, or one that is damaged: that is removed. */
+/* *there stays false if there is none, or a damaged one, which is removed. */
 static const char *read_key(int folder, unsigned char key[ATN_MAC_KEY], bool *there) {
     unsigned char bytes[FILE_BYTES + 1];
     struct stat info;
@@ -70,7 +70,7 @@ const char *atn_cache_key_of(const char *dir, unsigned char key[ATN_MAC_KEY]) {
     const char *why = read_key(folder, key, &there);
     for (int tries = 0; !why && !there && tries < MOST_TRIES; ++tries) {
         why = make_key(folder);
-        if (!why) why = read_key(folder, key, &there); /* whoever was first */
+        if (!why) why = read_key(folder, key, &there); /* whichever process was first */
     }
     close(folder);
     return why || there ? why : "no key can be kept there";

@@ -5,8 +5,8 @@
 
 #include "base/mac.h"
 
-/* The directory's key, made where there is none; processes that ask at once get the same one. NULL, or why the
- * directory is not to be used. */
+/* The key of the directory, created if there is none; processes that ask concurrently get the same one. NULL, or why
+ * the directory must not be used. */
 const char *atn_cache_key_of(const char *dir, unsigned char key[ATN_MAC_KEY]);
 const char *atn_cache_key_fresh(unsigned char key[ATN_MAC_KEY]); /* NULL, or why there is none */
 

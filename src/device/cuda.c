@@ -62,7 +62,7 @@ static atn_status open_device(atn_ctx *ctx, const atn_device_info *info, atn_dev
     device->base = (atn_device){.backend = &ATN_BACKEND_CUDA, .ctx = ctx, .info = *info};
     atn_status status = start_device(device);
     if (status != ATN_OK) {
-        device->context = NULL; /* retaining it is the last step: where that failed there is nothing to release */
+        device->context = NULL; /* retaining it is the last step: if that failed, there is nothing to release */
         close_device(&device->base);
         return status;
     }
@@ -112,7 +112,7 @@ static void *buffer_address(atn_buffer *buffer) {
 }
 
 static void buffer_free(atn_buffer *base) {
-    enum { KEPT = 16 }; /* of the device's memory, one part in so many is kept */
+    enum { KEPT = 16 }; /* this fraction of the device memory is kept */
     atn_cuda_device *device = device_of(base->device);
     const atn_cuda_buffer *buffer = (const atn_cuda_buffer *)base;
     bool one = device->base.queues && !device->base.queues->next, keep = one && !buffer->shown && !device->base.lost;
@@ -123,7 +123,7 @@ static void buffer_free(atn_buffer *base) {
     atn_free(device->base.ctx, base);
 }
 
-/* Pinned: copies go directly, beside the host. */
+/* Pinned: copies run directly, concurrently with the host. */
 static void *host_alloc(atn_device *base, size_t bytes) {
     atn_cuda_device *device = device_of(base);
     void *block = NULL;
@@ -136,7 +136,7 @@ static bool host_pinned(atn_device *base, const void *at) {
     atn_cuda_device *device = device_of(base);
     unsigned type = 0;
     if (!device->api.pointer_attributes || device->api.context_set(device->context) != ATN_CU_SUCCESS) return false;
-    int asked = ATN_CU_POINTER_MEMORY_TYPE; /* asked in the plural, memory that is nobody's is no error */
+    int asked = ATN_CU_POINTER_MEMORY_TYPE; /* queried in the plural form, memory that CUDA does not know is no error */
     void *answer = &type;
     int result = device->api.pointer_attributes(1, &asked, &answer, (atn_cu_address)(uintptr_t)at);
     return result == ATN_CU_SUCCESS && type == ATN_CU_MEMORY_HOST;

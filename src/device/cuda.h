@@ -38,7 +38,7 @@ typedef struct atn_cuda_buffer {
     atn_buffer base;
     atn_cu_address address;
     size_t size; /* bytes that the driver gave for it */
-    bool shown;  /* somebody was told its address */
+    bool shown;  /* its address was given to the caller */
 } atn_cuda_buffer;
 
 typedef struct atn_cuda_queue {
@@ -64,7 +64,7 @@ typedef struct atn_cuda_function {
     int max_group;                      /* work-items in a group that it can run with */
     int shared_bytes;                   /* local memory declared in the source */
     int dynamic_bytes;                  /* dynamic local memory that a launch may ask for as things are set */
-    bool carved;                        /* local memory is preferred to the cache beside it */
+    bool carved;                        /* local memory is preferred to the cache that shares its storage */
     int n_params;                       /* that it takes; -1: the driver does not say */
     uint16_t param_bytes[ATN_MAX_ARGS]; /* their sizes */
     char name[];

@@ -75,7 +75,7 @@ enum {
     ATN_CU_MAX_SHARED_PER_BLOCK_OPTIN = 97
 };
 
-/* What cuFuncGetAttribute is asked and cuFuncSetAttribute told. */
+/* Attributes for cuFuncGetAttribute and cuFuncSetAttribute. */
 enum {
     ATN_CU_FUNC_MAX_THREADS_PER_BLOCK = 0,
     ATN_CU_FUNC_SHARED_SIZE_BYTES = 1,

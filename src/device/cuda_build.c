@@ -32,7 +32,7 @@ static atn_status make_key(const atn_cuda_device *device, const atn_build *build
     return status;
 }
 
-/* The cache, or NULL where there is none to be had: a build then goes without. */
+/* The cache, or NULL if there is none: a build then works without. */
 static atn_cache *cache_of(const atn_ctx *ctx) {
     atn_cache *cache;
     if (atn_cache_of(ctx, &cache) == ATN_OK) return cache;
@@ -126,8 +126,8 @@ void atn_cuda_module_free(atn_module *base) {
 
 static atn_cuda_device *device_of(const atn_function *function) { return (atn_cuda_device *)function->module->device; }
 
-/* The sizes of its parameters, so that a launch with the wrong ones is refused instead of reading wild. `count`: so
- * many there are by its source; -1: it is asked for one more until there is none. */
+/* The sizes of its parameters, so that a launch with wrong ones is refused instead of reading invalid memory. `count`:
+ * their number according to the source; -1: the driver is queried until there is no further one. */
 static void read_params(const atn_cuda_api *api, int count, atn_cuda_function *function) {
     function->n_params = -1;
     if (!api->function_param) return;
@@ -238,13 +238,13 @@ static atn_status check_sizes(const atn_cuda_device *device, const atn_cuda_func
     return ATN_OK;
 }
 
-/* Where a buffer's address stands. A buffer of no bytes is a bare base: it has none. */
+/* Where the address of a buffer is stored. A buffer of no bytes is a bare base: it has none. */
 static const void *place_of(const atn_buffer *buffer) {
     static const atn_cu_address NOWHERE = 0;
     return buffer->bytes > 0 ? &((const atn_cuda_buffer *)buffer)->address : &NOWHERE;
 }
 
-/* Parameters as the kernel declares them, where the driver tells; fills `params`, which the driver reads. */
+/* Parameters as the kernel declares them, if the driver reports them; fills `params`, which the driver reads. */
 static atn_status take_args(const atn_cuda_device *device, const atn_cuda_function *function, const atn_launch *launch,
                             void **params) {
     const atn_ctx *ctx = device->base.ctx;

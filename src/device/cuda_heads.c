@@ -1,5 +1,5 @@
-/* How many parameters a kernel takes, from its source: the driver tells each of them, but not how many there are, and
- * to ask for one too many is an error to those who watch the driver (compute-sanitizer). */
+/* The number of parameters of a kernel, from its source: the driver reports each of them, but not their number, and
+ * querying one too many is an error for tools that watch the driver (compute-sanitizer). */
 #include "device/cuda.h"
 
 #include <ctype.h>

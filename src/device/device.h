@@ -37,9 +37,9 @@ void *atn_buffer_host(atn_buffer *buffer);   /* where the host may touch it dire
  * staged there. */
 atn_status atn_buffer_put(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes);
 atn_status atn_buffer_get(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes);
-/* The same without waiting: `from` must not change, and `to` must not be looked at, until an event behind them has been
- * waited for or the queue is finished; errors show there, too. With memory of atn_host_alloc the copies run beside the
- * host and other queues; with other memory they are right, but a driver may wait for them. */
+/* The same without waiting: `from` must not change, and `to` must not be read, until an event after them has been
+ * waited for or the queue is finished; errors are reported there, too. With memory of atn_host_alloc, copies run
+ * concurrently with the host and other queues; with other memory they are correct, but a driver may wait for them. */
 atn_status atn_buffer_put_async(atn_queue *queue, atn_buffer *buffer, size_t offset, const void *from, size_t bytes);
 atn_status atn_buffer_get_async(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes);
 atn_status atn_buffer_copy(atn_queue *queue, atn_buffer *to, size_t to_offset, const atn_buffer *from,
@@ -47,8 +47,8 @@ atn_status atn_buffer_copy(atn_queue *queue, atn_buffer *to, size_t to_offset, c
 atn_status atn_buffer_fill(atn_queue *queue, atn_buffer *buffer, size_t offset, uint8_t byte,
                            size_t bytes); /* asynchronous */
 
-/* Host memory for asynchronous copies: pinned (page-locked) where the device has such memory, else plain. Pinned memory
- * is slow to allocate and taken from all other processes: some of what is freed is kept for the next who asks. */
+/* Host memory for asynchronous copies: pinned (page-locked) if the device has such memory, otherwise pageable. Pinned
+ * memory is slow to allocate and unavailable to all other processes: some of what is freed is kept for later use. */
 typedef struct atn_host_memory {
     void *data;   /* aligned to 64 bytes; contents undefined; NULL where there is none */
     bool pinned;  /* copies from and to it need not wait */
@@ -78,7 +78,7 @@ bool atn_module_cached(const atn_module *module);       /* came out of the cache
 bool atn_module_compiled_in(const atn_module *module);  /* host: came with the library, whatever compiler there is */
 atn_status atn_module_function(atn_module *module, const char *name, atn_function **out);
 
-/* What only a build tells; -1 where the backend does not say. */
+/* Properties known only after a build; -1 if the backend does not report them. */
 typedef struct atn_function_info {
     int32_t registers;       /* per work-item */
     int64_t local_bytes;     /* local memory per work-group, declared in the source */

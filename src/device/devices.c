@@ -96,7 +96,7 @@ static int32_t for_rank(const atn_devices *devices, size_t first) {
     return (int32_t)first;
 }
 
-/* Where nobody says which: a CUDA device, then an OpenCL GPU (it has a warp but is no CPU), then the host. */
+/* By default: a CUDA device, then an OpenCL GPU (it has a warp but is no CPU), then the host. */
 static int32_t best_device(const atn_devices *devices) {
     size_t best = 0;
     for (size_t k = 0; k < devices->count; ++k)

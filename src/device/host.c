@@ -60,8 +60,8 @@ static void close_host(atn_device *device) { atn_free(device->ctx, device); }
 
 /* ---- buffers ---- */
 
-/* Kernels that walk through many rows at once need a page of each: large pages are fewer than the TLB has room for. A
- * kernel that has none, or wants to be asked by nobody, goes on without. */
+/* Kernels that walk through many rows at once need a page of each: large pages are fewer than the entries of the TLB.
+ * An operating system without them, or with the feature disabled, continues without. */
 static void ask_for_large_pages(unsigned char *data, size_t bytes) {
 #ifdef MADV_HUGEPAGE
     size_t page = (size_t)sysconf(_SC_PAGESIZE), from = atn_size_round_up((uintptr_t)data, page);

@@ -1,6 +1,6 @@
-/* The host's compiler: found, run without a shell in a private directory, its shared object kept by content and
- * loaded. The key holds all that shapes the object: source, flags, the compiler's file, and the CPU built for. Where
- * there is no compiler that works, what was compiled into the library stands in. */
+/* The compiler of the host: found, run without a shell in a private directory, its shared object cached by content and
+ * loaded. The key includes everything that determines the object: source, flags, the compiler's file, and the target
+ * CPU. If there is no working compiler, the variant compiled into the library is used. */
 #include "base/environment.h"
 #include "base/file.h"
 #include "base/leftover.h"
@@ -90,8 +90,8 @@ atn_status atn_host_compiler_version(const atn_ctx *ctx, const char *path, char 
     return status;
 }
 
-/* The compiler's file stands for its version: no need to run it just to look into the cache. The name counts too:
- * gcc and clang may both be links to one wrapper that asks by what name it was called. */
+/* The compiler's file represents its version: no need to run it just to query the cache. The name counts too: gcc and
+ * clang may both be links to one wrapper that checks by which name it was called. */
 static atn_hash hash_compiler(const char *path) {
     struct stat info;
     char real[PATH_MAX];
@@ -248,7 +248,8 @@ static atn_status load(const host_job *job, const char *data, size_t length, hos
     return ATN_OK;
 }
 
-/* Looks into the cache. What is whole but cannot be loaded, say for a library that is gone, is made anew. */
+/* Queries the cache. An entry that is valid but cannot be loaded, for example because a library is gone, is built
+ * again. */
 static atn_status load_kept(const host_job *job, atn_hash key, host_module *module) {
     char *data;
     size_t length;
@@ -259,8 +260,8 @@ static atn_status load_kept(const host_job *job, atn_hash key, host_module *modu
     return ATN_OK;
 }
 
-/* A compiler that turned out to have no OpenMP library, by its hash; 0: none so far. What it builds is kept under a key
- * of its own, so that installing the library is enough to have threads. */
+/* A compiler that turned out to have no OpenMP library, by its hash; 0: none so far. What it builds is cached under a
+ * key of its own, so that installing the library is enough to get threads. */
 static _Atomic uint64_t without_openmp;
 
 /* Loads what the compiler made, and keeps it: the same bytes. */

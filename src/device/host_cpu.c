@@ -62,8 +62,7 @@ static int32_t vector_bytes(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx") ? 32 : 16;
 #elif defined(__aarch64__) && defined(PR_SVE_GET_VL)
-    /* Longer ones are used as NEON: gcc 12 gets vectors wrong that are shorter than the length it is told, but for 16.
-     */
+    /* Longer vectors are used as NEON: gcc 12 miscompiles vectors shorter than the length it is given, except 16. */
     int length = prctl(PR_SVE_GET_VL);
     return length > 0 && (length & 0xffff) == 32 ? 32 : 16;
 #else

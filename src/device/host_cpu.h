@@ -16,8 +16,8 @@ int64_t atn_cpu_free_memory(void);
 /* What code built with -march=native depends on; equal on machines where such code may be shared. */
 atn_hash atn_cpu_signature(void);
 
-/* Flags that make a compiler build for this very CPU, separated by a blank. clang takes what a model of core usually
- * has for what this one has, be it hidden by a hypervisor: it is told what is missing. */
+/* Flags that make a compiler build for exactly this CPU, separated by blanks. clang assumes that a core has all
+ * features of its model, even if a hypervisor hides some: the missing ones are disabled explicitly. */
 enum { ATN_CPU_FLAGS = 160 };
 void atn_cpu_flags(bool clang, char flags[ATN_CPU_FLAGS]);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NVRTC's results that are told apart; all else is a failed build. */
+/* NVRTC results that are distinguished; everything else is a failed build. */
 enum { OUT_OF_MEMORY = 1, INVALID_OPTION = 5, COMPILATION = 6, BUILTINS = 7, CANCELLED = 16 };
 
 static const double DEFAULT_TIMEOUT_S = 120;
@@ -24,7 +24,7 @@ void atn_nvrtc_options(const atn_build *build, const char *arch, atn_text *out) 
     if (more) atn_text_printf(out, " %s", more);
 }
 
-/* The options as NVRTC takes them, in `arena`. The include path stands apart since it may hold blanks. */
+/* The options for NVRTC, in `arena`. The include path is separate since it may contain blanks. */
 static atn_status split_options(atn_arena *arena, const char *text, const char *include, const char *const **options,
                                 int *count) {
     size_t room = strlen(text) / 2 + 2; /* every option but the last has a blank behind it */

@@ -53,11 +53,12 @@ bool atn_nvrtc_load(atn_nvrtc *nvrtc, int max_major, char *why, size_t bytes);
  * ("sm_90a") where NVRTC has that form, else the nearest older one that it runs. False: there is none. */
 bool atn_nvrtc_arch(const atn_nvrtc *nvrtc, int major, int minor, char arch[ATN_NVRTC_ARCH_BYTES]);
 
-/* The options that a build is compiled with, separated by blanks: what identifies it beside source and version. */
+/* The options that a build is compiled with, separated by blanks: what identifies it in addition to source and version.
+ * */
 void atn_nvrtc_options(const atn_build *build, const char *arch, atn_text *out);
 
-/* What a compilation leaves. Owned by the caller, freed with atn_nvrtc_output_free; zero after a failure, but
- * for the log and its counts. */
+/* The result of a compilation. Owned by the caller, freed with atn_nvrtc_output_free; zero after a failure, except for
+ * the log and its counts. */
 typedef struct atn_nvrtc_output {
     char *cubin;      /* the built code */
     size_t length;    /* its bytes */

@@ -116,7 +116,7 @@ static bool has_headers(const char *dir, atn_nvrtc *nvrtc) {
     return true;
 }
 
-/* The headers that belong to the library lie beside it; other places are second best. */
+/* The headers that belong to the library are next to it; other locations are second best. */
 static void find_headers(atn_nvrtc *nvrtc) {
     char dir[PATH_MAX + 32], path[PATH_MAX];
     Dl_info where;

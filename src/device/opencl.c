@@ -55,7 +55,7 @@ static void close_device(atn_device *base) {
     atn_free(base->ctx, device);
 }
 
-/* All that a built binary depends on beside its source and options. */
+/* Everything that a built binary depends on in addition to its source and options. */
 static atn_status identify(atn_opencl_device *device) {
     const atn_ctx *ctx = device->base.ctx;
     const atn_opencl_place platform = {.platform = device->place.platform};
@@ -161,14 +161,14 @@ static void buffer_free(atn_buffer *buffer) {
     atn_free(buffer->device->ctx, buffer);
 }
 
-/* Commands of a queue that is in order depend on those before them: the last copy from the host stands for all. */
+/* Commands of an in-order queue depend on the preceding ones: the last copy from the host represents all. */
 static void hold(atn_queue *queue, cl_event event) {
     atn_opencl_queue *own = (atn_opencl_queue *)queue;
     if (own->copy) (void)atn_opencl_of(queue->device)->api.clReleaseEvent(own->copy);
     own->copy = event;
 }
 
-/* How the copies of all queues ended, as far as they did; each is told once. */
+/* How the copies of all queues ended, as far as they did; each is reported once. */
 static cl_int settle(atn_device *device) {
     const atn_opencl_api *api = &atn_opencl_of(device)->api;
     cl_int code = CL_SUCCESS;
@@ -193,8 +193,8 @@ static atn_status put(atn_queue *queue, atn_buffer *buffer, size_t offset, const
     return atn_opencl_check(buffer->device, code, "writing %zu bytes to a buffer", bytes);
 }
 
-/* Waits, whoever asks: NVIDIA's driver calls commands behind a read over, and begins others, before its bytes are
- * there. */
+/* Always waits: NVIDIA's driver reports commands after a read as complete, and starts others, before its bytes have
+ * arrived. */
 static atn_status get(atn_queue *queue, const atn_buffer *buffer, size_t offset, void *to, size_t bytes) {
     cl_int code =
         atn_opencl_of(buffer->device)
@@ -226,7 +226,7 @@ static cl_int fill_by_copies(const atn_opencl_device *device, cl_command_queue q
 }
 
 static atn_status fill(atn_queue *queue, atn_buffer *buffer, size_t offset, uint8_t byte, size_t bytes) {
-    static const uint8_t ZEROS[ZERO_BYTES]; /* lives as long as a write that nobody waits for */
+    static const uint8_t ZEROS[ZERO_BYTES]; /* lives as long as a write that is never waited for */
     const atn_opencl_device *device = atn_opencl_of(buffer->device);
     cl_int code;
     if (byte == 0 && bytes <= sizeof ZEROS) { /* no slower, and Oclgrind loses track of a buffer that is filled */

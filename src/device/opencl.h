@@ -21,7 +21,7 @@ typedef struct atn_opencl_device {
     cl_command_queue own; /* no caller's work: touches new buffers, asks whether the context still works */
     cl_mem scratch;       /* SCRATCH_BYTES for the same */
     int version;          /* of the device: 101 for OpenCL 1.1, 300 for 3.0 */
-    bool marker_times;    /* a marker's event has a time; if not, a small copy stands in for it */
+    bool marker_times;    /* a marker's event has a time; if not, a small copy is used instead */
     char *identity;       /* owned: platform, its version, device, driver; what a built binary depends on */
 } atn_opencl_device;
 

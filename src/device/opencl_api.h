@@ -154,7 +154,7 @@ bool atn_opencl_load(atn_opencl_api *out, char *why, size_t room);
 /* What an error means for the device it came from. */
 typedef enum atn_opencl_after {
     ATN_OPENCL_KEEPS, /* the call was refused, nothing else happened */
-    ATN_OPENCL_ASK,   /* either refused, or the context is beyond use: only trying tells */
+    ATN_OPENCL_ASK,   /* either refused, or the context is unusable: only a test can tell */
     ATN_OPENCL_LOST,  /* our objects are valid, so a driver that calls them invalid has given up on the context */
 } atn_opencl_after;
 

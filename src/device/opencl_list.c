@@ -223,8 +223,8 @@ static atn_status visit_platform(visitor *visit, cl_platform_id platform, int32_
     return status;
 }
 
-/* The loader cuts its list of drivers to pieces where it stands, in the environment that our child processes get: it is
- * put back as it was. */
+/* The loader modifies its list of drivers in place, in the environment that our child processes inherit: it is
+ * restored. */
 static atn_status list_platforms(visitor *visit, cl_platform_id *platforms, cl_uint *count, cl_int *code) {
     char *drivers = atn_environment(ATN_ENV_OCL_ICD_FILENAMES);
     char *before = drivers ? atn_strdup(visit->ctx, drivers) : NULL;

@@ -219,7 +219,7 @@ atn_hash atn_device_peaks_key(const atn_device *device) {
     return atn_hash_add(key, &info->cores, sizeof info->cores);
 }
 
-/* Reads what is kept: false where there is nothing. */
+/* Reads the stored values: false if there are none. */
 static atn_status read_kept(const atn_device *device, const atn_cache *cache, bool *known, atn_peaks_kept *out) {
     char *data;
     size_t length;
@@ -232,8 +232,8 @@ static atn_status read_kept(const atn_device *device, const atn_cache *cache, bo
     return ATN_OK;
 }
 
-/* The peaks to be measured, as a set; of `reached` (or NULL) what is above both the peak and what was told before is
- * noted. */
+/* The peaks to be measured, as a set; values of `reached` (or NULL) above both the peak and what was reported before
+ * are recorded. */
 static uint32_t choose(bool known, const atn_peaks *reached, atn_peaks_kept *kept) {
     if (!known) return ALL_PEAKS;
     int64_t age = (int64_t)time(NULL) - kept->when;

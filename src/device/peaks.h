@@ -20,8 +20,8 @@ typedef struct atn_peaks_kept {
  * the earliest, what was measured on a busy machine. */
 atn_status atn_device_peaks_kept(atn_device *device, atn_peaks_kept *out);
 
-/* Tells what something else reached (0: not said) and returns the peaks: those that were exceeded are measured again.
- * A rate of data that stayed in the caches is none of the memory's, and is not to be told. */
+/* Records what other code has reached (0: unknown) and returns the peaks: those that were exceeded are measured again.
+ * A rate of data that stayed in the caches says nothing about memory and must not be passed. */
 atn_status atn_device_peaks_reached(atn_device *device, const atn_peaks *reached, atn_peaks *out);
 
 /* Under which the cache keeps them: device, driver, and the text of the probes; suffix ".peaks". */

@@ -22,7 +22,7 @@ typedef struct atn_reporter {
 
 atn_status atn_reports_create(atn_device *device); /* the ring, once; owned by the device. Only this allocates */
 
-/* A free slot for the report of the next run. Where there is none, the oldest report is waited for; if it is a failure,
+/* A free slot for the report of the next run. If there is none, the oldest report is waited for; if it is a failure,
  * that is returned, and the next run must not begin. */
 atn_status atn_reports_make_room(atn_device *device);
 /* Queues the copy of a report from the beginning of a buffer, after atn_reports_make_room. */

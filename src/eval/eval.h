@@ -9,10 +9,10 @@
 
 #include "graph/graph.h"
 
-/* An array as everyone who binds arrays to a graph sees it: host memory, row-major with a pitch. The planes of a volume
- * lie one behind the other, so that all its rows are a pitch apart. */
+/* An array as seen by code that binds arrays to a graph: host memory, row-major with a pitch. The planes of a volume
+ * are consecutive, so that all its rows are a pitch apart. */
 typedef struct atn_view {
-    void *data; /* element (0, 0); NULL: elements are not at hand (sizes alone were asked about) */
+    void *data; /* element (0, 0); NULL: elements are not available (only sizes matter) */
     atn_type type;
     int32_t rank;               /* 1 vector, 2 matrix, 3 volume */
     int64_t size[ATN_MAX_RANK]; /* Size(0), Size(1), ...; not looked at beyond the rank; size[0] < 0: not known yet */
@@ -86,7 +86,7 @@ typedef struct atn_eval_options {
                                   * default: the type's own, 2^-11, 2^-24, 2^-53 */
     double exp_error;            /* relative error of exp, exp2 and expm1; default: 3 ulp */
     double exp_slope;            /* and relative error per unit of the argument (native instructions); default: 0 */
-    int64_t run; /* SP is computed in halves, and sums of it are, for so many steps, then in single; 0: it is not */
+    int64_t run; /* SP is computed in halves, and so are sums, for that many steps, then in single; 0: it is not */
     atn_eval_products products;
     bool fast; /* reordered arithmetic: nothing counts as exact */
     /* Points of P to evaluate, axis 0 first; NULL: all. Then only plain writes (combine none) of these points are made,
@@ -107,7 +107,7 @@ typedef struct atn_eval_cell {
     int64_t count; /* of terms */
 } atn_eval_cell;
 
-/* What a run wrote, in no particular order. Owned by whoever got it. */
+/* What a run wrote, in no particular order. Owned by the caller. */
 typedef struct atn_eval_result {
     const atn_ctx *ctx;
     int64_t n_cells, capacity;

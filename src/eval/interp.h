@@ -25,11 +25,11 @@ typedef struct interp {
     uint64_t *stamps;                /* per value: when it was made, 0: never */
     uint64_t *results_at;            /* per block: when its results were made */
     fold (*folds)[ATN_MAX_ACCS];     /* per block: accumulators; results once done */
-    num (*running)[2][ATN_MAX_ACCS]; /* per block: before and after the step at hand */
+    num (*running)[2][ATN_MAX_ACCS]; /* per block: before and after the current step */
     bool *scans;                     /* per block: it has running values */
     atn_value *stack;                /* values whose arguments are being made */
     int32_t depth;
-    int64_t dim[ATN_MAX_DIMS];    /* where each dimension stands */
+    int64_t dim[ATN_MAX_DIMS];    /* the current index of each dimension */
     uint64_t moved[ATN_MAX_DIMS]; /* when it was put there */
     uint64_t clock;
     struct interp_products *products; /* see products.h; NULL: everything is computed as described */
@@ -49,12 +49,11 @@ atn_view interp_view(const interp *in, int32_t object); /* a table's too */
  * is uncertain. */
 bool interp_place(interp *in, int32_t object, const atn_value select[ATN_MAX_RANK], int64_t at[2], bool *doubt);
 
-/* All steps of a block where the outer dimensions stand, in order: axis 0 inside. `visit` NULL folds.
- */
+/* All steps of a block at the current outer indices, in order: axis 0 inside. `visit` NULL folds. */
 typedef void (*interp_visit)(interp *in, void *user);
 void interp_walk(interp *in, int32_t block, bool *doubt, interp_visit visit, void *user);
 
-/* Accumulators of a block: begin, one step at the point at hand, end (fold.c). */
+/* Accumulators of a block: begin, one step at the current point, end (fold.c). */
 void interp_begin_folds(interp *in, int32_t block);
 void interp_step_folds(interp *in, int32_t block);
 void fold_end(interp *in, int32_t block);

@@ -17,7 +17,7 @@ typedef struct num {
 typedef struct num_rules {
     double unit[ATN_TYPE_COUNT];
     double exp_error, exp_slope;
-    int64_t run; /* above 0: SP in halves, sums in single behind each so many steps */
+    int64_t run; /* above 0: SP in halves, sums added up in single after that many steps */
     bool fast;
 } num_rules;
 num_rules num_rules_of(const atn_eval_options *options);

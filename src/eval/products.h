@@ -10,7 +10,7 @@ struct interp_products {
     atn_bilinear form;
     atn_eval_products how;
     double spread[ATN_FORM_ATOMS]; /* per atom that is counted from a centre: how far points lie from it at most */
-    /* What the form at hand may be off by more than a plain evaluation, */
+    /* Additional error of the current form over a plain evaluation, */
     double (*error)(interp *in);
     double (*term_error)(interp *in, int32_t acc, num term); /* and the term of an accumulator */
 };

@@ -26,7 +26,7 @@ void running_step(interp *in, int32_t block) {
     look(in, block, in->running[block][1]);
 }
 
-/* The results of the whole block are made anew when they are asked for. */
+/* The results of the whole block are recomputed when they are requested. */
 void running_end(interp *in, int32_t block) {
     if (in->scans[block]) in->results_at[block] = 0;
 }

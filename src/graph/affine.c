@@ -55,7 +55,7 @@ atn_affine atn_affine_of(const atn_graph *graph, atn_value value) {
     return form;
 }
 
-/* Known from sizes and parameters alone, wherever the dimensions stand. */
+/* Known from sizes and parameters alone, for any values of the dimensions. */
 static bool is_static(const atn_graph *graph, atn_value value, int32_t *visits) {
     const atn_node *node = &graph->values[value];
     if (--*visits < 0) return false;

@@ -15,10 +15,10 @@ typedef struct finder {
     const atn_graph *g;
     atn_bilinear *form;
     uint32_t dims[ATN_FORM_SIDES];
-    int32_t visits, functions; /* of the polynomial at hand, of what is around it */
+    int32_t visits, functions; /* of the current polynomial, and of the values around it */
 } finder;
 
-enum { MOST_VISITS = 128, MOST_FUNCTIONS = 64 }; /* before we say that there is none */
+enum { MOST_VISITS = 128, MOST_FUNCTIONS = 64 }; /* before the search is given up */
 
 uint32_t atn_bilinear_dims(const atn_graph *g, const atn_bilinear *form, int32_t side) {
     uint32_t dims = 0;
@@ -99,7 +99,7 @@ static int32_t side_of(const finder *f, atn_value value) {
     return knows(f, value, ATN_FORM_POINT) ? ATN_FORM_POINT : ATN_FORM_STEP;
 }
 
-/* Both sides of a difference, or -1 where the value is none. */
+/* Both sides of a difference, or -1 if the value is not one. */
 static bool is_difference(const finder *f, atn_value value) {
     const atn_node *n = &f->g->values[value];
     if (n->op != ATN_OP_SUB) return false;

@@ -1,5 +1,5 @@
-/* Does a combine of one's own give the same, whichever side is the earlier one? It is looked for, not computed: the
- * text must be its own mirror image, where the arguments of + * and their kin may change places. */
+/* Is a user-defined combine commutative? This is a syntactic test: the text must be its own mirror image, where the
+ * arguments of +, * and similar operators may be exchanged. */
 #include "graph/graph.h"
 
 enum { MOST_PAIRS = 4096 }; /* looked at; a text that needs more counts as one that does not commute */

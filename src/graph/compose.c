@@ -111,7 +111,7 @@ static bool begin_copy(copy *m) {
     return !reader->failed;
 }
 
-/* Written objects stand behind those that are read, which keeps the order of a single graph's arguments apart. */
+/* Written objects follow those that are read, which keeps the order of the arguments of a single graph separate. */
 static void begin_writes(copy *m) {
     const atn_graph *from = m->part->graph;
     for (int32_t k = 0; k < from->n_objects; ++k)
@@ -577,7 +577,7 @@ atn_status atn_graph_compose_cells(const atn_ctx *ctx, const char *name, const a
     const int32_t cell[2] = {2, second->graph->blocks[0].rank > 1 ? 2 : 1};
     atn_status status = atn_graph_cells(ctx, second->graph, cell, &cells);
     if (status != ATN_OK) return status;
-    for (int32_t k = 0; k < cells->n_objects; ++k) /* its objects stand in another order */
+    for (int32_t k = 0; k < cells->n_objects; ++k) /* its objects are in another order */
         for (int32_t j = 0; j < second->graph->n_objects; ++j) {
             if (strcmp(cells->objects[k].name, second->graph->objects[j].name) != 0) continue;
             reads[k] = second->reads[j];

@@ -1,5 +1,5 @@
-/* Graphs made of graphs: what a program's plan needs to fuse one step into the next. The values of the parts are made
- * anew in one store, so that what is equal is computed once. */
+/* Graphs composed of graphs: what the plan of a program needs to fuse one step into the next. The values of the parts
+ * are rebuilt in one store, so that equal ones are computed once. */
 #ifndef ATN_GRAPH_COMPOSE_H
 #define ATN_GRAPH_COMPOSE_H
 

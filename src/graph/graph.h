@@ -234,7 +234,7 @@ typedef struct atn_sequence {
     char *name;
     int32_t count;
     atn_graph **step;
-    const atn_graph **like; /* per step: what is built for it, equal but for names; or NULL: itself. May be NULL */
+    const atn_graph **like; /* per step: what is built for it, equal except for names; or NULL: itself. May be NULL */
 } atn_sequence;
 
 typedef struct atn_define {
@@ -269,8 +269,8 @@ void atn_sequence_free(atn_sequence *sequence);
 
 /* Does a block have running values, so that it is a scan? */
 bool atn_block_is_scan(const atn_graph *graph, int32_t block);
-/* The outermost reduction: block 0 where it is one itself, else the first block directly in it; -1: there is none.
- * *count, where it is wanted: how many there are, one after the other. */
+/* The outermost reduction: block 0 if it is one itself, otherwise the first block directly in it; -1: there is none.
+ * *count, if not NULL: how many there are, one after the other. */
 int32_t atn_graph_outermost(const atn_graph *graph, int32_t *count);
 bool atn_block_is_outermost(const atn_graph *graph, int32_t block);
 bool atn_graph_has_scan(const atn_graph *graph);

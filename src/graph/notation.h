@@ -1,4 +1,4 @@
-/* The notation (*.atn) as it stands in a file: kernels, their data and their lines. What they mean is found when they
+/* The notation (*.atn) as written in a file: kernels, their data and their lines. Their meaning is determined when they
  * are lowered into a sketch (notation_lower.c). */
 #ifndef ATN_GRAPH_NOTATION_H
 #define ATN_GRAPH_NOTATION_H
@@ -17,7 +17,7 @@ struct atn_named {
     const char *name;
     size_t offset;
     atn_type type;       /* NONE: not said, or wrong */
-    const char *written; /* the type as it stands there; NULL: none was given */
+    const char *written; /* the type as written; NULL: none was given */
     atn_syntax *init;    /* of a carried value; or NULL */
     atn_named *next;
 };
@@ -95,7 +95,7 @@ struct atn_function_text {
     atn_function_text *next;
 };
 
-/* A line about the kernel's use, as it stands there with single blanks. */
+/* A line about the use of the kernel, as written, with single blanks. */
 typedef struct atn_fact atn_fact;
 struct atn_fact {
     const char *text;
@@ -107,7 +107,7 @@ struct atn_kernel_text {
     const char *name;
     size_t offset;
     bool failed; /* its head is wrong: nothing can be said of its lines */
-    bool unsure; /* some line could not be read: a name that is not found may stand there */
+    bool unsure; /* some line could not be read: an unknown name may be defined there */
     bool finite;
     double tolerance;
     atn_datum *data;

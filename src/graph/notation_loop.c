@@ -114,7 +114,7 @@ static bool find_ranges(atn_lowering *l, bool algorithm, const atn_syntax *indic
     return right;
 }
 
-/* A loop that cannot be made: uses of its indices keep quiet, whatever else is wrong in it is told. */
+/* A loop that cannot be built: uses of its indices are not reported, other errors in it are. */
 static void poison_indices(atn_lowering *l, atn_loop *loop, const atn_syntax *indices) {
     if (loop->item != 0) loop->item = atn_lowering_item(l, ATN_ITEM_ITERATOR, indices->name, indices->offset);
     if (loop->item < 0) return;
@@ -131,7 +131,7 @@ bool atn_loop_open(atn_lowering *l, atn_loop *loop, const atn_syntax *indices, c
     int32_t rank = 0, depth = 0;
     assert(algorithm || indices);
     for (const atn_syntax *one = indices; one; one = one->next) ++rank;
-    if (rank > ATN_MAX_RANK) { /* its lines are looked at all the same */
+    if (rank > ATN_MAX_RANK) { /* its lines are checked nevertheless */
         atn_lowering_complain(l, indices->offset, indices->name, "a loop has at most %d indices, not %d",
                               (int)ATN_MAX_RANK, rank);
         poison_indices(l, loop, indices);

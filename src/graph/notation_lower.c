@@ -96,7 +96,7 @@ static void write(atn_lowering *l, const atn_line *line, const atn_end *given, c
     const atn_symbol *object = atn_symbol_find(l, line->target->name);
     l->name = object->name;
     l->written = object->datum->written;
-    bool right = true; /* all that is wrong is told */
+    bool right = true; /* all errors are reported */
     if (given)
         end = *given;
     else
@@ -308,7 +308,7 @@ static void own_space(atn_lowering *l, const atn_line *lines) {
     l->loop = NULL;
 }
 
-/* What stands behind the loop runs once, with its result. */
+/* The lines after the loop run once, with its result. */
 static void check_after(atn_lowering *l, size_t from) {
     atn_sketch *sketch = l->sketch;
     bool *after = atn_reader_alloc(l->reader, sketch->n_items + 1);

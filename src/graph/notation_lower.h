@@ -28,7 +28,7 @@ typedef struct atn_symbol {
     const atn_datum *datum;            /* OBJECT, PARAMETER */
 } atn_symbol;
 
-/* What the loop at hand accumulates. */
+/* The accumulators of the current loop. */
 typedef struct atn_running {
     const char *name;
     size_t offset;
@@ -78,7 +78,7 @@ typedef struct atn_lowering {
     const atn_kernel_text *kernel;
     atn_symbol *symbols;
     size_t n_symbols, symbols_room;
-    int32_t block;        /* the item that lines at hand stand in */
+    int32_t block;        /* the item that contains the current lines */
     int32_t frame, calls; /* of a function's call; functions within one another */
     int32_t frames;
     const atn_line *line;
@@ -86,7 +86,7 @@ typedef struct atn_lowering {
     atn_braces *braces;      /* or NULL */
     const atn_syntax *whole; /* the reduction that is the algorithm's own; or NULL */
     const char *name;        /* of what is being defined, for labels */
-    const char *written;     /* its type as it stands in the file */
+    const char *written;     /* its type as written in the file */
 } atn_lowering;
 
 /* notation_symbol.c */

@@ -9,7 +9,7 @@
 typedef struct walk {
     atn_reader *reader;
     atn_file_text *file;
-    size_t at; /* the line at hand */
+    size_t at; /* the current line */
     atn_kernel_text *kernel;
 } walk;
 
@@ -26,7 +26,7 @@ static atn_parser begin(walk *w, const char *what) {
 
 static int32_t indent_of(const walk *w) { return w->at < w->file->n_lines ? w->file->lines[w->at].indent : -1; }
 
-/* finite, tolerance 1e-5: promises that stand in front of the lines. */
+/* finite, tolerance 1e-5: promises that precede the lines. */
 static bool promises(walk *w, atn_parser *parser) {
     bool any = false;
     while (!parser->failed) {

@@ -36,7 +36,7 @@ typedef struct search {
     atn_end *end;
     bool writes, found;
     bool loose;                   /* X[i + j - 1] with a boundary counts as well */
-    const atn_edge_clause *edges; /* of the line at hand */
+    const atn_edge_clause *edges; /* of the current line */
     int64_t *less;                /* second walk: the largest c of X[i + c] */
 } search;
 

@@ -113,7 +113,7 @@ int32_t atn_lower_access(atn_lowering *l, const atn_syntax *tree, bool write) {
     }
     atn_inputs inputs = {.selector = true};
     atn_syntax *body = NULL, **last = &body; /* the column first */
-    bool right = true;                       /* all that is wrong is told */
+    bool right = true;                       /* all errors are reported */
     for (int32_t axis = count; axis-- > 0;) {
         const atn_syntax *given = tree->a;
         for (int32_t k = 0; k < axis; ++k) given = given->next;
@@ -227,7 +227,7 @@ static atn_syntax *cast_to(atn_lowering *l, const atn_named *named, atn_syntax *
     return tree;
 }
 
-/* Within braces arguments may be local variables: the function's expression stands in place of the call. */
+/* Within braces, arguments may be local variables: the expression of the function replaces the call. */
 static atn_syntax *call_in_braces(atn_lowering *l, const atn_syntax *tree, const atn_symbol *symbol,
                                   atn_inputs *inputs) {
     const atn_function_text *function = symbol->function;
@@ -376,7 +376,7 @@ atn_syntax *atn_lower_text(atn_lowering *l, const atn_syntax *tree, atn_inputs *
         parts[2].from = tree->d, parts[2].to = &copy->d;
         parts[3].from = tree->c, parts[3].to = &copy->c;
     }
-    bool right = true; /* all that is wrong is told */
+    bool right = true; /* all errors are reported */
     for (size_t k = 0; k < sizeof parts / sizeof *parts; ++k) {
         if (parts[k].from) *parts[k].to = atn_lower_list(l, parts[k].from, inputs);
         right = right && (!parts[k].from || *parts[k].to);

@@ -33,7 +33,7 @@ static int32_t node_of(const atn_sketch *sketch, int32_t item, bool end) {
 
 static bool is_running(const atn_end *end) { return end->port == ATN_PORT_BEFORE || end->port == ATN_PORT_AFTER; }
 
-/* Items that wait for a running value of the block they stand in: they come behind its end, where its accumulators are
+/* Items that wait for a running value of the block that contains them: they follow its end, where its accumulators are
  * known. */
 static void find_late(const atn_sketch *sketch, bool *late) {
     for (bool more = true; more;) {
@@ -63,7 +63,7 @@ static void add_edges(walk *w) {
     for (size_t k = 0; k < sketch->n_items; ++k) {
         int32_t item = (int32_t)k, scope = sketch->items[k].scope;
         if (atn_item_is_block(&sketch->items[k])) add_edge(w, 2 * item, 2 * item + 1);
-        if (scope <= 0) continue; /* what feeds the algorithm's own range stands among its children */
+        if (scope <= 0) continue; /* values that feed the range of the algorithm itself are among its children */
         add_edge(w, 2 * scope, 2 * item);
         if (!late[item]) add_edge(w, node_of(sketch, item, true), 2 * scope + 1);
     }
@@ -140,6 +140,6 @@ bool atn_sketch_order(atn_sketch *sketch) {
         visit(&w, 2 * item);
         if (atn_item_is_block(&sketch->items[item]) && item) visit(&w, 2 * item + 1);
     }
-    visit(&w, 1); /* the algorithm ends last, but for what its result feeds */
+    visit(&w, 1); /* the algorithm ends last, except for what its result feeds */
     return !w.cyclic && !sketch->reader->failed;
 }

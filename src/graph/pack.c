@@ -11,7 +11,7 @@
 
 typedef struct pack pack;
 struct pack {
-    /* A block of so many bytes at *at, which is made anew on the way back. */
+    /* A block of that many bytes at *at, which is allocated again on the way back. */
     bool (*block)(pack *p, void **at, size_t bytes);
     bool (*text)(pack *p, const char **at); /* may be NULL */
     atn_graph *graph;

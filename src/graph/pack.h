@@ -1,5 +1,5 @@
-/* A graph as a line of text and back: for worker processes, which tune steps that stand in no file. Of one program of
- * one version alone: what another one wrote, or was changed, is refused. */
+/* A graph as a line of text and back: for worker processes, which tune steps that are in no file. Only valid within one
+ * version of the program: text of another version, or changed text, is refused. */
 #ifndef ATN_GRAPH_PACK_H
 #define ATN_GRAPH_PACK_H
 

@@ -125,7 +125,7 @@ static void find_after(atn_printer *p) {
     }
 }
 
-/* Reads of an object with different boundaries have lines of their own, but for those without one. */
+/* Reads of an object with different boundaries are separate lines, except those without one. */
 static void find_named(atn_printer *p) {
     for (size_t a = 0; a < p->sketch->n_items; ++a)
         for (size_t b = 0; b < p->sketch->n_items; ++b) {

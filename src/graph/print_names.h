@@ -31,7 +31,7 @@ typedef struct atn_printer {
     size_t n_taken, taken_room;
     atn_print_local *locals;
     size_t n_locals, locals_room;
-    atn_boundary *edge; /* per item: of an object, what the line at hand must say of it */
+    atn_boundary *edge; /* per item: of an object, what the current line must say about it */
 } atn_printer;
 
 /* print_acc.c: one accumulator of an ICF as `name op term`; false where the text is not of that form. */

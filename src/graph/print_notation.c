@@ -1,5 +1,5 @@
-/* A sketch in the notation: reads, ranges and what is written stand in place, everything else has a line. `plain`
- * leaves all other shortcuts out. */
+/* A sketch in the notation: reads, ranges and written elements are inline, everything else has a line. `plain` omits
+ * all other shortcuts. */
 #include "graph/notation.h"
 #include "graph/print_names.h"
 #include "graph/type.h"
@@ -49,7 +49,7 @@ static void print_element(atn_printer *p, int32_t number) {
     const atn_item *item = &p->sketch->items[number];
     atn_unparse u = unparse(p, number);
     atn_text_printf(p->out, "%s[", p->sketch->items[item->object].name);
-    for (int32_t axis = p->sketch->items[item->object].rank; axis-- > 0;) { /* the column stands first in the sketch */
+    for (int32_t axis = p->sketch->items[item->object].rank; axis-- > 0;) { /* the column comes first in the sketch */
         const atn_syntax *one = item->body;
         for (int32_t k = 0; k < axis && one; ++k) one = one->next;
         if (one) atn_unparse_expression(&u, one, ATN_STRENGTH_LOW);
@@ -145,7 +145,7 @@ static bool same_type(const atn_printer *p, const atn_link *use, atn_type type) 
     }
 }
 
-/* Whether output k of a function stands where it is used, and has no name. */
+/* Whether output k of a function is written inline and has no name. */
 static bool stands_in_place(const atn_printer *p, int32_t number, int32_t k) {
     const atn_item *item = &p->sketch->items[number];
     const atn_link *use = atn_print_only_use(p->sketch, number, k);
@@ -189,7 +189,7 @@ static const atn_syntax *init_of(atn_printer *p, const atn_item *item, int32_t k
     return one && one->kind != ATN_SYNTAX_EMPTY ? one : NULL;
 }
 
-/* Writes of a loop's results come right behind it: no other one may stand between. */
+/* Writes of the results of a loop follow it immediately: no other write may come between. */
 static bool writes_follow(const atn_printer *p, int32_t block, int32_t write) {
     bool behind = false;
     for (size_t n = 0; n < p->sketch->n_order; ++n) {
@@ -476,7 +476,7 @@ static void print_data(atn_printer *p, size_t from, size_t to, atn_item_kind kin
     atn_text_free(&now);
 }
 
-/* What goes out and stands last, behind ->. */
+/* Outputs, which come last, after ->. */
 static size_t first_result(const atn_sketch *sketch) {
     size_t first = sketch->n_items;
     for (size_t k = sketch->n_items; k-- > 0;) {

@@ -28,7 +28,7 @@ static void read_programs(atn_builder *b, atn_unit *unit) {
     for (const atn_kernel_text *one = unit->file->kernels; one && !b->reader->failed; one = one->next) {
         atn_target_of_call ignored;
         check_name(unit, one->name, one->offset);
-        atn_builder_take_kernel(b, unit, one, &ignored); /* those that nobody calls are checked too */
+        atn_builder_take_kernel(b, unit, one, &ignored); /* those that are never called are checked too */
     }
     for (const atn_program_text *one = unit->file->programs; one && !b->reader->failed; one = one->next) {
         atn_target_of_call target;

@@ -121,7 +121,7 @@ static atn_status agree(const job *j, const atn_text *text, bool *right) {
     return ATN_OK;
 }
 
-/* XML has no calls: there it is what all its steps come to, in the types at hand. */
+/* XML has no calls: the result is that of all its steps, in the current types. */
 static atn_status print_program(const job *j, const atn_graph *whole, atn_form form, atn_text *out) {
     atn_text_clear(out);
     if (form == ATN_FORM_NOTATION) {

@@ -14,7 +14,7 @@ struct atn_kernel_text;
 atn_graph *atn_reader_algorithm(atn_reader *reader, atn_element *element, const struct atn_file_text *file,
                                 const struct atn_kernel_text *kernel);
 
-/* print_flat.c: a kernel of arithmetic alone in the notation, a line for each value; false: it is none. */
+/* print_flat.c: a kernel that is arithmetic only, in the notation, one line per value; false: it is something else. */
 bool atn_graph_print_flat(const atn_graph *graph, atn_text *out);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct work {
     atn_routine *routine;
     bool has_value[MOST_NAMES];  /* per name: something was assigned, or it came in */
     int32_t fresh;               /* numbers of temporaries without a name */
-    const char *lost[MOST_LOST]; /* names that lines with an error would have given a value: not told again */
+    const char *lost[MOST_LOST]; /* names that lines with an error would have defined: not reported again */
     int32_t n_lost;
     atn_step **last; /* where the next step goes */
 } work;

@@ -9,7 +9,7 @@ typedef enum atn_use {
     ATN_USE_IN,
     ATN_USE_INOUT,
     ATN_USE_OUT,
-    ATN_USE_TEMPORARY /* of a routine: nobody's but its own */
+    ATN_USE_TEMPORARY /* of a routine: private to it */
 } atn_use;
 
 /* A name of a kernel's or a routine's head, or a temporary. */
@@ -82,14 +82,14 @@ typedef struct atn_programs {
     int32_t main; /* the routine to run: the last program of the file */
 } atn_programs;
 
-/* Parses a program, a kernel or a Sequence; errors as atn_sequence_parse tells them. */
+/* Parses a program, a kernel or a Sequence; errors are reported as by atn_sequence_parse. */
 atn_status atn_programs_parse(const atn_ctx *ctx, const char *file, const char *text, size_t length,
                               const atn_parse_options *options, atn_diagnostics *diagnostics, atn_programs **out);
 void atn_programs_free(atn_programs *programs); /* NULL is fine */
 
 int32_t atn_routine_find(const atn_routine *routine, const char *name); /* -1: none */
 
-/* A function of the language that may stand in numbers which are known before the run; NULL: none of these. */
+/* A function of the language that is allowed in numbers known before the run; NULL: not one of these. */
 double (*atn_known_function(const char *name))(double);
 
 bool atn_description_is_program(const char *text, size_t length); /* in contrast to kernels alone */

@@ -65,8 +65,8 @@ typedef struct atn_item {
     const atn_syntax *inits, *combine_body;      /* notation; or NULL */
     const atn_attribute *values, *initial;       /* of a constant table, of a parameter with a default; or NULL */
     const atn_attribute *size;                   /* of an array: "256", or "rows, columns"; or NULL */
-    const char *const *acc_written;              /* notation: those types as they stand in the file */
-    const char *written;                         /* the type as it stands in the file; NULL: its own name */
+    const char *const *acc_written;              /* notation: those types as written in the file */
+    const char *written;                         /* the type as written in the file; NULL: its own name */
     const char *label;                           /* what its value is called in generated code; NULL: name */
     const char *const *out_names;                /* notation: of each output; or NULL */
     int32_t n_in, n_out;                         /* ports in(k) or func(k), out(k) */
@@ -87,7 +87,7 @@ typedef struct atn_rule {
 typedef struct atn_trait {
     bool data;       /* depends on a read or a reduction */
     bool after;      /* depends on the algorithm's own reduction */
-    uint32_t accs;   /* bit k: depends on ACC k of the ICF at hand */
+    uint32_t accs;   /* bit k: depends on ACC k of the current ICF */
     int32_t running; /* 1 + the block whose running values it depends on; 0: none */
 } atn_trait;
 

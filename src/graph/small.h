@@ -23,7 +23,7 @@ atn_small *atn_small_make(atn_reader *reader, const atn_graph *graph); /* in the
 /* Does one point's write ever meet another point's access? Other NULL: the write itself at another point. */
 atn_small_verdict atn_small_judge(atn_small *small, const atn_access *write, const atn_access *other);
 
-/* fold.c: an operation on integers; false when it is none. */
+/* fold.c: an operation on integers; false if it is not one. */
 bool atn_op_integer(atn_op op, atn_type type, int64_t a, int64_t b, int64_t *result);
 bool atn_op_holds(atn_op op, bool less, bool equal); /* a comparison of what is less or equal, or neither (NaN) */
 

@@ -56,7 +56,7 @@ struct atn_syntax {
     int32_t depth; /* of the tree below */
     size_t offset; /* in the text */
     const char *name;
-    const char *written; /* a literal, or a type that a define replaced, as it stands in the file; or NULL */
+    const char *written; /* a literal, or a type that a define replaced, as written in the file; or NULL */
     bool swapped;        /* LT, LE: written as > or >= */
     int64_t integer;
     double number;
@@ -68,7 +68,7 @@ typedef struct atn_parser {
     atn_reader *reader;
     const atn_attribute *text;
     const char *what; /* the object it belongs to, for complaints */
-    atn_token token;  /* the one at hand */
+    atn_token token;  /* the current one */
     size_t offset;    /* behind it */
     int32_t nesting;
     bool notation; /* subscripts, reductions and ^ as a power; defines replace tokens */
@@ -97,7 +97,7 @@ void atn_parser_expect(atn_parser *parser, const char *text);
 atn_syntax *atn_parser_make(atn_parser *parser, atn_syntax_kind kind, size_t offset);
 void atn_parser_measure(atn_parser *parser, atn_syntax *tree); /* sets depth from the parts */
 const char *atn_parser_word(atn_parser *parser, atn_token token);
-atn_type atn_parser_type(const atn_parser *parser); /* named by the token at hand, or NONE */
+atn_type atn_parser_type(const atn_parser *parser); /* named by the current token, or NONE */
 atn_syntax *atn_parser_expression(atn_parser *parser);
 atn_syntax *atn_parser_range(atn_parser *parser);                       /* notation: a .. b, or one expression */
 atn_syntax *atn_parser_braces(atn_parser *parser);                      /* { statements } as a BLOCK */

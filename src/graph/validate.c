@@ -15,7 +15,7 @@ typedef struct judge {
     atn_small *small; /* made when first needed */
     int32_t tried;
     bool *after; /* per value: depends on the algorithm's own result */
-    bool *uses;  /* per value: depends on the read at hand */
+    bool *uses;  /* per value: depends on the current read */
 } judge;
 
 static atn_access access_of_read(const atn_read *read) {

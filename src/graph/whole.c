@@ -9,7 +9,7 @@
 
 enum { MOST_STEPS = 16, MOST_DATA = 64, MOST_MARKS = 1024 };
 
-/* Sizes are not known: equal marks stand for equal sizes. */
+/* Sizes are unknown: equal marks represent equal sizes. */
 typedef struct folding {
     atn_reader *reader;
     const atn_programs *programs;

@@ -11,7 +11,7 @@ typedef struct atn_attribute {
     const char *value; /* after defines */
     size_t offset;     /* of the value in the file */
     bool taken;        /* some reader knew it */
-    bool plain;        /* the file as it stands: no entities, no defines */
+    bool plain;        /* the file as it is: no entities, no defines */
 } atn_attribute;
 
 typedef struct atn_element atn_element;
