@@ -263,7 +263,18 @@ static bool are_few(const atn_device_info *info, const atn_extent *extent) {
     return extent && extent->range >= SHORTEST && extent->points[0] < (int64_t)info->cores * ITEMS;
 }
 
-enum { SHORT = 64 };
+enum { SHORT = 64, WARP = 32 };
+
+/* Lanes that a row with a range from data has where most of the device would be idle otherwise; more where there are
+ * loops inside. 0: rows are many. */
+static int32_t lanes_of_few_rows(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent) {
+    enum { GROUP = 4 * WARP, FEW = 2, SOME = 32, MANY = 64 }; /* rows a core */
+    bool loops = o->g->n_blocks > 2;
+    if (!extent || extent->any || extent->range > 0) return 0;
+    int64_t rows = extent->points[0] / info->cores;
+    if (rows < (loops ? SOME : FEW)) return GROUP;
+    return loops && rows < MANY ? WARP : 0;
+}
 
 /* Sums of weights in halves, where the device multiplies matrices of them. */
 static bool multiplies_halves(const atn_outlook *o, const atn_device_info *info) {
@@ -335,8 +346,10 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         v->q[0].lanes = o->ordered ? 1 : o->ragged ? 8 : 32;
         if (o->ragged && !o->ordered && !info->cpu && are_few(info, extent)) /* long ranges of few points */
             v->q[0].lanes = fitting(extent->range / 8, most);
-        v->p[0].lanes = most / v->q[0].lanes;
-        v->q[0].regs = o->ordered ? 1 : 4;
+        int32_t group = o->ragged && !plane && !o->ordered && !info->cpu ? lanes_of_few_rows(o, info, extent) : 0;
+        if (group) v->q[0].lanes = group < most ? group : most;
+        v->p[0].lanes = group > WARP ? 1 : most / v->q[0].lanes;
+        v->q[0].regs = o->ordered || group ? 1 : 4;
         v->reduce = shuffle ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         return;
     }

@@ -94,7 +94,7 @@ static void keep_order(const atn_graph *graph, const atn_device_info *info, atn_
 
 static atn_status take_estimate(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
                                 const atn_bindings *frame, const atn_choose_options *options, atn_choice *out) {
-    atn_extent extent = {.points = {SOME, SOME, graph->blocks[0].rank > 2 ? SOME : 1}};
+    atn_extent extent = {.points = {SOME, SOME, graph->blocks[0].rank > 2 ? SOME : 1}, .any = true};
     atn_status status = frame && !options->any_size ? atn_extent_of(ctx, graph, frame, &extent) : ATN_OK;
     if (status != ATN_OK) return status;
     out->variant = atn_variant_estimate(graph, info, frame || options->any_size ? &extent : NULL);

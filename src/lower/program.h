@@ -199,6 +199,7 @@ void atn_lowered_print(const atn_lowered *program, atn_text *out);
 typedef struct atn_extent {
     int64_t points[ATN_MAX_RANK]; /* extent per dimension of the points; 1 where there is none */
     int64_t range; /* steps of the outermost reduction, at the first point, unless elements determine it; 0: unknown */
+    bool any;      /* what is built serves all sizes: these are none that it will run at */
 } atn_extent;
 int64_t atn_lowered_splits(const atn_lowered *program, const atn_extent *extent); /* partial results at each point */
 int64_t atn_stage_dynamic_bytes(const ir_stage *stage); /* of its dynamic tiles, each rounded up to a multiple of 16 */

@@ -118,7 +118,7 @@ static atn_status make_arrays(atn_device *device, int32_t clients, reg_gathered 
 static atn_status open_kind(reg_gather *g, atn_device *device, reg_gathered which) {
     kind *out = &g->kind[which];
     bool owns = KINDS[which].stays != 0;
-    atn_status status = atn_kernel_make(device, KINDS[which].kernel, ATN_SP, ATN_TRUSTED | ATN_ANY_SIZE, &out->kernel);
+    atn_status status = atn_kernel_make(device, KINDS[which].kernel, ATN_SP, ATN_TRUSTED, &out->kernel);
     if (status == ATN_OK) status = make_arrays(device, g->clients, which, out);
     atn_array *data = owns ? out->data : g->kind[KINDS[which].data].data;
     if (status == ATN_OK)
