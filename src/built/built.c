@@ -92,14 +92,14 @@ static atn_status build(atn_built *k, const atn_variant *variant, bool compiled_
         atn_function_info built;
         status = atn_module_function(k->module, k->program->stage[n].name, &k->function[n]);
         if (status == ATN_OK) status = atn_function_get_info(k->function[n], items, &built);
-        if (status == ATN_OK && built.max_group > 0 && items > built.max_group) /* only a build tells */
+        if (status == ATN_OK && built.max_group > 0 && items > built.max_group) /* known only after a build */
             status = atn_fail(ctx, ATN_ERR_UNSUPPORTED, "%s: built so, a work-group has at most %d items, not %d",
                               k->graph->name, built.max_group, items);
     }
     return status;
 }
 
-/* The host's launches are done on return: their reports are at hand. */
+/* Launches of the host are complete on return: their reports are available. */
 static bool reports_late(const atn_built *k) {
     return k->report && !atn_backend_facts_of(atn_device_get_info(k->device))->threads;
 }

@@ -56,10 +56,10 @@ void atn_built_free(atn_built *kernel); /* NULL is fine */
 /* All that the first run of its kind would do beforehand: checks, and scratch of the right size. Optional. */
 atn_status atn_built_ready(atn_built *kernel, const atn_slot *slots, const double (*params)[2]);
 
-/* Runs on `queue` (NULL: the device's own): slots[n_objects], params[n_parameters]. Checks everything that
- * atn_eval_check does first and refuses before anything is launched. Asynchronous, but for kernels with computed
- * accesses, which wait and report those out of range. Allocates only when its scratch must grow. Runs in several queues
- * share that scratch: events order them. */
+/* Runs on `queue` (NULL: the device's own): slots[n_objects], params[n_parameters]. First checks everything that
+ * atn_eval_check does and refuses before anything is launched. Asynchronous; kernels with computed accesses report
+ * those out of range later. Allocates only when its scratch must grow. Runs in several queues share that scratch:
+ * events order them. */
 atn_status atn_built_run(atn_built *kernel, atn_queue *queue, const atn_slot *slots, const double (*params)[2]);
 /* The same in the device's own queue, without waiting for computed accesses, but on the host: what they report is
  * looked at by atn_reports_look (device/reports.h), which arrays call when their elements are read. */
@@ -67,7 +67,7 @@ atn_status atn_built_launch(atn_built *kernel, const atn_slot *slots, const doub
 
 const atn_variant *atn_built_variant(const atn_built *kernel);
 const atn_lowered *atn_built_lowered(const atn_built *kernel);
-atn_function *atn_built_function(const atn_built *kernel, int32_t stage); /* for what only a build tells */
+atn_function *atn_built_function(const atn_built *kernel, int32_t stage); /* for properties known only after a build */
 size_t atn_built_code_bytes(const atn_built *kernel);
 bool atn_built_is_compiled_in(const atn_built *kernel); /* no compiler made it: it came with the library */
 

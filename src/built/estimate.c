@@ -112,7 +112,7 @@ static void estimate_panels(const atn_outlook *o, const atn_device_info *info, i
     while (v->p[0].seq > 1 && (int64_t)v->p[0].seq * each0 > n0) --v->p[0].seq;
 }
 
-/* Results that whoever reads them next may still find there. */
+/* Results that their next reader may still find in the cache. */
 static bool stays_in_caches(const atn_outlook *o, const atn_extent *extent) {
     enum { CACHE = 1 << 20 };
     return extent && (double)atn_extent_points(extent) * o->bytes <= CACHE;
@@ -159,7 +159,7 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
     }
     if (o->points == 0) return;
     if (o->block < 0 && o->along_p1 > 0 && o->along_p1 >= o->along_p0 &&
-        lanes > 1) { /* turned in registers: whole cache lines, of no more rows than the TLB has pages for */
+        lanes > 1) { /* transposed in registers: whole cache lines, of no more rows than the TLB has pages for */
         enum { LINE = 64, ROWS = 64, LONG = 1024 };
         v->p[1].vec = fitting(n1, lanes);
         v->p[0].regs = fitting(n0, LINE / o->bytes > v->p[1].vec ? LINE / o->bytes : v->p[1].vec);
@@ -311,7 +311,7 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
     }
     if (o->points == 0) return;
     bool plane = o->points > 1;
-    if (o->block < 0 && o->along_p1 > 0 && o->along_p1 >= o->along_p0 && most >= 256) { /* turned in local memory */
+    if (o->block < 0 && o->along_p1 > 0 && o->along_p1 >= o->along_p0 && most >= 256) { /* transposed in local memory */
         v->p[0].lanes = 32;
         v->p[1].lanes = 8;
         v->p[1].regs = 4;

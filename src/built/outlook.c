@@ -20,8 +20,8 @@ static bool is_range(const atn_graph *g, int32_t d) {
     return g->dims[d].block > 0 && b->parent == 0 && b->dim[0] == d;
 }
 
-/* What is read at every step of every point: the traffic of a reduction, beside which elements that all points share
- * and results do not count. */
+/* What is read at every step of every point: the traffic of a reduction, compared with which elements that all points
+ * share and results are negligible. */
 static void count_stream(atn_outlook *o, const atn_affine *column, uint32_t dims) {
     uint32_t points = (o->points > 0 ? 1u << o->p[0] : 0) | (o->points > 1 ? 1u << o->p[1] : 0);
     if (!column->is_affine || !(dims & points) || !(dims & ~points)) return;

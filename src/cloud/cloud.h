@@ -28,7 +28,7 @@ typedef enum cloud_role {
 
 typedef struct cloud_faces cloud_faces;
 
-/* What a reader keeps beside the columns; bits. */
+/* What a reader keeps in addition to the columns; bits. */
 typedef enum cloud_keep {
     KEEP_EXTRAS = 1,
     KEEP_FACES = 2,
@@ -60,7 +60,7 @@ struct atn_cloud {
 /* An empty one, without roles. */
 atn_status cloud_make(const atn_ctx *ctx, const atn_cloud_settings *options, atn_cloud **out);
 
-/* An empty one with the same properties beside the columns, and room for so many points. */
+/* An empty one with the same additional properties, and room for that many points. */
 atn_status cloud_make_like(const atn_cloud *cloud, unsigned roles, size_t points, atn_cloud **out);
 
 /* The points index[0], index[1], ... with all they have; faces whose corners are all there. */

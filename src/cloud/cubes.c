@@ -110,7 +110,7 @@ static size_t cut(const cloud_points *points, double edge, bool packed, const cl
     size_t cubes = points->count > 0;
     start[0] = 0;
     if (packed && !points->species)
-        for (size_t k = 1; k < points->count; ++k) { /* without a branch that nobody can guess */
+        for (size_t k = 1; k < points->count; ++k) { /* without an unpredictable branch */
             start[cubes] = (uint32_t)k;
             cubes += items[k].key != items[k - 1].key;
         }

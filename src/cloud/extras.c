@@ -24,7 +24,7 @@ void cloud_list_name(char *list, size_t size, const char *name) {
     size_t start = used ? used + 2 : 0;
     snprintf(list + used, room, "%s%.*s", used ? ", " : "", 100, name);
     for (char *c = list + start; *c; ++c)
-        if (*c < ' ' || *c > '~') *c = '?'; /* names are told to people */
+        if (*c < ' ' || *c > '~') *c = '?'; /* names are shown to people */
 }
 
 atn_status cloud_extras_add(const atn_ctx *ctx, cloud_extras *extras, const char *name, number_type type, size_t values,

@@ -17,7 +17,7 @@ struct cloud_faces {
 
 void cloud_faces_free(const atn_ctx *ctx, cloud_faces *faces); /* NULL is fine */
 
-/* Where the cloud keeps faces; else nothing happens. What is wrong with a corner is noted, and told by those who need
+/* If the cloud keeps faces; otherwise nothing happens. An invalid corner is recorded, and reported by callers who need
  * faces: a cloud is its points. */
 atn_status cloud_faces_begin(atn_cloud *cloud);
 atn_status cloud_faces_add(atn_cloud *cloud, const source *where, double point);

@@ -255,7 +255,7 @@ static atn_status look_through(atn_frame *f) {
     return status == ATN_OK ? atn_frame_rewind(f) : status;
 }
 
-/* What nobody has seen an atom of lies at the origin. */
+/* Elements of which no atom has been seen are at the origin. */
 static void end_bounds(atn_frame_info *info) {
     for (int d = 0; d < 3 && !info->atoms; ++d) info->low[d] = info->high[d] = 0;
 }

@@ -1,5 +1,5 @@
-/* Reads LAS: integer coordinates with a scale and an offset for each axis, and what the sensor saw beside them. LAZ,
- * which is LAS compressed, is refused with what converts it. */
+/* Reads LAS: integer coordinates with a scale and an offset for each axis, and the other data of the sensor. LAZ, which
+ * is compressed LAS, is refused with the command that converts it. */
 #include "cloud/las.h"
 
 #include "base/memory.h"
@@ -70,7 +70,7 @@ static atn_status read_header(source *s, atn_cloud *cloud, las_header *out) {
     return ATN_OK;
 }
 
-/* Of 1.4 the long count stands behind; the short one is 0 where it would not hold it. */
+/* In 1.4 the long count follows; the short one is 0 if it does not fit. */
 static atn_status read_count(source *s, las_header *h) {
     const char *more;
     if (h->minor == 4 && h->points_at >= LAS_NEW_HEADER) {

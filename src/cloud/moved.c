@@ -11,7 +11,7 @@ static atn_status check(const atn_ctx *ctx, const double t[16]) {
                     t[14], t[15]);
 }
 
-/* A^-T but for a factor that is positive: the cofactors, with the sign of the determinant. */
+/* A^-T up to a positive factor: the cofactors, with the sign of the determinant. */
 static void find_turn(const double t[16], double turn[3][3]) {
     double most = 0, a[3][3], determinant = 0;
     for (int r = 0; r < 3; ++r)

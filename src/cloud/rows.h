@@ -15,8 +15,8 @@ atn_status rows_place(atn_atom_rows *rows, atn_status own, bool *again);
 /* In place of atn_atom_rows_finish: the file is there when all have written theirs. */
 atn_status rows_finish_ranks(atn_atom_rows *rows, atn_status own);
 
-/* As atn_atom_rows_add for the next `count` rows, which all cores make: `fill` tells the species and the values of row
- * k, several rows at the same time. */
+/* As atn_atom_rows_add for the next `count` rows, which all cores generate: `fill` returns the species and the values
+ * of row k, for several rows concurrently. */
 typedef void rows_fill(void *user, size_t k, const char **species, double *values);
 atn_status rows_add_some(atn_atom_rows *rows, size_t count, rows_fill *fill, void *user);
 

@@ -1,5 +1,5 @@
-/* RRNG, as INI files are: [Ions] with Ion1=Al, [Ranges] with Range1=26.9 27.1 Vol:0.016 Al:1 Color:33FFFF. A range may
- * name several elements, or a name of its own; commas may stand for points. */
+/* RRNG, which is like an INI file: [Ions] with Ion1=Al, [Ranges] with Range1=26.9 27.1 Vol:0.016 Al:1 Color:33FFFF. A
+ * range may name several elements, or have a name of its own; commas may replace decimal points. */
 #include "cloud/fields.h"
 #include "cloud/ranges.h"
 

@@ -54,10 +54,10 @@ struct atn_slabs {
     uint64_t *index;
 };
 
-/* As atn_slabs_open; wanted: so many slabs of about as many atoms each, or a multiple of it where one would have more
- * than given->atoms; 0: as given->atoms says. By all ranks of the frame. The same number of slabs gives the same slabs,
- * atom by atom, however many ranks there are. Until slabs_share the first rank has the slab in the middle, and others
- * have none. */
+/* As atn_slabs_open; wanted: that many slabs of about equally many atoms, or a multiple of it if one would have more
+ * than given->atoms; 0: as given->atoms says. Called by all ranks of the frame. The same number of slabs gives the same
+ * slabs, atom by atom, whatever the number of ranks. Until slabs_share, the first rank has the slab in the middle, and
+ * others have none. */
 atn_status slabs_open(atn_frame *frame, const atn_slabs_settings *given, size_t wanted, atn_slabs **out);
 /* With a halo that is at most as wide as before: each rank has its part of the slabs, the first of which is next. Where
  * there are several for each, they come from different parts of the frame, since slabs side by side take about as long:

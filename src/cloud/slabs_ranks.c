@@ -17,7 +17,7 @@ atn_status slabs_join_bins(atn_slabs *s, atn_status status, size_t *count) {
     return status;
 }
 
-/* Slabs of a rank in `stretches` of slabs side by side, so many for each rank: fewer atoms are around them than around
+/* Slabs of a rank in `stretches` of adjacent slabs, that many for each rank: they have fewer atoms around them than
  * slabs that are dealt one by one. */
 enum { STRETCHES = 3 };
 

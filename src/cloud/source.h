@@ -38,7 +38,7 @@ size_t source_left(const source *s); /* bytes of the file not taken yet */
 /* What comes next, without taking it: up to `bytes` of it, fewer at the end of the file. */
 atn_status source_peek(source *s, size_t bytes, const char **out, size_t *length);
 
-/* Takes that many bytes, at most CLOUD_PIECE; there until the next call. Refused when so many are not left. */
+/* Takes that many bytes, at most CLOUD_PIECE; valid until the next call. Refused if fewer are left. */
 atn_status source_take(source *s, size_t bytes, const char **out);
 atn_status source_copy(source *s, void *to, size_t bytes); /* the same for any number */
 atn_status source_skip(source *s, size_t bytes);

@@ -1,5 +1,5 @@
-/* Records sorted into buckets. Each bucket has its region, one behind the other, so that every one can be read in one
- * go; writes gather in a buffer for each bucket. */
+/* Records sorted into buckets. Each bucket has its region, one after the other, so that each can be read at once;
+ * writes are collected in a buffer for each bucket. */
 #include "cloud/spill.h"
 
 #include "base/environment.h"

@@ -67,8 +67,8 @@ static atn_status read_palette(source *s, bmp *b) {
     return ATN_OK;
 }
 
-/* Masks say where red, green and blue stand; the usual places are read. Headers of more than 40 bytes have them inside,
- * where they were skipped: the same places are what programs write there. */
+/* Masks give the positions of red, green and blue; the usual ones are read. Headers of more than 40 bytes contain them,
+ * where they were skipped: programs write the same positions there. */
 static atn_status read_masks(source *s) {
     const char *at;
     atn_status status = source_take(s, 12, &at);

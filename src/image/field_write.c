@@ -19,7 +19,7 @@ atn_status image_sdf_add(const atn_ctx *ctx, const char *path, const image_heigh
         return atn_fail(ctx, ATN_ERR_INPUT, "%s: SDF has at most 65535 columns and rows, not %zu x %zu", path, h->width,
                         h->height);
     atn_text_add(out, "bISO-1.0");
-    atn_text_add_bytes(out, BLANK, sizeof BLANK); /* who made it, and two dates that nobody has to give */
+    atn_text_add_bytes(out, BLANK, sizeof BLANK); /* creator, and two optional dates */
     number_add(out, NUMBER_U16, (double)h->width, false);
     number_add(out, NUMBER_U16, (double)h->height, false);
     for (int k = 0; k < 2; ++k) number_add(out, NUMBER_F64, h->spacing_m[k] > 0 ? h->spacing_m[k] : 1, false);

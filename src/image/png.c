@@ -62,7 +62,7 @@ static void take(png_structp png, png_bytep to, size_t bytes) {
     if (j->status != ATN_OK) png_error(png, "cut short");
 }
 
-/* Stored bytes of all rows, held against what the file can unpack to. */
+/* Stored bytes of all rows, compared with what the file can decompress to. */
 static atn_status check_size(const job *j) {
     size_t row, all, width = png_get_image_width(j->png, j->info), height = png_get_image_height(j->png, j->info);
     row = (width * png_get_channels(j->png, j->info) * png_get_bit_depth(j->png, j->info) + 7) / 8 + 1;

@@ -1,5 +1,5 @@
-/* A PNG of an image for people: values through a colour map, beside it a colour bar with round values and the unit, and
- * below it a ruler. */
+/* A PNG of an image for people: values through a colour map, with a colour bar with round values and the unit, and a
+ * ruler below. */
 #include "image/colour.h"
 #include "image/formats.h"
 #include "image/glyph.h"
@@ -83,7 +83,7 @@ static double step_of(double range, double most) {
                                          : 10 * power;
 }
 
-/* Where a value stands in the map: 0 at low, 1 at high. */
+/* The position of a value in the map: 0 at low, 1 at high. */
 static double place_of(double value, double low, double high) {
     double place = high > low ? (value - low) / (high - low) : 0.5;
     return place < 0 ? 0 : place > 1 ? 1 : place;

@@ -39,7 +39,7 @@ enum { N_FIELDS = sizeof FIELDS / sizeof *FIELDS };
 
 static double *field(sdf *d, size_t k) { return (double *)((char *)d + FIELDS[k].offset); }
 
-/* Types of values, and the one of each that stands for none. Text has the same types. */
+/* Types of values, and the value of each that means "none". Text has the same types. */
 static const struct {
     double code;
     number_type type;

@@ -91,7 +91,7 @@ static toff_t size_of(thandle_t handle) { return ((const tiff_pages *)handle)->s
 static void put_line(char *to, size_t room, const char *format, va_list args) {
     vsnprintf(to, room, format, args);
     for (char *c = to; *c; ++c)
-        if (*c < ' ' || *c > '~') *c = '?'; /* bytes of the file may stand there */
+        if (*c < ' ' || *c > '~') *c = '?'; /* bytes of the file may be quoted there */
 }
 
 static int on_error(TIFF *tiff, void *user, const char *module, const char *format, va_list args) {

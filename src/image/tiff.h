@@ -26,7 +26,7 @@ struct tiff_pages {
 /* ATN_ERR_INPUT with what libtiff said, or with `what` where it said nothing. */
 atn_status tiff_wrong(const tiff_pages *pages, const char *what);
 
-/* The pixels of the directory that libtiff stands at. */
+/* The pixels of libtiff's current directory. */
 atn_status tiff_pixels(tiff_pages *pages, raster *out);
 #endif
 

@@ -92,7 +92,7 @@ static atn_status check_kind(page *p) {
     return ATN_OK;
 }
 
-/* The sizes of the page and of a part, held against the bytes of the file. */
+/* The sizes of the page and of a part, compared with the bytes of the file. */
 static atn_status check_size(page *p) {
     size_t all, most;
     if (p->width == 0 || p->height == 0 || p->part_width == 0 || p->part_height == 0)

@@ -50,7 +50,7 @@ atn_status image_tiff_add(const atn_ctx *ctx, const char *path, size_t width, si
         {258, SHORT, 1, 32}, /* width, height, bits */
         {259, SHORT, 1, 1},
         {262, SHORT, 1, 1},           /* not packed, grey */
-        {270, ASCII, length, behind}, /* where the description stands */
+        {270, ASCII, length, behind}, /* where the description is */
         {273, LONG, 1, HEADER},       /* and the strip */
         {277, SHORT, 1, 1},
         {278, LONG, 1, height},
@@ -73,8 +73,8 @@ atn_status image_tiff_add(const atn_ctx *ctx, const char *path, size_t width, si
         number_add(out, NUMBER_U16, entries[k].tag, false);
         number_add(out, NUMBER_U16, entries[k].type, false);
         number_add(out, NUMBER_U32, (double)entries[k].count, false);
-        /* a description of up to four bytes would stand in the entry itself: "unit=" alone has six */
-        number_add(out, NUMBER_U32, (double)entries[k].value, false); /* a short stands in its first half */
+        /* a description of up to four bytes would be in the entry itself: "unit=" alone has six */
+        number_add(out, NUMBER_U32, (double)entries[k].value, false); /* a short is in its first half */
     }
     number_add(out, NUMBER_U32, 0, false); /* no other directory */
     return atn_text_status(out);

@@ -32,7 +32,7 @@ typedef struct volume_facts {
 atn_volume_info volume_info_of(const volume_facts *facts); /* its texts stay with the facts */
 
 const volume_facts *volume_reader_facts(const atn_volume_reader *reader);
-/* The next `count` scans, which must be there, one behind the other. */
+/* The next `count` scans, which must exist, one after the other. */
 atn_status volume_reader_take(atn_volume_reader *reader, void *frames, size_t count);
 
 const atn_ctx *volume_ctx(const atn_volume *volume);

@@ -40,7 +40,7 @@ int volume_compare_names(const char *a, const char *b) {
 
 static int compare(const void *a, const void *b) { return volume_compare_names(*(char *const *)a, *(char *const *)b); }
 
-/* Hidden files are none of ours: copying programs leave such beside the scans. */
+/* Hidden files are ignored: copying programs leave some next to the scans. */
 static bool may_be_scan(const char *name) {
     for (const image_format *f = IMAGE_FORMATS; f->name && *name != '.'; ++f)
         if (f->endings && source_has_ending(name, f->endings)) return true;

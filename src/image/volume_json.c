@@ -1,5 +1,5 @@
-/* volume.json beside the data: {"spacing": [x, y, z], "unit": "mm", "shape": [scans, rows, columns]}, all of them
- * optional; names that are not ours are left alone. */
+/* volume.json next to the data: {"spacing": [x, y, z], "unit": "mm", "shape": [scans, rows, columns]}, all of them
+ * optional; unknown names are ignored. */
 #include "image/volume.h"
 
 #include "base/file.h"

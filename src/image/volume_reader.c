@@ -17,7 +17,7 @@ struct atn_volume_reader {
     const atn_ctx *ctx;
     volume_facts facts;
     size_t next;       /* the scan that comes next */
-    raster first;      /* it was read to know what the others must be like; owned until it is handed out */
+    raster first;      /* it was read to know what the others must be like; owned until it is returned */
     source s;          /* of a raw file or a TIFF */
     tiff_pages *pages; /* of a TIFF; owned */
     char **names;      /* of the files of a folder; owned */
@@ -230,7 +230,7 @@ atn_status atn_volume_next(atn_volume_reader *reader, void *frame, bool *any) {
 
 enum { AT_ONCE = 256 }; /* files between two reports of progress */
 
-/* Files of a folder are decoded by all cores. Of several that are bad, the first one's sentence is told. */
+/* Files of a folder are decoded by all cores. If several are invalid, the message of the first is reported. */
 typedef struct batch {
     const atn_volume_reader *r;
     unsigned char *frames;

@@ -12,7 +12,7 @@ enum {
     MAGIC = 0x881b036f, /* and the two numbers after it */
     SHORT_HEADER = 834,
     LONG_HEADER = 4096,
-    INTENSITY = 52, /* where things stand: width, height, buckets */
+    INTENSITY = 52, /* positions of fields: width, height, buckets */
     PHASE = 68,     /* width, height, bytes */
     SCALE = 164,
     WAVELENGTH = 168,

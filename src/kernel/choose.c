@@ -132,7 +132,7 @@ static atn_status take_hit(const atn_ctx *ctx, const atn_graph *graph, const atn
     return ATN_OK;
 }
 
-/* The key of these sizes, which the choice then tells. */
+/* The key of these sizes, which is then part of the choice. */
 static atn_status note_sizes(const atn_ctx *ctx, const atn_graph *graph, const atn_device_info *info,
                              const atn_bindings *frame, const atn_choose_options *options, atn_tune_key *key,
                              atn_choice *out) {

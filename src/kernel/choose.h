@@ -38,7 +38,7 @@ typedef struct atn_choose_options {
     int64_t offset;    /* first element of the array that begins farthest into its buffer */
 } atn_choose_options;
 
-/* What was chosen, and why. Owned by whoever got it: atn_choice_free. */
+/* What was chosen, and why. Owned by the caller: atn_choice_free. */
 typedef struct atn_choice {
     const atn_ctx *ctx;
     atn_variant variant;

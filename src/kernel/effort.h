@@ -10,7 +10,7 @@ typedef struct atn_effort_options {
     const char *const *defines; /* "USED_FLOAT=SP", ended by NULL; or NULL */
     const atn_param_value *given;
     size_t n_given;
-    bool exhaustive; /* the whole space, as long as it takes; else for budget_s, where there is nothing exact */
+    bool exhaustive; /* the whole space, without a time limit; otherwise for budget_s, if there is nothing exact */
     double budget_s;
     atn_choose_options choose;
 } atn_effort_options;

@@ -19,7 +19,7 @@ void atn_kernel_modest(atn_kernel *kernel);
  * is first planned serves both, where the same is chosen. `elder` must be freed last. */
 atn_status atn_kernel_twin(const atn_kernel *elder, atn_kernel **out);
 /* Builds a kernel of any size as it will be planned, but keeps nothing of it outside the cache; see kernel/ahead.h. May
- * run beside others. */
+ * run concurrently with others. */
 atn_status atn_kernel_build_ahead(const atn_kernel *kernel);
 /* The variant that step 0 runs, once it is planned; NULL before. */
 const atn_variant *atn_kernel_variant(const atn_kernel *kernel);

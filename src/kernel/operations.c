@@ -226,7 +226,7 @@ static void as_matrix(call *c, int32_t k) {
     c->slot[k].view.size[2] = 1;
 }
 
-/* A matrix where the kernel has a vector: its rows one behind the other. */
+/* A matrix where the kernel has a vector: its rows are consecutive. */
 static atn_status as_vector(const atn_operations *o, call *c, int32_t k) {
     atn_view *view = &c->slot[k].view;
     if (view->rank == 1) return ATN_OK;

@@ -9,7 +9,7 @@
 
 typedef struct step {
     const atn_graph *graph;
-    const atn_graph *code; /* what is built: the same but for names, so that equal steps are one text */
+    const atn_graph *code; /* what is built: the same except for names, so that equal steps share one source */
     int32_t *object;       /* per object of the graph: which shared one; -1: a constant table */
     atn_view *views;       /* per object of the graph */
     atn_slot *slots;
@@ -376,7 +376,7 @@ void atn_runner_rebind(atn_runner *r, int32_t object, const atn_slot *slot) {
     }
 }
 
-/* The host without a compiler: its buffers are at hand. */
+/* The host without a compiler: its buffers are available. */
 static atn_status interpret(const atn_runner *r, step *s) {
     int64_t bad = 0;
     refresh(r, s);

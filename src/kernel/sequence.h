@@ -32,7 +32,7 @@ int32_t atn_runner_find(const atn_runner *runner, const char *name); /* -1, with
 /* Elements: a buffer, or view.data for the oracle. Neither: its size alone (view.size). */
 void atn_runner_bind(atn_runner *runner, int32_t object, const atn_slot *slot);
 void atn_runner_size(atn_runner *runner, int32_t object, const int64_t size[ATN_MAX_RANK]);
-/* Parameters of all steps by name. May be given anew between runs: what is built stays. */
+/* Parameters of all steps by name. May change between runs: what is built stays. */
 atn_status atn_runner_give(atn_runner *runner, const atn_param_value *given, size_t n_given);
 
 /* Sizes of all that is not bound; then all that atn_eval_check says of every step. Nothing was launched yet. */

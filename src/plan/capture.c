@@ -186,7 +186,7 @@ static atn_status keep_loop(const recording *r, int32_t begin, bool from_start) 
     if (status == ATN_OK) status = ended;
     if (status != ATN_OK || node->to < 0) return status;
     const atn_slot *slot = &p->slots[atn_plan_root(p->plan, node->to)];
-    if (!slot->buffer) return ATN_OK; /* a result that nobody bound, and no step reads */
+    if (!slot->buffer) return ATN_OK; /* an unbound result that no step reads */
     return atn_buffer_copy(r->queue[0], slot->buffer, (size_t)slot->offset * sizeof(int32_t), p->state, rounds,
                            sizeof(int32_t));
 }
@@ -227,7 +227,7 @@ static atn_status keep(const atn_planned *p, atn_plan_unit *u, bool from_start) 
     return status == ATN_ERR_MEMORY || status == ATN_ERR_LOST ? status : ATN_OK;
 }
 
-/* How its loops end is looked at now where the host has to wait anyway, else when somebody asks. */
+/* How its loops ended is checked now if the host has to wait anyway, otherwise on request. */
 static atn_status launch(atn_planned *p, const atn_plan_unit *u) {
     bool any = false;
     for (int32_t k = 0; k < p->n_loops; ++k)

@@ -26,7 +26,7 @@ typedef struct step_names {
     double params[MOST_DATA][2];
 } step_names;
 
-/* A scalar of the program that stands there by its name; -1: something else does. */
+/* A scalar of the program given by its name; -1: something else. */
 static int32_t scalar_named(const atn_plan_frame *frame, const atn_syntax *tree) {
     int32_t at = tree && tree->kind == ATN_SYNTAX_NAME ? atn_routine_find(frame->routine, tree->name) : -1;
     return at < 0 ? -1 : frame->scalar[at];
@@ -42,7 +42,7 @@ static int32_t scalar_like(const atn_plan *plan, const atn_plan_scalar *fixed) {
     return -1;
 }
 
-/* What stands for the kernel's scalars. */
+/* The values for the scalars of the kernel. */
 static atn_status bind_scalars(expander *e, const atn_callee *callee, const atn_step *step, const atn_plan_frame *frame,
                                step_names *n) {
     atn_plan *plan = e->plan;
@@ -98,7 +98,7 @@ static atn_status bind_scalars(expander *e, const atn_callee *callee, const atn_
 
 static atn_status declared_size(expander *e, const atn_plan_frame *frame, const atn_datum_use *use,
                                 int64_t size[ATN_MAX_RANK]) {
-    for (int axis = 0; axis < ATN_MAX_RANK; ++axis) { /* columns stand last */
+    for (int axis = 0; axis < ATN_MAX_RANK; ++axis) { /* columns come last */
         double number = 1;
         atn_status status =
             axis < use->rank ? atn_plan_known(e->plan, frame, use->size[use->rank - 1 - axis], true, &number) : ATN_OK;
@@ -350,7 +350,7 @@ static atn_status rounds_of(expander *e, const atn_step *loop, const atn_plan_fr
     return ATN_OK;
 }
 
-/* The steps of a loop whose LOOP stands at `begin`, and its END. */
+/* The steps of a loop whose LOOP is at `begin`, and its END. */
 static atn_status expand_round(expander *e, const atn_step *loop, atn_plan_frame *frame, const int32_t *before,
                                int32_t begin) {
     atn_plan *plan = e->plan;
@@ -509,7 +509,7 @@ static atn_status begin_main(atn_plan *plan, const atn_plan_given *given) {
     return ATN_OK;
 }
 
-/* Results that nobody bound are arrays of the plan that the caller may ask for. */
+/* Unbound results are arrays of the plan that the caller may request. */
 static void end_main(atn_plan *plan, const atn_plan_frame *frame) {
     for (int32_t k = 0; k < frame->routine->n_head; ++k)
         if (frame->routine->names[k].rank && plan->main.array[k] < 0 && frame->array[k] >= 0) {

@@ -1,5 +1,5 @@
-/* The last pass over memory: temporaries that are not alive at the same time share pieces of one arena. Pieces are
- * shared among arrays of one type, so that what nobody wrote stays a finite number. */
+/* The last pass over memory: temporaries that are not alive at the same time share parts of one arena. Parts are shared
+ * among arrays of one type, so that elements that were never written are still finite numbers. */
 #include "plan/plan.h"
 
 #include "base/size.h"

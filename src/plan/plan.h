@@ -45,7 +45,7 @@ typedef struct atn_plan_node {
     int32_t step;      /* STEP: its number among those that run */
     int32_t from, to;  /* arrays; -1: none */
     int64_t most;      /* LOOP */
-    int32_t match;     /* LOOP, END, IF, ELSE, FI: where its other end stands */
+    int32_t match;     /* LOOP, END, IF, ELSE, FI: the position of its counterpart */
     const char *fused; /* STEP: what else is computed in it; NULL: nothing */
     int32_t queue;     /* schedule: STEP; below the plan's queues */
     int32_t after[ATN_PLAN_QUEUES]; /* schedule: STEP: the node of each other queue that comes before; -1: none, or
@@ -135,8 +135,8 @@ atn_status atn_plan_fuse(atn_plan *plan, const atn_device_info *info, const int8
 /* settle.c: MOVEs vanish where an array may lie where the other one does; what is left becomes steps that copy. */
 atn_status atn_plan_settle(atn_plan *plan);
 
-/* schedule.c: over at most so many queues, 1 to ATN_PLAN_QUEUES. Steps between two loops, branches or their ends are
- * ordered among each other; all of them are done before what follows. */
+/* schedule.c: over at most that many queues, 1 to ATN_PLAN_QUEUES. Steps between two loops, branches or their ends are
+ * ordered among each other; all of them complete before what follows. */
 atn_status atn_plan_schedule(atn_plan *plan, int32_t queues);
 
 /* place.c */

@@ -32,7 +32,7 @@ struct atn_planned {
     atn_slot *slots;      /* per array */
     bool *bound;          /* per array: by the caller */
     uint64_t *number;     /* per array: of the buffer that it was bound to */
-    atn_buffer **results; /* those that nobody bound */
+    atn_buffer **results; /* the unbound ones */
     int32_t n_results;
     atn_plan_loop *loops;
     int32_t n_loops;

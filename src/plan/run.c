@@ -174,8 +174,8 @@ atn_status atn_planned_give(atn_planned *p, const double (*value)[2]) {
     return status;
 }
 
-/* Results that nobody bound, also those that no step writes itself: the counter of a loop, or what lies there by
- * another name. */
+/* Unbound results, including those that no step writes itself: the counter of a loop, or an array under another name.
+ * */
 static atn_status own_results(atn_planned *p) {
     const atn_plan *plan = p->plan;
     for (int32_t k = 0; k < plan->n_arrays; ++k) {
@@ -198,7 +198,7 @@ static atn_status own_results(atn_planned *p) {
     return ATN_OK;
 }
 
-/* What loops on a tape look at lies beside the number of their rounds. */
+/* The values that loops on a tape test are stored next to their round counters. */
 static atn_status own_state(atn_planned *p) {
     atn_status status = ATN_OK;
     if (!p->n_loops) return ATN_OK;

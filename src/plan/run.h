@@ -16,7 +16,7 @@ atn_runner *atn_planned_runner(const atn_planned *planned);
 
 /* The caller's array for a name of the head; another one of the same shape may be bound between runs. */
 void atn_planned_bind(atn_planned *planned, int32_t head, const atn_slot *slot);
-atn_slot atn_planned_slot(const atn_planned *planned, int32_t head); /* also of results that nobody bound */
+atn_slot atn_planned_slot(const atn_planned *planned, int32_t head); /* also of unbound results */
 
 /* Sizes and scalars for every step, without a device: what they would run may then be asked of the runner. */
 atn_status atn_planned_ready(atn_planned *planned);
@@ -30,7 +30,7 @@ atn_status atn_planned_build(atn_planned *planned, atn_device *device, const atn
 /* No allocation and no look-up; waits only where the host follows a loop or a branch. From the second run on, steps in
  * a row, and loops of steps where the device can, are one launch where it has such. */
 atn_status atn_planned_run(atn_planned *planned);
-/* Scalars anew, by name of the head: what is built stays, unless a scalar decides (atn_plan_scalar). */
+/* Changes scalars, by name of the head: what is built stays, unless a scalar decides (atn_plan_scalar). */
 atn_status atn_planned_give(atn_planned *planned, const double (*value)[2]);
 
 /* The oracle: slots' view.data, which all of the caller's arrays have; of a plan that was only expanded. */

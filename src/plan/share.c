@@ -1,6 +1,6 @@
 /* The pass that computes nothing twice: a step whose operands do not change in a loop moves in front of it, and a step
- * that computes what another one in front of it has computed from the same operands is taken from that one. What nobody
- * reads is not computed at all. */
+ * that computes what an earlier one has computed from the same operands is replaced by that one. Unused results are not
+ * computed at all. */
 #include "plan/plan.h"
 
 #include "graph/affine.h"
@@ -195,7 +195,7 @@ static void share(sharing *s) {
     }
 }
 
-/* ---- what nobody wants ---- */
+/* ---- unused results ---- */
 
 static bool is_wanted(const sharing *s, int32_t at) {
     const atn_plan *plan = s->plan;

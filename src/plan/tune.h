@@ -6,9 +6,10 @@
 #include "plan/plan.h"
 #include "tune/tune.h"
 
-/* From the estimate's plan on, seams are turned one by one as long as the whole gets faster; every plan is run on the
- * same made-up elements and held against the first. The best is in the wisdom afterwards. Of the options budget_s,
- * evaluations, seed, tolerance, reproducible, again, progress and user count. `out`: variant is the seams as text. */
+/* Starting from the estimate's plan, seams are toggled one by one as long as the whole gets faster; every plan is run
+ * on the same generated elements and compared with the first. The best is stored in the wisdom. Of the options,
+ * budget_s, evaluations, seed, tolerance, reproducible, again, progress and user apply. `out`: variant is the seams as
+ * text. */
 atn_status atn_plan_tune(atn_device *device, atn_wisdom *wisdom, const atn_programs *programs,
                          const atn_plan_given *given, const atn_tune_options *options, atn_tune_result *out);
 

@@ -31,7 +31,7 @@ static atn_status count_in(const walk *w, int32_t array, int64_t rounds) {
         memcpy(slot->view.data, &value, sizeof value);
         return ATN_OK;
     }
-    if (!slot->buffer) return ATN_OK; /* a result that nobody bound, and no step reads */
+    if (!slot->buffer) return ATN_OK; /* an unbound result that no step reads */
     return atn_buffer_put(NULL, slot->buffer, (size_t)slot->offset * sizeof value, &value, sizeof value);
 }
 

@@ -101,7 +101,7 @@ static atn_status read_literal(atn_lan_parser *parser, int32_t *out) {
 
 static atn_status read_logic(atn_lan_parser *parser, bool any, int32_t *out);
 
-/* for x in list if condition: `item` stands before it and becomes the whole. */
+/* for x in list if condition: `item` precedes it and becomes the whole. */
 static atn_status read_each(atn_lan_parser *parser, int32_t *item) {
     atn_lan_token at = parser->token;
     int32_t kids[3] = {*item, -1, -1}, n = 2;
@@ -303,7 +303,7 @@ static atn_status read_binary(atn_lan_parser *parser, int level, int32_t *out) {
     return status;
 }
 
-/* The comparison that stands here, passed; *op: ATN_LAN_CONSTANT: none does. */
+/* The comparison at the current position, consumed; *op: ATN_LAN_CONSTANT: there is none. */
 static atn_status read_comparison_sign(atn_lan_parser *parser, atn_lan_op *op) {
     *op = ATN_LAN_CONSTANT;
     if (atn_lan_is(parser, "not")) { /* behind an operand it can only be 'not in' */

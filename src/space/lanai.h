@@ -51,7 +51,7 @@ typedef enum atn_lan_op {
     ATN_LAN_PARAMETER, /* the ones below: `index` */
     ATN_LAN_DERIVED,
     ATN_LAN_LOCAL,
-    ATN_LAN_BUILT, /* what only a build tells */
+    ATN_LAN_BUILT, /* known only after a build */
     ATN_LAN_ITEMS, /* a list of its kids */
     ATN_LAN_CALL,  /* builtin `index` of its kids */
     ATN_LAN_EACH,  /* [a for x in b if c]: kids a, b and c where there is one; `index` is the name's text, `index2` the

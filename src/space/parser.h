@@ -37,8 +37,8 @@ typedef struct atn_lan_parser {
     size_t n_given;
     atn_lan_function *function;              /* whose body is being read; NULL outside */
     int32_t each[ATN_LAN_MOST_EACH], n_each; /* names of the list comprehensions that are being resolved: texts */
-    const char *label; /* of an expression that stands in another file, in place of line and column */
-    atn_text decoded;  /* the string being read */
+    const char *label;                       /* of an expression from another file, in place of line and column */
+    atn_text decoded;                        /* the string being read */
 } atn_lan_parser;
 
 /* "FILE:LINE:COLUMN: sentence" */

@@ -73,11 +73,11 @@ struct atn_space_plan {
     atn_lan_env env;
 };
 
-/* One walk through a component, or several: where it stands. Each call of a question has its own. */
+/* One walk through a component, or several: its current position. Each query has its own. */
 typedef struct atn_walk {
     const atn_ctx *ctx; /* the caller's */
     int32_t *levels;    /* of all parameters */
-    uint64_t *masks;    /* of the component at hand */
+    uint64_t *masks;    /* of the current component */
 } atn_walk;
 
 /* `active`: by constraint; NULL: all but those of stage="build". */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What only a build tells, and only functions of stage="build" may use. */
+/* Known only after a build; only functions of stage="build" may use it. */
 static const char *const BUILT[] = {"registers", "local_memory", "occupancy", "code_bytes", NULL};
 
 static bool is_built_name(const char *name) {

@@ -30,7 +30,7 @@ typedef struct atn_given {
 
 typedef struct atn_space atn_space;
 
-/* `name` stands in messages, FILE:LINE:COLUMN: …. A name of an imported module that is not given is an error. *out is
+/* `name` is for messages, FILE:LINE:COLUMN: …. A name of an imported module that is not given is an error. *out is
  * owned by the caller. */
 atn_status atn_space_parse(const atn_ctx *ctx, const char *name, const char *text, size_t length,
                            const atn_given *given, size_t n_given, atn_space **out);
@@ -48,7 +48,7 @@ void atn_space_use(atn_space *space, atn_space_engine engine);
 int32_t
 atn_space_count_native(const atn_space *space); /* groups of parameters that were counted in native code so far */
 
-/* Of its meaning as far as can be told: values, rules, what was given. Layout and comments do not count. */
+/* Of its meaning as far as possible: values, rules, what was given. Layout and comments do not count. */
 atn_hash atn_space_hash(const atn_space *space);
 
 /* ---- parameters, in the order in which they are written ---- */

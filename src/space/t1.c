@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Starts to read `text`, which stands at `label`. */
+/* Starts to read `text`, which comes from `label`. */
 static atn_status begin(atn_lan_parser *parser, const char *label, const char *text, size_t length) {
     parser->label = label;
     parser->source = text;

@@ -230,7 +230,7 @@ atn_lan_value atn_lan_item(const atn_lan_value *list, int64_t k) {
 
 /* ---- settings ---- */
 
-/* A text's number stands in `whole`, so that comparing texts is comparing numbers. */
+/* The number of a text is stored in `whole`, so that comparing texts is comparing numbers. */
 atn_lan_value atn_lan_of_setting(const atn_setting *setting) {
     atn_lan_value value = {.whole = setting->whole};
     switch (setting->kind) {

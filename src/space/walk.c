@@ -206,7 +206,7 @@ static atn_status enter(const atn_ctx *ctx, const atn_space *space, atn_space_pl
     return !status && empty ? forbidden(ctx, space) : status;
 }
 
-/* Gives the point that the walk stands at, where all went well. */
+/* Returns the current point of the walk, if all went well. */
 static atn_status leave(const atn_space *space, atn_space_plan *plan, atn_walk *walk, atn_status status,
                         int32_t *levels) {
     if (!status) memcpy(levels, walk->levels, space->n_parameters * sizeof *levels);
@@ -296,7 +296,7 @@ atn_status atn_space_draw(const atn_ctx *ctx, const atn_space *space, uint64_t (
 
 /* ---- listing ---- */
 
-/* The next allowed point of a component behind the one the walk stands at, or its first. */
+/* The next allowed point of a component after the current one, or its first. */
 static atn_status advance(atn_component *c, atn_walk *walk, bool first, bool *found) {
     atn_status status = ATN_OK;
     int32_t depth = first ? 0 : c->n_depths - 1, last = c->n_depths - 1;
@@ -346,7 +346,7 @@ static atn_status move(listing *l, bool first, bool *found) {
     while (k >= 0 && k < l->n) {
         atn_status status = advance(l->components[k], &l->walks[k], first, found);
         if (status) return status;
-        if (*found) { /* those behind it start anew */
+        if (*found) { /* the following ones start again */
             first = true;
             ++k;
         } else {

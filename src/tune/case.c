@@ -38,7 +38,7 @@ static atn_status parse(const atn_ctx *ctx, const atn_workload *w, atn_sequence 
 }
 
 bool atn_size_read(const char *text, int32_t rank, int64_t size[ATN_MAX_RANK]) {
-    for (int32_t axis = ATN_MAX_RANK; axis-- > 0;) { /* the slowest stands first, as people write it */
+    for (int32_t axis = ATN_MAX_RANK; axis-- > 0;) { /* the slowest comes first, as people write it */
         int64_t number = 1;
         if (axis < rank && (*text < '0' || *text > '9')) return false;
         for (number = axis < rank ? 0 : 1; axis < rank && *text >= '0' && *text <= '9'; ++text)

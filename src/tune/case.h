@@ -1,5 +1,5 @@
-/* A workload at hand: its graph, the sizes of all objects, its parameters; and such sizes for any other shape. What the
- * texts do not say is derived from how far the accesses reach. No elements yet: those are inputs.h's. */
+/* A workload: its graph, the sizes of all objects, its parameters; and corresponding sizes for any other shape. Sizes
+ * that are not given are derived from how far the accesses reach. Elements are not included: see inputs.h. */
 #ifndef ATN_TUNE_CASE_H
 #define ATN_TUNE_CASE_H
 
@@ -23,7 +23,7 @@ atn_bindings atn_case_frame(const atn_case *c);
 
 /* ---- shapes ---- */
 
-/* How many steps each dimension has (the mean, where ranges come from data); 1 where it cannot be told. */
+/* Number of steps of each dimension (the mean, if ranges come from data); 1 if it cannot be determined. */
 typedef struct atn_steps {
     int64_t steps[ATN_MAX_DIMS];
     bool from_data[ATN_MAX_DIMS];
@@ -41,7 +41,7 @@ bool atn_size_read(const char *text, int32_t rank, int64_t size[ATN_MAX_RANK]);
 atn_status atn_sizes_fill(const atn_ctx *ctx, const atn_graph *graph, const double (*params)[2], double range_length,
                           int64_t gathered, atn_view *views);
 
-/* The same with the lengths that a workload has where nobody says. */
+/* The same with the default lengths of a workload. */
 atn_status atn_sizes_reach(const atn_ctx *ctx, const atn_graph *graph, const double (*params)[2], atn_view *views);
 
 /* Sizes with which every dimension has the steps that are wanted, as near as can be. ATN_ERR_UNSUPPORTED: there are

@@ -19,7 +19,7 @@ typedef struct atn_command {
     const char **words; /* with their braces; ends with NULL */
     int32_t n_words;
     char *program;    /* found along $PATH: words[0], or env where the environment is set */
-    char *time_front; /* what stands before the time in the output, and behind it; NULL: the clock */
+    char *time_front; /* the text before the time in the output, and after it; NULL: the clock */
     char *time_behind;
     double unit; /* seconds of what is printed */
 } atn_command;

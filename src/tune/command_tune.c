@@ -70,7 +70,7 @@ static void enter_best(search *s, const int32_t *point, double seconds) {
     s->best[at] = (finalist){room, seconds};
 }
 
-/* Once alone, which also tells whether it works; then in turns with the best, unless it is far behind. */
+/* Once alone, which also shows whether it works; then alternating with the best, unless it is far behind. */
 static atn_status try_point(search *s, const int32_t *point, atn_score *score) {
     double first, best = s->best[0].seconds;
     s->contestants[0] = point;

@@ -11,8 +11,8 @@
 int32_t atn_cover_choose(const double *seconds, int32_t n_variants, int32_t n_shapes, double within, bool *chosen,
                          int32_t *pick);
 
-/* After atn_tune of n workloads of one kernel: measures the winners everywhere, and crowns anew out of the smallest
- * set. Results are brought up to date. `chosen`: of how many variants the set is; may be NULL. */
+/* After atn_tune of n workloads of one kernel: measures the winners everywhere, and chooses winners from the smallest
+ * set of variants. Results are updated. `chosen`: the size of the set; may be NULL. */
 atn_status atn_cover(atn_device *device, atn_wisdom *wisdom, const atn_workload *workloads, int32_t n,
                      const atn_tune_options *options, atn_tune_result *results, int32_t *chosen);
 

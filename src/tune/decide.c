@@ -140,7 +140,7 @@ static void prefer_estimate(const atn_session *s, const int64_t *who, atn_final 
         return;
     if (atn_variant_burden(&s->entries[who[k]].variant) > atn_variant_burden(&s->entries[who[f->winner]].variant))
         return;
-    atn_middle ratio = f->seconds[f->winner]; /* of the one that stands back to the estimate */
+    atn_middle ratio = f->seconds[f->winner]; /* of the one that falls back to the estimate */
     ratio.low = f->seconds[f->winner].median / f->seconds[k].high;
     ratio.high = f->seconds[f->winner].median / f->seconds[k].low;
     ratio.median = f->seconds[f->winner].median / f->seconds[k].median;
@@ -156,7 +156,7 @@ static void pass_over_unlisted(const atn_session *s, const int64_t *who, atn_fin
     int32_t best = -1;
     for (int32_t k = 0; k < f->n; ++k)
         if (s->entries[who[k]].listed && (best < 0 || f->seconds[k].median < f->seconds[best].median)) best = k;
-    f->winner = best; /* -1: nobody who may win is right */
+    f->winner = best; /* -1: none that may win is correct */
     f->runner_up = -1;
     f->tie = false;
 }

@@ -53,7 +53,8 @@ bool atn_field_point(const atn_field *f, const atn_variant *variant, int32_t *po
         atn_text_free(&usual);
         if (point[k] < 0) return false;
     }
-    return memcmp(&rest, &plain, sizeof rest) == 0; /* no knob is turned that the space does not have */
+    return memcmp(&rest, &plain, sizeof rest) == 0; /* all knobs that the space does not have are at their plain values
+                                                     * */
 }
 
 /* ---- which make sense ---- */

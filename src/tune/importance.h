@@ -13,8 +13,8 @@ typedef struct atn_importance {
 
 enum { ATN_IMPORTANCE_MOST = 48 };
 
-/* n variants ("a=1,b=x") and their times or ratios, > 0; others are left out. Knobs with one value are not told of. The
- * most important first; returns how many. */
+/* n variants ("a=1,b=x") and their times or ratios, > 0; others are ignored. Knobs with one value are omitted. The most
+ * important first; returns their number. */
 int32_t atn_importance_of(const atn_ctx *ctx, const char *const *variants, const double *ratios, int32_t n,
                           atn_importance out[ATN_IMPORTANCE_MOST]);
 

@@ -236,7 +236,7 @@ static double number_from(uint64_t bits, bool special) {
 
 enum { PERIOD = 65537 }; /* a prime: no tile, row or vector is in step with it */
 
-/* Large arrays of numbers repeat after a while: nobody who computes wrongly can tell, and they are made in no time. */
+/* Large arrays of numbers repeat after a while: this hides no error, and they are quick to generate. */
 static bool fill_by_copying(const atn_view *view, atn_filling f, const atn_fill_options *o, int32_t object) {
     int64_t all = atn_view_elements(view);
     bool dense = view->rank == 1 || view->pitch == view->size[0];

@@ -82,7 +82,7 @@ static void add_utf8(atn_text *text, int32_t code) {
     atn_text_add_bytes(text, bytes, n);
 }
 
-/* What stands behind a backslash, from `at` on, which is the byte behind it. */
+/* The characters after a backslash, from `at` on, which is the byte after it. */
 static void read_escape(atn_scan *scan, atn_text *text) {
     static const char LETTER[] = "\"\\/bfnrt", MEANS[] = "\"\\/\b\f\n\r\t";
     if (scan->at >= scan->stop) {

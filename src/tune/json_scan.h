@@ -8,7 +8,7 @@
 typedef enum atn_scan_end {
     ATN_SCAN_GOES_ON,
     ATN_SCAN_CUT,   /* the bytes end before the value does */
-    ATN_SCAN_WRONG, /* no JSON; `at` stands where it is wrong */
+    ATN_SCAN_WRONG, /* no JSON; `at` is the position of the error */
     ATN_SCAN_LOST   /* no memory for a text */
 } atn_scan_end;
 
@@ -37,8 +37,8 @@ char atn_scan_peek(atn_scan *scan);
 /* Is the next byte `c`, blanks aside? Then it is taken. */
 bool atn_scan_take(atn_scan *scan, char c);
 
-/* The parts of an object or array: begin takes the bracket; next stands before the next part, `first` telling it of
- * the start, and takes the bracket at the end and says false. In an object the key goes to `key`. */
+/* The parts of an object or array: begin reads the bracket; next moves to the next part, where `first` marks the start,
+ * and at the end reads the bracket and returns false. In an object, the key is stored in `key`. */
 bool atn_scan_begin(atn_scan *scan, char bracket);
 bool atn_scan_next_member(atn_scan *scan, bool *first, atn_text *key);
 bool atn_scan_next_element(atn_scan *scan, bool *first);

@@ -141,13 +141,13 @@ atn_status atn_known_recall(atn_session *s) {
     if (status == ATN_OK) status = r.status;
     for (size_t k = 0; k < s->n_entries && status == ATN_OK; ++k) {
         atn_entry *e = &s->entries[k];
-        if (!e->told && e->starts >= MOST_STARTS) { /* it took the whole machine down, or all of us with it */
+        if (!e->told && e->starts >= MOST_STARTS) { /* it brought down the whole machine, or all of our processes */
             atn_trial trial = {.outcome = ATN_OUTCOME_CRASH, .detail = "it was begun twice and never ended"};
             status = atn_known_tell(s, (int64_t)k, &trial);
             e->recalled = true;
             continue;
         }
-        if (!e->told) continue; /* waits in the queue, as all that is not told does */
+        if (!e->told) continue; /* waits in the queue, as every entry without a result does */
         if (e->point) s->strategy->tell(s->search, e->point, &e->score);
     }
     return status;

@@ -21,7 +21,7 @@ int64_t atn_points_find(const atn_points *points, const int32_t *point);
 /* Adds a point that is not there; its place, or ATN_NOWHERE without memory, with the sentence left. */
 int64_t atn_points_add(atn_points *points, const int32_t *point);
 const int32_t *atn_points_get(const atn_points *points, int64_t place);
-/* Makes the table anew, after the levels of points were changed. */
+/* Rebuilds the table, after the levels of points have changed. */
 void atn_points_rehash(atn_points *points);
 void atn_points_free(atn_points *points);
 

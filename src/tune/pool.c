@@ -9,7 +9,7 @@
 
 enum {
     BLOCK = 256,  /* candidates that are worked on together, so that they stay in the cache */
-    FORGET_AT = 8 /* times the pool's size: so many points are known before those that left are forgotten */
+    FORGET_AT = 8 /* times the size of the pool: number of known points from which those that left are forgotten */
 };
 
 atn_status atn_pool_open(atn_pool *pool, const atn_ctx *ctx, const atn_surrogate *model, int32_t width, int32_t most) {
@@ -139,7 +139,7 @@ static void moved(atn_pool *pool, int32_t candidate, int32_t now) {
     if (place != ATN_NOWHERE) pool->where[place] = now;
 }
 
-/* Starts the table anew with the candidates alone. */
+/* Restarts the table with the candidates alone. */
 static bool forget(atn_pool *pool) {
     atn_points_free(&pool->known);
     for (int32_t c = 0; c < pool->n; ++c)

@@ -1,6 +1,6 @@
-/* Recorded spaces: points that somebody measured once, with what became of them. They are read from Kernel Tuner's
- * cache files and from T4 results, packed with gzip or not, and written as T4. Immutable once made; all questions may
- * be asked from several threads. */
+/* Recorded spaces: points that were measured before, with their outcomes. They are read from Kernel Tuner's cache files
+ * and from T4 results, compressed with gzip or not, and written as T4. Immutable once created; all queries may be made
+ * from several threads. */
 #ifndef ATN_TUNE_RECORDED_H
 #define ATN_TUNE_RECORDED_H
 
@@ -21,7 +21,7 @@ typedef struct atn_recorded atn_recorded;
 /* Reads a file of any of the forms; what it holds decides. A file that was cut is read up to its last whole entry, with
  * a warning in the log. *out is owned by the caller. */
 atn_status atn_recorded_read(const atn_ctx *ctx, const char *path, atn_recorded **out);
-/* The same from bytes, packed or not; `name` stands in messages. */
+/* The same from bytes, compressed or not; `name` is for messages. */
 atn_status atn_recorded_parse(const atn_ctx *ctx, const char *name, const char *bytes, size_t length,
                               atn_recorded **out);
 void atn_recorded_free(atn_recorded *recorded); /* NULL is fine */
@@ -61,7 +61,7 @@ atn_status atn_recording_finish(atn_recording *recording, atn_recorded **out); /
 void atn_recording_drop(atn_recording *recording);                             /* NULL is fine */
 
 /* ---- the forms (recorded_cache.c, recorded_t4.c) ---- */
-/* `scan` stands at the first brace. ATN_OK also where the bytes end early, as scan->end then tells. */
+/* `scan` is at the first brace. ATN_OK also if the bytes end early, as scan->end then says. */
 atn_status atn_recorded_read_cache(const atn_ctx *ctx, const char *name, atn_scan *scan, atn_recording *recording);
 atn_status atn_recorded_read_t4(const atn_ctx *ctx, const char *name, atn_scan *scan, atn_recording *recording);
 /* ATN_ERR_INPUT with the sentence for bytes that are no JSON. */

@@ -175,7 +175,7 @@ static atn_status read_results(reader *r) {
 
 atn_status atn_recorded_read_t4(const atn_ctx *ctx, const char *name, atn_scan *scan, atn_recording *recording) {
     static const row UNIT[] = {{"metadata", read_metadata}}, RESULTS[] = {{"results", read_results}};
-    atn_scan ahead = *scan; /* the unit may stand behind the results */
+    atn_scan ahead = *scan; /* the unit may follow the results */
     reader r = {.ctx = ctx,
                 .name = name,
                 .scan = &ahead,

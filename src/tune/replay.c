@@ -25,7 +25,7 @@ typedef struct replay {
     const atn_recorded *recorded;
     const atn_strategy *strategy;
     atn_replay_options options; /* without zeros */
-    double worst;               /* the slowest that ran: where a repeat stands before it found anything */
+    double worst;               /* the slowest that ran: the value of a repeat before it has found anything */
     double *curve;              /* repeats × evaluations: the best so far */
     atomic_int_fast64_t next, done;
     atomic_int running; /* threads */

@@ -1,6 +1,7 @@
-/* What a tuning found, as one HTML file: a table; candidates as they were tried, as ratios to what was measured beside
- * them, with the best so far, several shapes in one picture; which knobs matter; the fraction of the peak per kernel;
- * all variants over sizes; what the constraints of the space removed; what the knobs mean. */
+/* The results of a tuning, as one HTML file: a table; candidates in the order in which they were tried, as ratios to
+ * what was measured together with them, with the best so far, several shapes in one picture; which knobs matter; the
+ * fraction of the peak per kernel; all variants over sizes; what the constraints of the space removed; the meaning of
+ * the knobs. */
 #ifndef ATN_TUNE_REPORT_H
 #define ATN_TUNE_REPORT_H
 
@@ -13,7 +14,7 @@
 typedef struct atn_report_row {
     const char *kernel;  /* rows of equal names are drawn together: "gemm SP" */
     const char *shape;   /* as people write it */
-    double pairs;        /* points times range: where it stands on the axis of sizes */
+    double pairs;        /* points times range: its position on the axis of sizes */
     double flops, bytes; /* of one run; 0: not known */
     bool counts_pairs;   /* its rate is pairs per second: kernels that weigh every pair */
     double default_s, best_s, worst_s, fraction_of_peak;

@@ -15,13 +15,13 @@ typedef struct atn_search {
     int32_t n_parameters; /* of a point */
     int32_t *varying;     /* parameters with more than one level */
     int32_t n_varying;
-    atn_points points; /* that were asked for or told */
-    double *value;     /* per point: log of the seconds; INFINITY: failed; NAN: asked, not told yet */
+    atn_points points; /* that were requested or reported */
+    double *value;     /* per point: log of the seconds; INFINITY: failed; NAN: requested, not reported yet */
     size_t value_room; /* allocated */
     int64_t told, right;
     int64_t best;     /* place of the fastest, or ATN_NOWHERE */
     int32_t *scratch; /* one point */
-    int32_t *walk;    /* where the walk through the product stands */
+    int32_t *walk;    /* the current position of the walk through the product */
     uint64_t walked;  /* points it has passed, or ranks that were taken */
     bool walk_over;
     bool lost; /* memory ran out: nothing more is asked for */

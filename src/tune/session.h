@@ -17,7 +17,7 @@ typedef struct atn_entry {
     atn_score score;
     int64_t samples, starts;
     bool listed;   /* may win: with options.only those named there, with options.space its points, else all */
-    bool told;     /* something is known: it is not tried again */
+    bool told;     /* a result is known: it is not tried again */
     bool taken;    /* it waits in a batch, or was measured */
     bool recalled; /* from an earlier session */
 } atn_entry;
@@ -54,7 +54,7 @@ typedef struct atn_session {
     bool stopped;         /* by Ctrl-C, or by who watches the progress */
     atn_tune_step *steps; /* owned; what was tried, in order */
     size_t n_steps, steps_room;
-    double chain; /* time of the best over the estimate's, as measured beside each other; 0: not known yet */
+    double chain; /* time of the best relative to the estimate, measured alternately; 0: not known yet */
 } atn_session;
 
 /* ---- what is known (known.c) ---- */
@@ -62,9 +62,9 @@ typedef struct atn_session {
 int64_t atn_known_enter(atn_session *s, const atn_variant *variant, const int32_t *point);
 /* Is it a point of the caller's space? The shipped spaces are ours, and what is tried first may lie outside of them. */
 bool atn_known_allows(const atn_session *s, const atn_variant *variant);
-/* Reads the rows of the key, tells the strategy, and takes up what was begun and never ended. */
+/* Reads the rows of the key, reports them to the strategy, and resumes what was begun and never ended. */
 atn_status atn_known_recall(atn_session *s);
-void atn_known_settle(atn_session *s); /* the best of what is recalled, once it is known who may win */
+void atn_known_settle(atn_session *s); /* the best of what is recalled, once the eligible variants are known */
 /* What became of an entry: to the database, to the strategy, and to the best so far. */
 atn_status atn_known_tell(atn_session *s, int64_t entry, const atn_trial *trial);
 /* An entry with the same code that something is known of, or -1. Fills in the entry's own code. */
@@ -74,7 +74,7 @@ void atn_known_free(atn_session *s);
 bool atn_known_can_win(const atn_entry *entry); /* right, usable, listed, and timed in earnest */
 
 /* ---- the search (tune.c), and its end (decide.c) ---- */
-bool atn_session_goes_on(atn_session *s, const char *phase); /* tells the progress; false: stop */
+bool atn_session_goes_on(atn_session *s, const char *phase); /* reports progress; false: stop */
 atn_status atn_session_decide(atn_session *s, atn_tune_result *out);
 
 #endif

@@ -8,7 +8,7 @@
 
 typedef struct atn_spread atn_spread;
 
-/* By all ranks: who has a device like the first rank's. Others take no part. Owned by the caller. */
+/* On all ranks: which ranks have a device like that of the first. The others take no part. Owned by the caller. */
 atn_status atn_spread_open(atn_ranks *ranks, atn_device *device, atn_spread **out);
 void atn_spread_free(atn_spread *spread);             /* NULL is fine */
 int32_t atn_spread_count(const atn_spread *spread);   /* ranks that take part; 1 for NULL */

@@ -15,8 +15,8 @@ typedef struct atn_domain {
     bool (*allows)(void *self, const int32_t *point);
     /* An allowed point, each equally likely; false: there is none. */
     bool (*draw)(void *self, uint64_t (*random)(void *user), void *user, int32_t *point);
-    /* The rank-th allowed point, from 0; false: there are not so many. Or NULL: then an exhaustive search walks the
-     * product of all levels instead. */
+    /* The rank-th allowed point, from 0; false: there are fewer. Or NULL: then an exhaustive search walks the product
+     * of all levels instead. */
     bool (*at)(void *self, uint64_t rank, int32_t *point);
     void *self;
 } atn_domain;
@@ -46,12 +46,12 @@ typedef struct atn_score {
 typedef struct atn_strategy {
     const char *name, *meaning;
     size_t bytes; /* of its state, which begins with an atn_search (tune/search.h) */
-    /* Fills the state, which is zeroed but for the search; what it leaves `end` frees; or NULL. */
+    /* Fills the state, which is zeroed except for the search; what it allocates is freed by `end`; or NULL. */
     atn_status (*begin)(void *self);
     bool (*ask)(void *self, int32_t *point); /* false: nothing is left to try, or lost */
     void (*tell)(void *self, const int32_t *point,
                  const atn_score *score); /* unasked points too: what is known already */
-    void (*end)(void *self);              /* frees what it has beside the search; or NULL */
+    void (*end)(void *self);              /* frees what it has in addition to the search; or NULL */
 } atn_strategy;
 
 /* `evaluations`: about how many there will be, 0: not known. */

@@ -14,7 +14,7 @@ static const double HOT = 0.4, COLD = 0.01;
 
 typedef struct annealing {
     atn_search search; /* first */
-    int64_t at;        /* where the walk stands, or ATN_NOWHERE */
+    int64_t at;        /* the current position of the walk, or ATN_NOWHERE */
     int32_t refused;
 } annealing;
 

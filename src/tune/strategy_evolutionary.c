@@ -54,7 +54,7 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
     if (place == ATN_NOWHERE || !isfinite(value[place])) return;
     int32_t k = 0;
     for (int32_t j = 0; j < e->count; ++j)
-        if (e->fittest[j] != place) e->fittest[k++] = e->fittest[j]; /* told again: it may have another place */
+        if (e->fittest[j] != place) e->fittest[k++] = e->fittest[j]; /* reported again: its rank may have changed */
     e->count = k;
     if (k == POPULATION && value[place] >= value[e->fittest[k - 1]]) return;
     if (k < POPULATION) ++e->count;

@@ -7,15 +7,15 @@
 
 enum {
     STARTS = 4,  /* points drawn for a start, of which the best is taken */
-    FRESH_IN = 4 /* one kick in so many is a fresh start */
+    FRESH_IN = 4 /* one kick in this many is a fresh start */
 };
 
 typedef struct local {
     atn_search search; /* first */
-    int64_t at;        /* where the descent stands, or ATN_NOWHERE: it begins anew */
+    int64_t at;        /* the current position of the descent, or ATN_NOWHERE: it starts again */
     int32_t starts;    /* drawn for this descent */
     int64_t kicks;
-    bool kicked; /* the next point told begins a descent wherever it lies */
+    bool kicked; /* the next reported point begins a descent wherever it is */
     int32_t *found;
 } local;
 
@@ -31,7 +31,7 @@ static bool take(void *self, const int32_t *point) {
     return false;
 }
 
-/* A new neighbour of where the descent stands: next to it if there is one, then any. */
+/* A new neighbour of the current position of the descent: an adjacent one if there is one, then any. */
 static bool step(local *l, int32_t *point) {
     const int32_t *from = atn_search_point(&l->search, l->at);
     if (atn_random_unit(&l->search.random) < 0.5 && atn_search_neighbour(&l->search, from, ATN_REACH_NEAR, point))

@@ -12,20 +12,20 @@
 
 enum {
     MEASUREMENTS = 256, /* that the model holds; of more it holds the best and the newest */
-    KEPT = 192,         /* of them when it is made anew, so that there is room for the next */
+    KEPT = 192,         /* of them when it is rebuilt, so that there is room for the next */
     BEST = KEPT / 2,    /* of those the best */
     CANDIDATES = 3072,  /* that are weighed */
     BY_CHANCE = 2560,   /* of them at the start */
-    RENEWED = 128,      /* and so many each time the model is made anew */
+    RENEWED = 128,      /* and this many each time the model is rebuilt */
     CENTRES = 4,        /* best points whose neighbours are candidates */
     PAIRS = 64,         /* neighbours of each that differ in two parameters */
     FIRST = 6,          /* points before the model is asked */
     DRAWS = 24,         /* for each of them, of which the farthest from the others is taken */
-    SWEEPS = 2,         /* over the model's lengths when it is made anew */
+    SWEEPS = 2,         /* over the length scales of the model when it is rebuilt */
     SETTLED = 64,       /* measurements from which on one sweep does */
     REJECTS = 200,      /* draws in a row that bring no new candidate: enough */
 };
-static const double RENEW_AT = 1.25; /* made anew when there are so many times the measurements */
+static const double RENEW_AT = 1.25; /* rebuilt when there are this many times the measurements */
 /* The slower half of what ran says where not to go; how slow it is matters less. */
 static const double SLOW_FROM = 0.5, SLOW_SHARE = 0.3;
 
@@ -35,16 +35,16 @@ typedef struct model {
     atn_pool pool;
     uint8_t *x;     /* features of two points */
     int32_t *point; /* one, for tell */
-    int64_t *order; /* places in the order in which they were told */
+    int64_t *order; /* indices in the order in which they were reported */
     size_t order_room;
     int64_t n_order, used;       /* used: of them, seen by the model */
-    int64_t fitted;              /* n_order when the model was last made anew */
+    int64_t fitted;              /* n_order when the model was last rebuilt */
     int64_t taken[MEASUREMENTS]; /* place of each measurement in the model */
     int64_t best[BEST];          /* places of the fastest, the fastest first */
     int32_t n_best;
     double worst, slow; /* of what ran: the slowest; from where on it is slow */
     bool filled;        /* candidates by chance are there */
-    bool changed;       /* a point was told anew */
+    bool changed;       /* a point was reported again */
 } model;
 
 static void end(void *self) {
@@ -202,7 +202,7 @@ static bool guided(model *m, int32_t *point) {
     for (int32_t chosen; (chosen = most_promising(m)) >= 0;) {
         memcpy(point, atn_pool_point(&m->pool, chosen), (size_t)m->search.n_parameters * sizeof *point);
         atn_pool_remove(&m->pool, chosen);
-        if (atn_search_find(&m->search, point) == ATN_NOWHERE) return true; /* else it was told, unasked */
+        if (atn_search_find(&m->search, point) == ATN_NOWHERE) return true; /* otherwise it was reported unasked */
     }
     return false;
 }
@@ -246,7 +246,7 @@ static int32_t rank_best(model *m, int64_t place) {
     const double *value = m->search.value;
     int32_t k = 0;
     for (int32_t j = 0; j < m->n_best; ++j)
-        if (m->best[j] != place) m->best[k++] = m->best[j]; /* told anew: it may have another rank */
+        if (m->best[j] != place) m->best[k++] = m->best[j]; /* reported again: its rank may have changed */
     m->n_best = k;
     if (!isfinite(value[place]) || (k == BEST && value[place] >= value[m->best[k - 1]])) return BEST;
     m->n_best += k < BEST;

@@ -19,7 +19,7 @@ typedef struct portfolio {
     atn_search search; /* first */
     void *member[N_MEMBERS];
     double success[N_MEMBERS]; /* fading mean of its successes */
-    int32_t *asker;            /* per place: who asked; -1: nobody */
+    int32_t *asker;            /* per index: which strategy asked; -1: none */
     size_t asker_room;
     double fastest[BEST]; /* values, ascending */
     int32_t n_fastest;
@@ -110,7 +110,7 @@ static void tell(void *self, const int32_t *point, const atn_score *score) {
         p->search.lost |= atn_strategy_lost(p->member[k]);
     }
     if (place == known && !note_asker(p, place, -1)) return;
-    if (p->search.told == told) return; /* told anew: its credit was given */
+    if (p->search.told == told) return; /* reported again: its credit was given */
     double value = p->search.value[place];
     bool success = isfinite(value) && is_success(p, value);
     int32_t asker = p->asker[place];

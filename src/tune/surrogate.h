@@ -47,7 +47,7 @@ void atn_surrogate_put(atn_surrogate *s, const uint8_t *x, double y); /* not yet
 void atn_surrogate_learn(atn_surrogate *s, int32_t sweeps);           /* hyperparameters and factor of all put */
 /* One measurement more, into the factor; returns its row, [n - 1] entries and the diagonal. */
 const double *atn_surrogate_extend(atn_surrogate *s, const uint8_t *x, double y);
-/* Values and w anew, when values have changed. */
+/* Recomputes values and w after values have changed. */
 void atn_surrogate_weigh(atn_surrogate *s);
 
 #endif

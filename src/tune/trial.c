@@ -195,7 +195,7 @@ atn_status atn_trials_build(atn_trials *t, const char *variant, atn_trial *out) 
     atn_status status = keep(t, variant, &k);
     if (status == ATN_OK) {
         built_facts(t, k, out);
-        drop(t, k); /* it is in the cache of built code, for whoever measures it */
+        drop(t, k); /* it is in the cache of built code, for the process that measures it */
     }
     return settle(t, status, out);
 }

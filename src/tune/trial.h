@@ -27,7 +27,7 @@ typedef struct atn_trial {
 
 typedef struct atn_trials atn_trials;
 
-/* `stage` is told before everything that may not come back, with how long it may take; may be NULL. */
+/* `stage` is called before every step that may never return, with its time limit; may be NULL. */
 atn_status atn_trials_open(atn_device *device, const atn_workload *workload, const atn_trial_setup *setup,
                            const atn_verify_stage *stage, atn_trials **out);
 void atn_trials_free(atn_trials *trials);

@@ -156,7 +156,7 @@ static int64_t most_evaluations(const atn_session *s) {
 }
 
 static bool has_budget(const atn_session *s) {
-    if (s->estimate >= 0 && !s->entries[s->estimate].told) return true; /* the least there must be */
+    if (s->estimate >= 0 && !s->entries[s->estimate].told) return true; /* the minimum that must be measured */
     if (counted(s) >= most_evaluations(s)) return false;
     return atn_clock_seconds() < s->search_until_s;
 }
@@ -166,8 +166,9 @@ static bool keep_building(void *user) {
     return atn_session_goes_on(s, "building") && has_budget(s);
 }
 
-/* The next entry to try: of the queue, else what the strategy asks for. -1: there is none; -2: no memory. What the
- * strategy asks for may wait in a batch already, out of the queue: the strategy is told when it is done. */
+/* The next entry to try: from the queue, otherwise the one the strategy asks for. -1: there is none; -2: out of memory.
+ * The requested one may already be waiting in a batch, outside the queue: the result is reported to the strategy when
+ * it is complete. */
 static int64_t next_entry(atn_session *s) {
     for (; s->queued < s->n_entries; ++s->queued)
         if (!s->entries[s->queued].told && !s->entries[s->queued].taken) {
@@ -228,7 +229,7 @@ struct atn_batch {
     const char *text[MOST_BATCH];
     atn_trial built[MOST_BATCH];
     int32_t n;
-    bool ahead; /* they are built before they are measured; else whoever measures builds */
+    bool ahead; /* they are built before they are measured; otherwise the measuring process builds */
 };
 
 /* The next few candidates; their building is begun where there are several. */
@@ -305,7 +306,7 @@ static atn_status measure(atn_session *s, int64_t entry) {
     return status == ATN_OK ? take_trial(s, entry, &trial) : status;
 }
 
-/* Several at once, each by another rank; all beside the same incumbent. */
+/* Several at once, each by another rank; all compared with the same incumbent. */
 static atn_status measure_apart(atn_session *s, const int64_t *entry, int32_t n) {
     const atn_entry *best = s->best >= 0 ? &s->entries[s->best] : NULL;
     const char *texts[MOST_BATCH];
@@ -319,7 +320,7 @@ static atn_status measure_apart(atn_session *s, const int64_t *entry, int32_t n)
     if (status == ATN_OK)
         status = atn_spread_try(s->options.spread, s->workload, &s->setup, s->pool, texts, n, best ? best->text : NULL,
                                 best ? best->score.seconds : 0, trials);
-    double chain = s->chain; /* of the incumbent that all were measured beside */
+    double chain = s->chain; /* of the incumbent that all were compared with */
     for (int32_t k = 0; k < n && status == ATN_OK; ++k) {
         int64_t before = s->best;
         double later = s->chain;
@@ -391,7 +392,7 @@ static int32_t spread_batch(const atn_session *s, int32_t builders) {
     return wanted < MOST_BATCH ? wanted : MOST_BATCH;
 }
 
-/* A CPU is measured while nobody builds; beside any other device the next ones are built meanwhile. */
+/* A CPU is measured while nothing is being built; for other devices, the next ones are built meanwhile. */
 static atn_status search_round(atn_session *s, bool *any) {
     int32_t wanted = atn_worker_pool_builders(s->pool);
     if (wanted > FOR_A_POOL) wanted = FOR_A_POOL;

@@ -13,7 +13,7 @@
 typedef struct atn_workload {
     const char *name;           /* a shipped kernel's, or a file's, for messages */
     const char *xml;            /* the description */
-    bool packed;                /* that is one graph as atn_graph_pack has it: a step that stands in no file */
+    bool packed;                /* a graph as packed by atn_graph_pack: a step that is in no file */
     const char *const *defines; /* "USED_FLOAT=SP", ended by NULL; or NULL */
     const char *const
         *sizes; /* "A=1024x1024" (Size(1) x Size(0)), ended by NULL; what is not named takes what is reached */
@@ -51,7 +51,7 @@ typedef struct atn_tune_options {
     double tolerance;          /* relative error that the caller accepts beyond rounding; 0: what is derived */
     bool reproducible;         /* only variants whose results do not depend on the variant */
     bool cold;                 /* caches are emptied before each sample */
-    bool again;                /* measures anew what is known already */
+    bool again;                /* measures known results again */
     bool resume;               /* goes on: what is known counts as evaluations of this session */
     const char *const *only;   /* these variants and no search, ended by NULL; or NULL */
     const char *program;       /* the attune program that workers are; NULL: found */

@@ -399,8 +399,8 @@ static void hold_element(const atn_verifier *v, int32_t object, double steps, co
     if (atn_eval_error(type, mine, &cell, 0, v->options.tolerance * size) > 1) out->usable = false;
 }
 
-/* Too large for the oracle and nothing to sample: held against the estimate, which was itself held against the oracle
- * at small shapes. */
+/* Too large for the oracle and nothing to sample: compared with the estimate, which was itself verified against the
+ * oracle at small shapes. */
 static atn_status hold_to_estimate(atn_verifier *v, double run_limit_s, atn_verify_result *out) {
     const atn_graph *g = v->c->graph;
     atn_steps steps;

@@ -29,7 +29,7 @@ typedef struct member {
     double deadline; /* of the stage it is in */
     char stage[16];
     bool greeted;        /* its hello came */
-    int64_t told, heard; /* jobs given and answered, in their order */
+    int64_t told, heard; /* jobs submitted and answered, in their order */
     int32_t lines;       /* since the last job */
 } member;
 
@@ -172,7 +172,7 @@ static atn_status say(member *m, json_t *job, double limit_s, const char *stage)
     return status;
 }
 
-/* Starts it and tells it its workload; ATN_ERR_IO: it is gone already. */
+/* Starts it and sends its workload; ATN_ERR_IO: it is gone already. */
 static atn_status launch_worker(atn_worker_pool *pool, member *m, bool build_only) {
     const char *cache = atn_ctx_cache_dir(pool->ctx), *compiler = atn_ctx_compiler(pool->ctx);
     const char *argv[8] = {pool->program, "worker"};
@@ -279,8 +279,8 @@ atn_status atn_worker_pool_begin(atn_worker_pool *pool, const char *const *varia
     return status;
 }
 
-/* One answer of a builder. What goes wrong with its opening is nobody's fault here: who measures will see it too.
- * false: it made no sense. */
+/* One answer of a builder. A failure to open is ignored here: the measuring process will see it too. false: the answer
+ * was invalid. */
 static bool take_answer(const atn_worker_pool *pool, member *m, const char *line, atn_trial *out) {
     atn_said said;
     bool good = understand(pool, m, line, &said) == ATN_OK;

@@ -18,9 +18,9 @@ void atn_worker_pool_free(atn_worker_pool *pool);
 
 int32_t atn_worker_pool_builders(const atn_worker_pool *pool); /* how many build at once */
 
-/* Builds n variants in parallel, so that the one who measures finds them in the cache; at most as many as there are
- * builders. `begin` does not wait for them; `finish` does, and tells of each what the build told, or how it failed.
- * `look` is asked often; false stops those that are not done (outcome STARTED, as of all that is not known). */
+/* Builds n variants in parallel, so that the measuring process finds them in the cache; at most as many as there are
+ * builders. `begin` does not wait for them; `finish` does, and reports for each what the build found, or how it failed.
+ * `look` is called often; false stops the unfinished ones (outcome STARTED, as for everything that is unknown). */
 atn_status atn_worker_pool_begin(atn_worker_pool *pool, const char *const *variants, int32_t n);
 atn_status atn_worker_pool_finish(atn_worker_pool *pool, bool (*look)(void *user), void *user, atn_trial *out);
 /* The one who measures is there: so what fails from now on is the candidate's doing. */

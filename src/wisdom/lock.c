@@ -14,7 +14,7 @@
 
 struct atn_wisdom_lock_file {
     const atn_ctx *ctx;
-    int fd; /* -1: of a database in memory, which nobody else could lock */
+    int fd; /* -1: a database in memory, which no one else could lock */
 };
 
 static const useconds_t POLL_US = 50000;

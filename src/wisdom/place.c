@@ -16,9 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The database in the cache folder, and what SQLite keeps beside it, must be ours: others may have put theirs there
- * while the folder was open to them. NULL: it is, or is not there. A file named by ATTUNE_WISDOM is the caller's
- * choice. */
+/* The database in the cache folder, and SQLite's files next to it, must be ours: others may have put theirs there while
+ * the folder was open to them. NULL: it is, or does not exist. A file named by ATTUNE_WISDOM is the caller's choice. */
 static const char *foreign(const char *path) {
     static const char *const BESIDE[] = {"", "-wal", "-shm", "-journal"};
     for (size_t k = 0; k < sizeof BESIDE / sizeof *BESIDE; ++k) {

@@ -241,8 +241,8 @@ static atn_status connect_to(atn_wisdom *wisdom, const char *name, int flags) {
     return set_up(wisdom);
 }
 
-/* Where nothing may be written SQLite cannot lock either. Then nobody else of our rights writes, and unless a log is
- * left behind the file is all there is. */
+/* If nothing may be written, SQLite cannot lock either. Then no one else with our permissions writes, and unless a log
+ * is left behind, the file is complete. */
 static atn_status connect_read_only(atn_wisdom *wisdom) {
     if (atn_wisdom_writable(wisdom->path)) return connect_to(wisdom, wisdom->path, SQLITE_OPEN_READWRITE);
     if (atn_wisdom_has_log(wisdom->ctx, wisdom->path)) return connect_to(wisdom, wisdom->path, SQLITE_OPEN_READONLY);
@@ -269,7 +269,7 @@ static atn_status create(const atn_ctx *ctx, char *path, bool read_only, atn_wis
     return ATN_OK;
 }
 
-/* `fresh`: of a database that is read only, that there is nothing in it yet. */
+/* `fresh`: a read-only database with nothing in it yet. */
 static atn_status open_file(atn_wisdom *wisdom, bool *fresh) {
     atn_wisdom_file file;
     *fresh = false;

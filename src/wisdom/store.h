@@ -49,7 +49,7 @@ struct atn_wisdom {
     char *path;           /* for messages; owned */
     pthread_mutex_t lock; /* held during every call; recursive, for those who ask while they visit */
     bool read_only;       /* nothing may be written */
-    bool in_memory;       /* no file: nobody else knows it */
+    bool in_memory;       /* no file: private to this process */
     double waiting_since; /* of the monotonic clock: when the wait for a lock began */
     sqlite3_stmt *kept[ATN_SQL_COUNT];
 };
@@ -65,7 +65,7 @@ atn_status atn_wisdom_look(const atn_ctx *ctx, const char *path, atn_wisdom_file
 bool atn_wisdom_writable(const char *path);
 /* "file:...?immutable=1"; owned by the caller, NULL without memory. */
 char *atn_wisdom_immutable_name(const atn_ctx *ctx, const char *path);
-bool atn_wisdom_has_log(const atn_ctx *ctx, const char *path); /* a WAL with something in it beside it */
+bool atn_wisdom_has_log(const atn_ctx *ctx, const char *path); /* a non-empty WAL next to it */
 
 /* The sentence and the status for a code of SQLite. */
 atn_status atn_store_fail(const atn_wisdom *wisdom, int code);

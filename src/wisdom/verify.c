@@ -58,8 +58,8 @@ static void check_references(verifier *v) {
 
 /* ---- what it says ---- */
 
-/* What is measured beside kernels has knobs of its own: which seams of a program are fused, how frames are unwrapped.
- * Who takes them reads them with care. */
+/* Measurements other than those of kernels have knobs of their own: which seams of a program are fused, how frames are
+ * unwrapped. Their users validate them. */
 static bool is_own_kind(const char *text) {
     static const char *const FIRST[] = {"seams=", "smoother="};
     for (size_t k = 0; k < sizeof FIRST / sizeof *FIRST; ++k)

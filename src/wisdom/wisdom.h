@@ -98,12 +98,12 @@ atn_status atn_wisdom_find(const atn_ctx *ctx, atn_wisdom *wisdom, const atn_wis
 uint64_t atn_wisdom_changes(void);
 
 /* ---- for the tuner ---- */
-/* On disk before it returns: the candidate is about to run. *starts: how often it was begun, this one included. Its
- * outcome is "started" until it is told; numbers of earlier runs stay. Refused once the context is cancelled; tell and
- * crown are not, so that what was measured is kept. */
+/* On disk before it returns: the candidate is about to run. *starts: how often it was begun, including this time. Its
+ * outcome is "started" until a result is reported; numbers of earlier runs stay. Refused once the context is cancelled;
+ * tell and crown are not, so that measurements are kept. */
 atn_status atn_wisdom_begin(atn_wisdom *wisdom, const atn_wisdom_key *key, const char *variant, int64_t *starts);
-/* How it ended; replaces what is known of this key and variant, but for `starts`. Times that are not finite are kept as
- * 0, an error that is no number as infinite. `when` is now, whatever the row says. */
+/* How it ended; replaces what is known about this key and variant, except `starts`. Times that are not finite are
+ * stored as 0, an error that is not a number as infinite. `when` is now, whatever the row says. */
 atn_status atn_wisdom_tell(atn_wisdom *wisdom, const atn_wisdom_key *key, const atn_wisdom_row *row);
 /* All rows of exactly this key, in the order in which they were first begun. The row's texts live during the call,
  * which may not ask for rows itself; false ends it. */
@@ -115,9 +115,9 @@ atn_status atn_wisdom_crown(atn_wisdom *wisdom, const atn_wisdom_key *key, const
 /* Marks the rows that no other right one beats in both seconds and error, and returns how many. */
 size_t atn_wisdom_pareto(const atn_wisdom_row *rows, size_t count, bool *front);
 
-/* One tuner at a time on each device, across processes: a lock on a file beside the database, gone with the process
- * that holds it. `device` is any text that says which one. Taken already: with `wait` it is waited for, until the
- * context is cancelled; else ATN_ERR_DEVICE with a sentence that names the process. */
+/* One tuner at a time on each device, across processes: a lock on a file next to the database, released with the
+ * process that holds it. `device` is any text that identifies it. If it is taken: with `wait` the call waits until the
+ * context is cancelled; otherwise ATN_ERR_DEVICE with a message that names the process. */
 typedef struct atn_wisdom_lock_file atn_wisdom_lock_file;
 atn_status atn_wisdom_lock(const atn_ctx *ctx, const atn_wisdom *wisdom, const char *device, bool wait,
                            atn_wisdom_lock_file **out);
@@ -176,8 +176,8 @@ typedef struct atn_wisdom_source {
 atn_status atn_store_import_all(atn_wisdom *wisdom, const atn_wisdom_source *sources, size_t count,
                                 atn_wisdom_counts *counts);
 
-/* Looks for damage and for rows that make no sense, and hands out each as one line. Those of other generators than
- * `now` says may hold variants that are not known any more. */
+/* Looks for damage and for invalid rows, and reports each as one line. Rows of other generators than `now` says may
+ * contain variants that are no longer known. */
 atn_status atn_wisdom_verify(atn_wisdom *wisdom, const atn_wisdom_now *now,
                              void (*problem)(void *user, const char *line), void *user);
 
