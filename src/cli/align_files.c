@@ -55,7 +55,7 @@ static bool is_same(const char *folder, const char *name, const struct stat *oth
     return stat(path, &info) == 0 && info.st_dev == other->st_dev && info.st_ino == other->st_ino;
 }
 
-/* Every file whose ending is that of points, but for the one that is written: it may be there from the last time. */
+/* Every file with an extension of a point format, except the output, which may exist from the previous run. */
 static atn_status add_folder(listing *l, const char *folder, const char *output) {
     DIR *open = opendir(folder);
     if (!open) return atn_fail(l->ctx, ATN_ERR_IO, "%s: %s", folder, strerror(errno));

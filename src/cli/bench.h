@@ -17,7 +17,7 @@ typedef struct atn_cli_bench {
 
 typedef struct atn_cli_bench_row {
     const char *name, *device, *shape;
-    double ours, reference; /* in units; reference 0: nobody to compare with */
+    double ours, reference; /* in units; reference 0: nothing to compare with */
     const char *reference_name, *unit;
     double ratio;      /* above 1: ours is better */
     double seconds;    /* of one run of ours; 0: does not apply */

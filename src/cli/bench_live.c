@@ -116,7 +116,7 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* In turn, so that what slows the machine slows both; medians. */
+/* Alternately, so that whatever slows the machine slows both; medians. */
 static atn_status measure(atn_cli_bench *bench, work *w, page *p, int side, const char *device) {
     double rate[2][ROUNDS], ratio[ROUNDS], unused;
     atomic_store(&p->side, side);

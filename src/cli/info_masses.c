@@ -1,5 +1,6 @@
 /* Masses of an atom probe frame for attune info: the peaks of its spectrum, and with --ranges its composition. A peak
- * is a run of bins that stand out of the background around them: count > b + 5 sqrt(b + 1), b the median of 4 Da. */
+ * is a run of bins that exceed the background around them: count > b + 5 sqrt(b + 1), where b is the median over 4 Da.
+ * */
 #include "cli/info.h"
 
 #include "base/memory.h"

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* jansson's hooks take no user pointer, so the context of the run in progress stands here. */
+/* jansson's hooks take no user pointer, so the context of the current run is stored here. */
 static atn_ctx *current;
 static json_malloc_t malloc_before;
 static json_free_t free_before;

@@ -28,7 +28,8 @@ typedef struct atn_cli_kernel {
     const char *name;       /* as it was given: the file, or the shipped kernel */
     atn_form form;          /* show --as: what it is printed as; 0: not */
     atn_text printed;       /* that */
-    const char *assumed;    /* a define that the description needs and nobody gave: "USED_FLOAT=SP"; NULL: none */
+    const char *assumed;    /* a define that the description needs and that was not given: "USED_FLOAT=SP"; NULL: none
+                             * */
     atn_sequence *sequence; /* owned; NULL: a program */
     atn_programs *programs; /* owned; NULL: a kernel or a Sequence, and no --plan */
     atn_planned *planned;   /* owned; of a program, once it is planned */

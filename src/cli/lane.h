@@ -18,7 +18,7 @@ typedef struct atn_lane {
 } atn_lane;
 
 void atn_lane_begin(atn_lane *lane);
-void atn_lane_end(atn_lane *lane); /* nobody uses it any more */
+void atn_lane_end(atn_lane *lane); /* no longer in use */
 
 bool atn_lane_put(atn_lane *lane, void *item); /* false: it is closed, and the item stays the caller's */
 void *atn_lane_take(atn_lane *lane);           /* NULL: it is closed and empty */

@@ -52,7 +52,7 @@ typedef struct lattice_outcome {
     double began;                                      /* when a rank began */
     lattice_line own;                                  /* of this rank */
     lattice_line *line;                                /* owned; with --profile on ranks: of each; else NULL */
-    size_t estimated_bytes; /* of memory, as it was known before the run; 0: it was not */
+    size_t estimated_bytes;                            /* of memory, as it was known before the run; 0: it was not */
     atn_lattice_info info;
     int32_t *label; /* of each frame, with --frames; else NULL */
     size_t labels;
@@ -134,7 +134,7 @@ void lattice_pass(const lattice_job *j, lattice_moment moment); /* now */
 /* With --profile, by all: where the time of each rank went, for the first one to tell. */
 atn_status lattice_join_line(atn_cli_call *call, atn_status status, const lattice_spent *spent, lattice_outcome *o);
 const char *lattice_moment_name(lattice_moment moment);
-/* What the first rank tells is of all. */
+/* What the first rank reports covers all ranks. */
 atn_status lattice_join_outcome(const lattice_job *j, atn_status status);
 
 /* Models and numbers; points of a model file go into *model, which must live as long as the settings. */

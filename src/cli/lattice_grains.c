@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { NEIGHBOURS = 14, LEAST = 20 }; /* looked at; atoms of a grain that is told of */
+enum { NEIGHBOURS = 14, LEAST = 20 }; /* neighbours examined; atoms of a grain that is reported */
 
 static uint32_t root_of(uint32_t *parent, uint32_t k) {
     while (parent[k] != k) k = parent[k] = parent[parent[k]];

@@ -37,14 +37,15 @@ static double each_atom(const lattice_job *j) {
 
 size_t lattice_foresee(const lattice_job *j, size_t most) { return (size_t)(fixed(j) + each_atom(j) * (double)most); }
 
-/* The least limit that slabs of so many bytes fit into: one that is larger holds more before temporary files begin. */
+/* The smallest limit that slabs of that many bytes fit into: a larger one holds more before temporary files are used.
+ * */
 static double least_limit(lattice_job *j, double slab) {
     double limit = 0;
     for (int round = 0; round < 8; ++round) {
         j->held = (size_t)fmin(limit / 4, HELD);
         limit = fmax(limit, fixed(j) + slab);
     }
-    return 1.005 * limit; /* it is told in three digits */
+    return 1.005 * limit; /* it is printed with three digits */
 }
 
 atn_status lattice_plan_memory(lattice_job *j, double reach, size_t *atoms) {

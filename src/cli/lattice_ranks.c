@@ -97,7 +97,7 @@ atn_status lattice_send_results(const lattice_job *j, atn_status status) {
     return status;
 }
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 /* Numbers of an outcome that add up, to the sums (`out`) or back. */
 static size_t sums_of(lattice_outcome *o, double *sum, bool out) {

@@ -67,7 +67,7 @@ static void draw_confidence(atn_text *page, const lattice_outcome *o) {
 
 /* ---- atoms in 3D ---- */
 
-/* Lengths are shown in nanometres from 5 nm on, else in angstrom: so many angstrom are one. */
+/* Lengths are shown in nanometres from 5 nm on, otherwise in angstrom: this many angstrom per unit. */
 static double unit_of(const lattice_outcome *o) {
     return fmax(o->high[0] - o->low[0], o->high[1] - o->low[1]) >= 50 ? 10 : 1;
 }

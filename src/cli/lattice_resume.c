@@ -120,7 +120,7 @@ static atn_status open_folder(const lattice_job *j) {
     return ATN_OK;
 }
 
-/* The first rank looks, and tells the others; `wanted` is that of the run before. */
+/* The first rank looks, and informs the others; `wanted` is that of the previous run. */
 atn_status lattice_resume_begin(lattice_job *j, double *wanted) {
     const atn_ctx *ctx = j->call->ctx;
     lattice_learned *learned = atn_zalloc(ctx, sizeof *learned);

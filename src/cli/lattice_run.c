@@ -162,7 +162,7 @@ static atn_status tally_all(const job *j, const atn_atoms *atoms, const atn_latt
     return ATN_OK;
 }
 
-/* One in so many atoms is kept for the report. */
+/* One in this many atoms is kept for the report. */
 static void keep_shown(const job *j, const atn_atoms *atoms, const atn_lattice_atom *atom) {
     size_t step = j->about.atoms / LATTICE_SHOWN + 1;
     for (size_t k = 0; k < atoms->own && (j->o->composition || j->o->shown); ++k) {

@@ -9,11 +9,11 @@
 /* --frames, --idle and --patience. */
 atn_status atn_live_options(atn_cli_call *call, atn_stream_options *out);
 
-/* What was printed is written through: somebody may be waiting for it. A stream whose answers arrive nowhere, on a full
- * disk or in a closed pipe, ends. */
+/* Output is flushed: someone may be waiting for it. A stream whose output cannot be delivered, on a full disk or in a
+ * closed pipe, ends. */
 atn_status atn_live_flush(const atn_cli_call *call);
-/* An object in one line, written through: somebody may be waiting for it. Drops the reference; NULL, or a value that
- * was refused memory, is told as such. */
+/* An object in one line, flushed: someone may be waiting for it. Drops the reference; NULL, or a value that could not
+ * be allocated, is reported as such. */
 atn_status atn_live_line(atn_cli_call *call, json_t *root);
 
 /* What a thread could not do, until the one that began it may say so. */
@@ -28,7 +28,7 @@ atn_status atn_live_raise(const atn_ctx *ctx, atn_status status, const atn_live_
 /* Start it with its context, end it with atn_tally_free. */
 typedef struct atn_tally {
     const atn_ctx *ctx;
-    double *latency; /* of each answer, seconds; owned; sorted once it was told */
+    double *latency; /* of each answer, seconds; owned; sorted when it is reported */
     size_t answered, room;
     int64_t dropped;
     double start_s; /* when the first frame came, by atn_clock_seconds; 0: none did */

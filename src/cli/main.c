@@ -23,8 +23,8 @@ static atn_ctx *process_ctx;
 static atomic_bool asked;  /* handlers may run on several threads at once */
 static char farewell[128]; /* what a verb that is ended says, made beforehand: handlers cannot print */
 
-/* The first Ctrl-C asks politely, so that what was measured is kept. The second one, or another signal, ends the
- * process as it would without this handler, but for what would be left behind. */
+/* The first Ctrl-C requests cancellation, so that measurements are kept. The second one, or another signal, ends the
+ * process as it would without this handler, except that nothing is left behind. */
 static void ask_to_stop(int number) {
     if (!atomic_exchange(&asked, true)) {
         atn_ctx_cancel(process_ctx);

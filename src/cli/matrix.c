@@ -66,7 +66,7 @@ static double determinant(const double m[9]) {
     return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
 }
 
-/* Of what turns and scales, beside the largest of its numbers. */
+/* Of the linear part, relative to its largest element. */
 static bool is_singular(const double m[16]) {
     double part[9], largest = 0;
     for (int k = 0; k < 9; ++k) largest = fmax(largest, fabs(part[k] = m[4 * (k / 3) + k % 3]));
@@ -130,7 +130,7 @@ json_t *atn_cli_json_matrix(const double *values, size_t rows, size_t columns) {
     return matrix;
 }
 
-/* ---- turns ---- */
+/* ---- rotations ---- */
 
 /* Newton's iteration for the polar decomposition, X <- (X + X^-T) / 2; the inverse's transpose is the cofactors over
  * the determinant. False: there is no rotation near. */

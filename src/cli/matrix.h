@@ -19,7 +19,7 @@ typedef struct atn_cli_turn {
     bool known;         /* false: the linear part mirrors, or is flat */
     double rotation[9]; /* row-major */
     double degrees;     /* 0 to 180 */
-    double axis[3];     /* unit vector; x without a turn */
+    double axis[3];     /* unit vector; x without a rotation */
 } atn_cli_turn;
 atn_cli_turn atn_cli_turn_of(const double matrix[16]);
 

@@ -18,7 +18,7 @@ typedef struct needle_job {
     char unit[24]; /* of lengths, with a space before it: " mm"; "": not known */
 } needle_job;
 
-/* What is told of a frame of a stream beside its pose. */
+/* What is reported for a frame of a stream in addition to its pose. */
 typedef struct needle_frame_facts {
     int64_t number;
     const char *name;

@@ -133,8 +133,8 @@ static atn_status next_entry(run *r, atn_stream_frame *frame, bool *any) {
     return status;
 }
 
-/* The next frame into a slot; *any is false when there is none or nobody looks any more. Entries are asked for before
- * a slot is free, so that their latency has that in it; bytes need the slot's memory. */
+/* Reads the next frame into a slot; *any is false if there is none or the consumer has stopped. Entries are requested
+ * before a slot is free, so that their latency includes the wait; bytes need the memory of the slot. */
 static atn_status read_next(run *r, slot **s, bool *any) {
     atn_stream_frame frame = {0};
     atn_status status = r->folder ? next_entry(r, &frame, any) : ATN_OK;

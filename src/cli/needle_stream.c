@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static const char NO_FRAMES[] = "json txt md"; /* what lies beside frames */
+static const char NO_FRAMES[] = "json txt md"; /* files next to frames */
 
 typedef needle_skipped skipped;
 typedef needle_stream_slot slot;
@@ -145,7 +145,7 @@ static atn_status look_at_all(run *r) {
         status = answer(r, s);
         if (status == ATN_ERR_CANCELLED) status = tell_drop(r, s->number, s->name, "stopped"); /* the end, no fault */
         empty(r, s);
-        atn_lane_put(&r->spare, s); /* false: nobody reads any more */
+        atn_lane_put(&r->spare, s); /* false: the reader has ended */
     }
     return status;
 }
@@ -185,7 +185,7 @@ static atn_status open_stream(run *r) {
     return atn_stream_open(r->ctx, &options, &r->stream);
 }
 
-/* Frames that were read or dropped, but not told of, when the stream was stopped. */
+/* Frames that were read or dropped, but not reported, when the stream was stopped. */
 static atn_status tell_rest(run *r) {
     atn_status status = ATN_OK;
     for (slot *s; (s = atn_lane_try(&r->read)); empty(r, s)) {

@@ -9,7 +9,7 @@
 
 enum { NEEDLE_SLOTS = 3 }; /* one is filled, one waits, one is looked at */
 
-/* A frame that nobody looked at; owned, with its name. */
+/* A frame that was not processed; owned, with its name. */
 typedef struct needle_skipped {
     struct needle_skipped *next;
     int64_t number;
@@ -43,7 +43,7 @@ typedef struct needle_run {
     bool tracks;
     atn_tally tally;
     int64_t found, failed;
-    needle_live *live; /* NULL: nobody is to look */
+    needle_live *live; /* NULL: no live view */
     char first_failure[ATN_MESSAGE_BYTES];
 } needle_run;
 

@@ -74,7 +74,7 @@ static atn_status keep(atn_cli_call *call, const atn_cli_option *option, const c
     return ATN_OK;
 }
 
-/* The value of `option`: what stands behind '=' or the letter (`attached`), or else the next argument. */
+/* The value of `option`: the text after '=' or after the letter (`attached`), or else the next argument. */
 static atn_status take(atn_cli_call *call, const atn_cli_option *option, const char *attached, char **argv, int *at) {
     if (!option->value) {
         if (attached) return atn_cli_misuse(call, "--%s takes no value, but got '%s'", option->name, attached);

@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* A word that a shell would take apart stands in quotes. */
+/* A word that a shell would split is quoted. */
 static void add_word(atn_text *to, const char *word) {
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
     if (*word && !word[strspn(word, PLAIN)]) {

@@ -24,7 +24,7 @@ static bool watch(void *user, const atn_register_step *step) {
                                             (json_int_t)step->source, "target", (json_int_t)step->target));
     if (r->n_pairs)
         atn_cli_show_progress(r->call, &(atn_progress){"registering pairs", (int64_t)r->pair - 1, (int64_t)r->n_pairs});
-    else /* between what is told before and after, ever more slowly: nobody knows how many there will be */
+    else /* between the reports before and after, ever more slowly: the number of iterations is unknown */
         atn_cli_show_share(r->call, "registering", 0.75 - 0.35 * exp(-0.05 * step->iteration));
     return !r->steps.failed && atn_check_cancel(ctx) == ATN_OK;
 }

@@ -27,11 +27,11 @@ typedef struct atn_cli_register {
     bool keeps_steps;     /* for the report */
     size_t pair, n_pairs; /* the one at work, from 1; 0: there is but one */
     atn_cli_steps steps;
-    atn_serve *serve;   /* NULL: nobody is to look */
+    atn_serve *serve;   /* NULL: no live view */
     int32_t iterations; /* that were shown there */
 } atn_cli_register;
 
-/* One pair with what came out, to be told. */
+/* One pair with its result, to be reported. */
 typedef struct atn_cli_registered {
     const char *source_name, *target_name;
     const atn_cloud *source, *target;

@@ -25,7 +25,7 @@ typedef struct batch {
     size_t n_pairs;
     double voxel;  /* edge; 0: all points are registered */
     int names[2];  /* columns that sources and targets take in the table */
-    bool begun;    /* what stands before the rows is printed */
+    bool begun;    /* the text before the rows is printed */
     size_t told;   /* rows so far */
     size_t failed; /* of these, and the first of them: */
     atn_text first_failed;
@@ -176,7 +176,7 @@ static atn_status print_json_row(const batch *b, size_t k) {
 
 /* ---- as they come ---- */
 
-/* What stands before the rows, with the first of them: who is refused before that has printed nothing. */
+/* The text before the rows, together with the first of them: a run that is refused before that has printed nothing. */
 static void begin(batch *b, FILE *out) {
     if (b->begun) return;
     b->begun = b->r->call->printed = true;
@@ -275,7 +275,7 @@ static atn_status work_some(batch *b) {
 
 /* ---- in pieces, on several ranks or with a journal ---- */
 
-/* What the first rank has told. */
+/* What the first rank has reported. */
 typedef struct telling {
     FILE *out;
     batch *b;
@@ -302,7 +302,7 @@ static atn_status work_rows(void *user, atn_cli_rows_answer *a) {
     if (fclose(memory) != 0 && !status) status = atn_fail_memory(call->ctx, length, "what is printed");
     if (!status) atn_text_add_bytes(&a->printed, text, length);
     free(text);
-    if (call->ranks->count > 1) atn_cli_list_drop_all(&b->list); /* who has the next rows nobody knows */
+    if (call->ranks->count > 1) atn_cli_list_drop_all(&b->list); /* it is unknown which rank has the next rows */
     a->failed = b->failed;
     a->first_failed = b->first_failed;
     a->report = b->rows;
@@ -363,7 +363,7 @@ static atn_status work_in_pieces(batch *b, const char *path) {
     return status;
 }
 
-/* The list is read; what was told stays whole if the work ends before its end. */
+/* The list is read; what was printed stays complete if the work ends early. */
 static atn_status work(batch *b, const char *path) {
     atn_cli_register *r = b->r;
     atn_status status = ATN_OK;

@@ -22,7 +22,7 @@ static bool take_field(char **at, char **field, bool *last) {
     *field = from;
     if (*from == '"') {
         for (++read; *read && !(*read == '"' && read[1] != '"'); ++read) {
-            if (*read == '"') ++read; /* two stand for one */
+            if (*read == '"') ++read; /* two represent one */
             *to++ = *read;
         }
         if (*read != '"') return false;

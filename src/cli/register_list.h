@@ -24,7 +24,7 @@ typedef struct atn_cli_list_cloud {
 } atn_cli_list_cloud;
 
 typedef struct atn_cli_list_row {
-    char *source, *target; /* as they stand in the list; owned */
+    char *source, *target; /* as written in the list; owned */
     char *aligned;         /* path to write the moved source to, or NULL; owned */
     char *matrix;          /* path to write the transform to, or NULL; owned */
     size_t clouds[2];      /* of source and target, in the list's clouds */

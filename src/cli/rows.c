@@ -1,5 +1,5 @@
-/* Rows on ranks. The first rank works as the others do; beside it a thread answers those who ask for a piece and takes
- * what they send. A piece comes back as one answer or several, where the journal has a part of it already. */
+/* Rows on ranks. The first rank works like the others; in addition, a thread answers requests for pieces and receives
+ * results. A piece comes back as one answer or several, if the journal already contains a part of it. */
 #include "cli/rows.h"
 
 #include "base/clock.h"
@@ -28,7 +28,7 @@ typedef struct pool {
     unsigned char *known; /* rows that the journal has; owned */
     rows_journal *journal;
     pthread_mutex_t lock;         /* of what follows */
-    atn_cli_rows_answer **answer; /* by first row, until it is told; owned */
+    atn_cli_rows_answer **answer; /* by first row, until it is reported; owned */
     size_t told;                  /* rows */
     atn_status status;            /* of telling and keeping */
     char message[ATN_MESSAGE_BYTES];
@@ -53,7 +53,7 @@ static atn_cli_rows_answer *make_answer(const atn_ctx *ctx, size_t from, size_t 
     return a;
 }
 
-/* Tells all that follows what was told. The lock is held. */
+/* Reports everything that follows what was reported. The lock is held. */
 static atn_status tell_ready(pool *c) {
     atn_status status = ATN_OK;
     while (!status && c->told < c->rows->count && c->answer[c->told]) {
@@ -66,7 +66,7 @@ static atn_status tell_ready(pool *c) {
     return status;
 }
 
-/* Takes the answer: keeps it in the journal, unless it comes from there, and tells it when it is its turn. */
+/* Takes the answer: stores it in the journal, unless it comes from there, and reports it when it is its turn. */
 static void take_answer(pool *c, atn_cli_rows_answer *a, bool keep) {
     pthread_mutex_lock(&c->lock);
     atn_status status = keep && c->journal && !c->status ? rows_journal_add(c->journal, a) : ATN_OK;
@@ -101,7 +101,7 @@ static atn_status send_answer(pool *c, atn_cli_rows_answer *a) {
     return status;
 }
 
-/* A piece, but for rows that are known. */
+/* A piece, except for rows that are known. */
 static atn_status work_piece(pool *c, size_t from, size_t to, give_answer *give) {
     atn_status status = ATN_OK;
     while (from < to && !status) {
@@ -169,7 +169,7 @@ static atn_status hear(pool *c, int32_t from, size_t bytes, said *word) {
     return status;
 }
 
-/* Answers rank w, which asks; *over: it was told that there is no more. False: it must wait. */
+/* Answers a request of rank w; *over: it was informed that there is no more. False: it must wait. */
 static bool answer_rank(pool *c, int32_t w, bool *over, atn_status *status) {
     piece p = {-1, -1};
     atn_pieces_answer got = atn_pieces_take(c->pieces, w, false, &p.from, &p.to);

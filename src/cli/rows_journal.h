@@ -5,7 +5,7 @@
 #include "cli/rows.h"
 
 atn_status rows_answer_pack(const atn_cli_rows_answer *answer, atn_text *out);
-/* Into an empty answer; refused where the bytes make no sense for so many rows. */
+/* Into an empty answer; refused if the bytes are not valid for that many rows. */
 atn_status rows_answer_unpack(const atn_ctx *ctx, const char *data, size_t bytes, size_t rows,
                               atn_cli_rows_answer *out);
 

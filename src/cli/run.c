@@ -75,7 +75,7 @@ static void print_failure(const atn_cli_call *call, const char *sentence) {
     fprintf(call->err, "attune%s%s: %s\n", *verb ? " " : "", verb, sentence);
 }
 
-/* Did whoever read the pipe close it? Asked of the pipe: the errno of the write that failed is long gone. */
+/* Did the reader of the pipe close it? Queried from the pipe: the errno of the failed write is long gone. */
 static bool reader_left(FILE *file) {
     struct pollfd pipe = {.fd = fileno(file)}; /* -1, in memory: poll leaves it alone */
     return poll(&pipe, 1, 0) == 1 && pipe.revents & POLLERR;
@@ -102,7 +102,7 @@ int atn_cli_run(atn_ctx *ctx, const atn_cli_verb *const *verbs, int argc, char *
     atn_ctx_on_progress(ctx, NULL, NULL);
     if (!status) status = atn_cli_json_status(ctx);
     atn_cli_progress_end(&call);
-    if (call.ranks && call.ranks->broken) call.err = err; /* nobody else can say it */
+    if (call.ranks && call.ranks->broken) call.err = err; /* no other rank can report it */
     if (status) {
         const char *message = atn_ctx_message(ctx), *verb = call.verb ? call.verb->name : "";
         char sentence[ATN_MESSAGE_BYTES]; /* printing may leave another one */

@@ -13,7 +13,7 @@ typedef struct datum {
     const char *name;
     atn_view view;        /* type and rank; its size once it is known, below 0 before; no elements */
     bool needed, written; /* its elements matter before the run, after it */
-    atn_array *array;     /* NULL: nobody asks for it */
+    atn_array *array;     /* NULL: not requested */
     const char *output;   /* the file to write, or NULL */
 } datum;
 
@@ -130,7 +130,7 @@ static atn_status list_data(job *j) {
     return ATN_OK;
 }
 
-/* Sizes of all that nobody gave one. */
+/* Sizes of all objects without a given size. */
 static atn_status plan(job *j, bool oracle) {
     atn_cli_kernel *kernel = &j->kernel;
     atn_status status = ATN_OK;

@@ -154,7 +154,7 @@ static json_t *frame_truth(const atn_needle_sample_settings *settings, const nee
     char name[32];
     json_t *root = json_object();
     snprintf(name, sizeof name, "%04lld", (long long)settings->frame);
-    json_object_set_new(root, "name", json_string(name)); /* refused memory is told once, by the whole */
+    json_object_set_new(root, "name", json_string(name)); /* a failed allocation is reported once, for the whole */
     json_object_set_new(root, "transform", atn_cli_json_matrix(t->transform, 4, 4));
     json_object_set_new(root, "tip_scan", numbers(t->tip_scan, 3));
     json_object_set_new(root, "roll_deg", json_real(t->roll_deg));

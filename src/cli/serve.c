@@ -26,7 +26,8 @@
 #include <unistd.h>
 
 enum { MOST_ABOUT = 1024, TOKEN = 32, MOST_EVENTS = 20000, MOST_CONNECTIONS = 16, FRAMES_A_SECOND = 30 };
-static const double WAIT_S = 1, GONE_S = 5, UNSEEN_S = 60; /* of a request; of a page that was closed; of nobody yet */
+static const double WAIT_S = 1, GONE_S = 5, UNSEEN_S = 60; /* of a request; of a page that was closed; before the first
+                                                            * page */
 
 /* Bytes that several threads may be sending. */
 typedef struct block {
@@ -49,13 +50,13 @@ struct atn_serve {
     int64_t frame;          /* number of the newest; 0: none */
     block *newest;          /* a length, an object, bytes */
     block *filling;         /* the next one, not shown yet */
-    _Atomic(block *) spare; /* one that nobody sends any more: large blocks cost more to get than to fill */
+    _Atomic(block *) spare; /* one that is no longer being sent: large blocks cost more to allocate than to fill */
     char **events;          /* owned texts */
     size_t n_events, room;
     bool ended, closing;
     atomic_int waiting;     /* requests for a frame that is not there yet */
-    _Atomic int64_t side;   /* pixels that the largest of them draws along a side; 0: nobody waits */
-    double due_s;           /* when the next frame may be handed out; of the thread that does */
+    _Atomic int64_t side;   /* pixels that the largest of them draws along a side; 0: none is waiting */
+    double due_s;           /* when the next frame may be sent; used by the thread that does */
     _Atomic double asked_s; /* when a page asked last; 0: never */
 };
 

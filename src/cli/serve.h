@@ -31,8 +31,8 @@ void *atn_serve_room(atn_serve *serve, size_t length);
 void atn_serve_show(atn_serve *serve, json_t *about);
 /* Adds to what happened; a page that is opened later gets all of it. Drops the reference. At most 20,000 are kept. */
 void atn_serve_event(atn_serve *serve, json_t *event);
-/* The work has ended: pages say so. Waits while a page is open, until Ctrl-C; where nobody has looked yet, on a
- * terminal, a minute for somebody who will. Drops the reference. */
+/* The work has ended: pages say so. Waits while a page is open, until Ctrl-C; if no page has been opened yet, on a
+ * terminal, for a minute. Drops the reference. */
 void atn_serve_end(atn_serve *serve, json_t *summary);
 
 #endif

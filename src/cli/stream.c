@@ -32,11 +32,11 @@ struct atn_stream {
     size_t have;
     char **seen; /* names, sorted; owned */
     size_t n_seen, seen_room;
-    char **waiting; /* of these the ones that were not handed out yet, the next one last; not owned */
+    char **waiting; /* those of them that were not returned yet, the next one last; not owned */
     size_t n_waiting, waiting_room;
     bool ends;                 /* `end` is there */
     struct timespec listed_at; /* the folder's time of change when it was looked through */
-    atn_text path;             /* of the entry handed out */
+    atn_text path;             /* of the entry that was returned */
     struct stat was;           /* what the entry was when it could not be read */
     double same_s;             /* since when it is the same */
 };
@@ -118,7 +118,7 @@ static atn_status next_bytes(atn_stream *s, bool *any) {
 
 /* ---- folders ---- */
 
-/* Where a name stands or would stand among those seen. */
+/* The position of a name among those seen, or where it would be inserted. */
 static size_t place_of(const atn_stream *s, const char *name, bool *there) {
     size_t low = 0, high = s->n_seen;
     *there = false;

@@ -12,7 +12,7 @@ typedef struct atn_stream_options {
     const char *others;  /* endings of entries that are none, where `endings` is NULL: "json txt" */
     int fd;              /* where bytes come from: 0 is standard input */
     size_t bytes;        /* of a frame from `fd`, > 0 */
-    int64_t frames;      /* ends after so many; 0: there is no limit */
+    int64_t frames;      /* ends after this many; 0: no limit */
     double idle_s;       /* ends when nothing came for so long; 0: it waits for ever */
     double patience_s;   /* an entry that cannot be read may still be written: until it was the same for so long;
                             default 1 */
@@ -41,7 +41,7 @@ atn_status atn_stream_next(atn_stream *stream, atn_stream_frame *out, bool *any)
  * a frame. */
 void atn_stream_into(atn_stream *stream, void *bytes);
 
-/* Are there entries behind the one that was handed out? */
+/* Are there entries after the one that was returned? */
 atn_status atn_stream_more(atn_stream *stream, bool *more);
 
 /* After an entry could not be read: waits a little and says whether to try again. */

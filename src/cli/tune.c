@@ -30,7 +30,7 @@ typedef struct tuning {
     int32_t now;            /* the one at work */
     double since_s;         /* when the first began */
     bool lines;             /* --progress */
-    atn_serve *serve;       /* NULL: nobody is to look */
+    atn_serve *serve;       /* NULL: no live view */
     int32_t shown, events;  /* candidates that were shown there: of this workload, of all */
     char line[320];         /* what it said last */
     atn_cli_kernel program; /* programs NULL: kernels are tuned */
@@ -161,7 +161,7 @@ static double share(const tuning *t, double until_s, int32_t index) {
     return left > 0 ? left / (others > 0 ? others : 1) : 0.01;
 }
 
-/* Workloads of one kernel stand side by side; few variants shall do for all its shapes. */
+/* Workloads of one kernel are adjacent; few variants should serve all its shapes. */
 static atn_status cover_kernel(tuning *t, int32_t from, int32_t to, double budget_s) {
     int32_t right = 0;
     for (int32_t k = from; k < to; ++k) right += t->results[k].variant != NULL && !t->results[k].stopped;
@@ -176,7 +176,7 @@ static bool last_of_kernel(const tuning *t, int32_t k) {
     return k + 1 == t->list.n || strcmp(t->list.labels[k].kernel, t->list.labels[k + 1].kernel) != 0;
 }
 
-/* Its seams; then its steps, as they are with those, stand in the list. */
+/* Its seams; then its steps, as they are with those, are added to the list. */
 static atn_status tune_seams(tuning *t, const atn_tune_options *options) {
     const atn_device_info *info = atn_device_get_info(t->device);
     atn_status status = atn_plan_tune(t->device, t->wisdom, t->program.programs, &t->given, options, &t->results[0]);

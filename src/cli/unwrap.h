@@ -17,14 +17,14 @@ enum { UNWRAP_NOTE = 256 };
 typedef struct unwrap_job {
     atn_cli_call *call;
     atn_device *device;                    /* the first, */
-    atn_device *devices[ATN_MOST_DEVICES]; /* of so many: frames of a stream go to all */
+    atn_device *devices[ATN_MOST_DEVICES]; /* that many: frames of a stream go to all */
     int32_t n_devices;
     const char *input, *output, *preview, *report; /* all but the input may be NULL */
     int64_t shape[2];                              /* rows, columns of raw input; zeros: it is not raw */
     double scale;                                  /* radians for 1; 0: not given */
     double wavelength;                             /* metres; 0: not given */
     bool transmission, radians;
-    bool rewrap;   /* a phase over more than a turn is wrapped all the same */
+    bool rewrap;   /* a phase that spans more than 2 pi is wrapped nevertheless */
     int32_t steps; /* frames of a stack; 0: as many as there are */
     double *angle; /* of each, radians; owned; NULL: equal steps */
     double least;  /* modulation; negative: not given */
@@ -60,7 +60,7 @@ typedef struct unwrap_phase {
 } unwrap_phase;
 
 /* ---- unwrap_phase.c ---- */
-/* Does it span more than a turn, so that it is no wrapped phase? */
+/* Does it span more than 2 pi, so that it is not a wrapped phase? */
 bool unwrap_is_surface(const unwrap_job *job, const unwrap_phase *phase);
 void unwrap_phase_put(const unwrap_job *job, unwrap_phase *phase, size_t k, double value); /* also into low and high */
 void unwrap_phase_free(const unwrap_job *job, unwrap_phase *phase);

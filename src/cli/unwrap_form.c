@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What --remove takes off beside what the solver does itself. */
+/* What --remove subtracts in addition to what the solver does itself. */
 static const struct {
     const char *word;
     int32_t terms;

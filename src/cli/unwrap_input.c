@@ -36,7 +36,7 @@ static atn_status scale_of(const unwrap_job *job, const char *path, const atn_im
     return ATN_OK;
 }
 
-/* In radians: beyond, a rounding of the value is more than a turn, and so is any difference. */
+/* In radians: beyond this, rounding of the value exceeds 2 pi, and so does any difference. */
 static const double MOST_RADIANS[2] = {0x1p24, 0x1p53};
 
 static atn_status take_pixels(const unwrap_job *job, const atn_image *image, double scale, unwrap_phase *out) {
@@ -65,7 +65,7 @@ static double value_at(const unwrap_job *job, const unwrap_phase *p, int64_t k) 
     return job->options.bits == 64 ? ((const double *)p->value)[k] : (double)((const float *)p->value)[k];
 }
 
-/* Values that fill -1 to 1, and whose neighbours jump by nearly 2, are half turns, not radians. */
+/* Values that fill -1 to 1, and whose neighbours jump by nearly 2, are multiples of pi, not radians. */
 static bool in_half_turns(const unwrap_job *job, const unwrap_phase *p) {
     enum { BINS = 16, LEAST = 8 }; /* parts of the range; each has that part of what it would have if all were even */
     static const double NEARLY = 0.02, JUMP = 1.5;

@@ -30,6 +30,6 @@ void unwrap_phase_put(const unwrap_job *job, unwrap_phase *phase, size_t k, doub
 }
 
 bool unwrap_is_surface(const unwrap_job *job, const unwrap_phase *phase) {
-    static const double ROUNDED = 0.1; /* turns: numbers of few bits may go a little beyond one */
+    static const double ROUNDED = 0.1; /* multiples of 2 pi: numbers of few bits may exceed one a little */
     return !job->rewrap && (phase->heights || phase->high - phase->low > 2 * PI * (1 + ROUNDED));
 }

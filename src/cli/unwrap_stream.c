@@ -38,8 +38,8 @@ typedef struct run {
     atn_live_fault read_fault, write_fault; /* of the two threads */
     atn_tally tally;
     unwrap_stack stack; /* --steps: what came of the next one */
-    atn_serve *serve;   /* NULL: nobody is to look */
-    double event_s;     /* when the last event was told there */
+    atn_serve *serve;   /* NULL: no live view */
+    double event_s;     /* when the last event was reported there */
     int64_t frames_shown;
 } run;
 
@@ -262,7 +262,7 @@ static atn_status tell_all(run *r) {
 
 /* ---- solving ---- */
 
-/* A frame from when it is taken to when it is told. */
+/* A frame from when it is taken to when it is reported. */
 typedef struct turn {
     slot *s;
     enum { TURN_WAITS, TURN_RUNS, TURN_SOLVED, TURN_DROPPED } state;
@@ -270,9 +270,10 @@ typedef struct turn {
     atn_unwrap_result result;
 } turn;
 
-enum { AHEAD = 16 }; /* frames that may be taken before the oldest is told */
+enum { AHEAD = 16 }; /* frames that may be taken before the oldest is reported */
 
-/* Solvers of all devices. Whoever is free takes the next frame; frames are told in the order in which they came. */
+/* Solvers of all devices. Whichever is free takes the next frame; frames are reported in the order in which they came.
+ * */
 typedef struct pool {
     run *r;
     pthread_mutex_t lock;
@@ -302,8 +303,9 @@ static bool check(slot *s, const int64_t size[2]) {
     return false;
 }
 
-/* A frame into its stack: frames 1 to N are the first one, whatever becomes of them. A stack that misses one is given
- * up, with all its frames. *there: the frame has its turn, as the stack's phase or to be told as dropped. */
+/* Adds a frame to its stack: frames 1 to N are the first one, whatever becomes of them. A stack that misses one is
+ * dropped, with all its frames. *there: the frame gets a turn, as the phase of the stack or to be reported as dropped.
+ * */
 static atn_status stack_up(run *r, slot *s, bool *good, bool *there) {
     int64_t before = (s->number - 1) % r->job->steps;
     if (*good && r->stack.have == before) return unwrap_stack_add(r->job, &r->stack, &s->phase, there);
@@ -315,7 +317,7 @@ static atn_status stack_up(run *r, slot *s, bool *good, bool *there) {
     return ATN_OK;
 }
 
-/* The slot is taken over: it gets a turn, or waits in its stack. */
+/* Takes over the slot: it gets a turn, or waits in its stack. */
 static atn_status take_up(pool *c, slot *s) {
     run *r = c->r;
     bool good = check(s, c->size), there = true;
@@ -383,7 +385,7 @@ static atn_status solve_turn(solver *v, turn *t) {
     return status;
 }
 
-/* What came of a turn; false: this device cannot go on, or nobody shall. Locked. */
+/* The result of a turn; false: this device cannot continue, or none should. Locked. */
 static bool settle(solver *v, turn *t, atn_status status) {
     pool *c = v->c;
     bool lost = status == ATN_ERR_LOST || status == ATN_ERR_UNSUPPORTED;
@@ -402,7 +404,7 @@ static bool settle(solver *v, turn *t, atn_status status) {
     return !c->status;
 }
 
-/* The next frame, by one solver at a time. Locked, but for the waiting. */
+/* The next frame, by one solver at a time. Locked, except while waiting. */
 static void read_next(solver *v) {
     pool *c = v->c;
     c->reading = true;
@@ -444,7 +446,7 @@ static void *solve_some(void *given) {
     bool failed = c->status != ATN_OK;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
-    if (failed) atn_lane_close(&c->r->read); /* who waits for a frame gets none */
+    if (failed) atn_lane_close(&c->r->read); /* a thread that waits for a frame gets none */
     atn_unwrap_free(v->unwrap);
     return NULL;
 }
@@ -460,7 +462,7 @@ static atn_status solve_all(run *r) {
     for (; begun < count; ++begun)
         if (pthread_create(&of[begun].thread, NULL, solve_some, &of[begun]) != 0) break;
     pthread_mutex_lock(&c.lock);
-    c.working -= count - begun; /* no thread for these: nobody may leave a frame to them */
+    c.working -= count - begun; /* no thread for these: no frame may be left to them */
     pthread_mutex_unlock(&c.lock);
     solve_some(&of[0]);
     for (int32_t k = 1; k < begun; ++k) pthread_join(of[k].thread, NULL);

@@ -27,8 +27,8 @@ atn_status atn_cli_voxel(const atn_cloud *cloud, double *edge, atn_cloud **out) 
     return status;
 }
 
-/* Voxels with at least so many points, a tenth of what the voxels have that half of all points are in: fewer belong to
- * nothing, and would weigh as much as the others. */
+/* Voxels with at least this many points, a tenth of the size of voxels that contain half of all points: smaller ones
+ * contain outliers, and would weigh as much as the others. */
 static atn_status keep_solid(const atn_cloud *voxels, atn_cloud **out) {
     const atn_ctx *ctx = voxels->ctx;
     const float *weight = atn_cloud_weights(voxels);
