@@ -37,7 +37,7 @@ static atn_status make(align_work *w) {
     return status;
 }
 
-/* The result points to elements, whose size is nobody's business outside. */
+/* The result points to elements, whose size is not visible outside. */
 static atn_status show(align_work *w) {
     const atn_align_scan **scan = atn_alloc(w->ctx, (w->count + 1) * sizeof *scan);
     const atn_align_edge **edge = atn_alloc(w->ctx, (w->out->edges + 1) * sizeof *edge);

@@ -30,7 +30,7 @@ typedef struct align_work {
     atn_align_scan *scan; /* owned until the end, when the result points into them; as many as scans */
     atn_align_edge *edge; /* out->edges of them */
     size_t edge_capacity;
-    atn_align_step step; /* for whoever watches */
+    atn_align_step step; /* for the watch callback */
     atn_align_result *out;
 } align_work;
 
@@ -43,11 +43,11 @@ typedef struct align_start {
     const atn_cloud *from, *onto; /* scans placed in the frames of both, in their stead; NULL: these alone */
 } align_start;
 atn_status align_register(align_work *w, const align_start *starts, size_t count, bool loop);
-/* Finds the groups anew, by used edges. */
+/* Recomputes the groups, by used edges. */
 void align_group(align_work *w);
 size_t align_group_size(const align_work *w, size_t group);
 size_t align_largest_group(const align_work *w);
-/* Tells whoever watches; ATN_ERR_CANCELLED where they had enough. */
+/* Calls the watch callback; ATN_ERR_CANCELLED if it asks to stop. */
 atn_status align_tell(align_work *w, const char *doing, size_t done, size_t count);
 
 /* ---- rest.c: scans that no single other one holds ---- */

@@ -45,7 +45,7 @@ static void multiply_transposed(const double *m, const double *v, double *out) {
 
 /* ---- links ---- */
 
-/* T_target^-1 T_source measured^-1, and the pose T_source measured^-1 that stands for the target's. */
+/* T_target^-1 T_source measured^-1, and the pose T_source measured^-1 as a substitute for the target's. */
 static geom_pose deviation_of(const graph *g, const graph_link *l, geom_pose *target) {
     geom_pose back, inverse;
     geom_pose_invert(&l->measured, &back);

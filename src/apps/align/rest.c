@@ -13,7 +13,7 @@ static const size_t TIMES = 4; /* points of the placed scans together, in those 
 
 static size_t points_of(const align_work *w, size_t scan) { return atn_cloud_info_of(w->scans[scan]).points; }
 
-/* How many of the points: one in so many. */
+/* The fraction of points used: one in this many. */
 static size_t thin_by(const align_work *w, size_t group) {
     size_t largest = 1, all = 0;
     for (size_t k = 0; k < w->count; ++k) {
@@ -24,7 +24,7 @@ static size_t thin_by(const align_work *w, size_t group) {
     return all / (TIMES * largest) + 1;
 }
 
-/* Every so many points of each, where they are placed. */
+/* Every n-th point of each, transformed by its pose. */
 static atn_status merge(const align_work *w, size_t group, double (*at)[16], atn_cloud **out) {
     size_t count = 0, bytes, n = 0, every = thin_by(w, group);
     for (size_t k = 0; k < w->count; ++k)

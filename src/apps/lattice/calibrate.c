@@ -1,10 +1,10 @@
 /* Calibrated confidences, from synthetic frames generated with the estimated properties of the real one (phases, noise,
  * efficiency, background) and matched with the same tables. The powers of likelihoods are those with which the known
- * structures of a small frame are most likely. In a larger one the odds of being right are then told from the odds o
- * that likelihoods give: as o^a e^b over all atoms (Platt), which groups of about the same odds correct where they have
- * enough atoms: errors are at boundaries, where likelihoods know least. Atoms told as other have odds of their own:
- * where there is hardly any background, they are the ones that are wrong. What the making of frames does not have
- * (strain, aberrations) is not in either. */
+ * structures of a small frame are most likely. In a larger frame, the odds of being right are then derived from the
+ * odds o that likelihoods give: as o^a e^b over all atoms (Platt), corrected by groups of similar odds if they have
+ * enough atoms: errors are at boundaries, where likelihoods know least. Atoms classified as other have odds of their
+ * own: if there is hardly any background, they are the ones that are wrong. Effects that synthetic frames do not
+ * include (strain, aberrations) are in neither. */
 #include "apps/lattice/parts.h"
 
 #include "apps/lattice/atoms.h"
@@ -88,7 +88,7 @@ static atn_status make_one(const atn_lattice *l, const atn_sample_atoms_settings
     return status;
 }
 
-/* Frames of so many atoms each, side by side. */
+/* Frames of that many atoms each, side by side. */
 typedef struct frames {
     const atn_lattice *l;
     const atn_sample_atoms_settings *about;
@@ -327,8 +327,8 @@ typedef struct group {
 
 static double truth(const group *g) { return lattice_odds((g->right + DOUBT * g->fitted / g->n) / (g->n + DOUBT)); }
 
-/* Of atoms told as other, or of those that are not: groups of ENOUGH atoms, or one of all there are; those that are
- * surer and right less often are one with the group before. */
+/* For atoms classified as other, or for those that are not: groups of ENOUGH atoms, or one of all; a group that is more
+ * certain but right less often is merged with the previous one. */
 static void fit_odds(made *m, bool other, lattice_knots *out) {
     static const double TO[LATTICE_KNOTS] = {0.5, 0.7, 0.85, 0.95, 0.99, 0.999, 0.99999, 2};
     group all[LATTICE_KNOTS + 1] = {{0}};
@@ -357,8 +357,9 @@ static void fit_odds(made *m, bool other, lattice_knots *out) {
     }
 }
 
-/* Several frames: in one of them too few atoms are at boundaries, and these at the same few. They have as much
- * background as judging expects, be it little: else whatever is told as other would be wrong in them. */
+/* Several frames: a single one has too few atoms at boundaries, and always the same few. They have as much background
+ * as the classification expects, even if that is little: otherwise every atom classified as other would be wrong in
+ * them. */
 static atn_status check_frames(atn_lattice *l, atn_sample_atoms_settings *about, made *m) {
     atn_status status = ATN_OK;
     if (!lattice_background_given(&l->settings)) about->background = l->info.background;

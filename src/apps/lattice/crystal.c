@@ -177,7 +177,7 @@ static double boundary_of(const block *b, const double p[3]) {
     return least;
 }
 
-/* For which k does p + k step lie in the block? One more on either side is told too. */
+/* For which k is p + k step in the block? One more on either side is included. */
 static bool clip(const block *b, const double p[3], const double step[3], int64_t *from, int64_t *to) {
     double low = -INFINITY, high = INFINITY;
     for (int d = 0; d < 3; ++d) {

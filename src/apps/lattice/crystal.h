@@ -39,7 +39,7 @@ typedef struct crystal_grain {
 
 typedef struct crystal {
     const atn_ctx *ctx;
-    crystal_grain *grain;                /* owned by whoever made it */
+    crystal_grain *grain;                /* owned by the caller */
     size_t grains;                       /* > 0 */
     double side;                         /* of the cube from 0 to side, angstrom */
     double height;                       /* sites at z < height only */

@@ -318,7 +318,7 @@ static atn_status find_phases(atn_lattice *l, learning *x) {
         *g = x->guess[0];
         memcpy(edge, from->edge, sizeof *x->edge);
         if (k % 2 ==
-            0) /* as it is, or only the ratio of sizes: at large noise size and efficiency are not told apart */
+            0) /* unchanged, or only the ratio of sizes: at large noise, size and efficiency cannot be distinguished */
             g->noise = from->noise, g->background = from->background, g->efficiency = from->efficiency;
         for (int32_t m = 0; m < l->info.models && k % 2; ++m)
             if (!(l->settings.model[m].constant > 0)) edge[m] *= by;
@@ -360,7 +360,7 @@ static atn_status same_sizes(atn_lattice *l, learning *x, bool *told) {
     return status;
 }
 
-/* Everything but the shares. told: pairs say something. */
+/* Everything except the shares. told: pairs contain information. */
 static atn_status find_sizes(atn_lattice *l, learning *x, bool *told) {
     distances *d = &x->distances;
     guesses g = {0};
@@ -372,7 +372,7 @@ static atn_status find_sizes(atn_lattice *l, learning *x, bool *told) {
     *told = *told && g.best.edge > 0;
     x->ways = 1;
     x->guess[0] = g.best;
-    if (!*told) { /* nobody has neighbours: any lattice will do */
+    if (!*told) { /* no atom has neighbours: any lattice will do */
         *d = (distances){.reach = 1, .median = 0.085 * 0.6 * ball(1)};
         x->guess[0] = (guess){.edge = 2.28, .noise = 0.3, .background = 0.05};
     }

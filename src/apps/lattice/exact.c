@@ -12,7 +12,8 @@
 
 enum { STEPS = 20 };
 
-/* Rows are neighbours, columns the model's points and, for each row, one more: nobody. Shortest augmenting paths. */
+/* Rows are neighbours, columns the points of the model and, for each row, one more: no partner. Shortest augmenting
+ * paths. */
 typedef struct assignment {
     int32_t rows, columns;
     double *cost, *u, *v, *least;

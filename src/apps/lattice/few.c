@@ -97,6 +97,7 @@ atn_status lattice_few_bind(atn_lattice *l, size_t atoms) {
         for (int k = 0; k < LATTICE_ROW_ARRAYS; ++k) row[k] = all ? *whole[k] : s->few[k];
         status = bind(s, all ? near : l->few, row);
     }
-    l->rows = status == ATN_OK ? rows : -1; /* else kernels may still have what was freed: bound anew the next time */
+    l->rows = status == ATN_OK ? rows : -1; /* otherwise kernels may still refer to freed arrays: bound again the next
+                                             * time */
     return status;
 }

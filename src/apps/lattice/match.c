@@ -11,12 +11,12 @@
 
 #include <string.h>
 
-/* What a pass does: who is in it, and which turn is tried; all are searched where none is. */
+/* A pass: which atoms take part, and which rotation is tried; if there is none, all are searched. */
 typedef struct pass {
     bool seeds, follow;
-    bool late;     /* who is not sure waits for those around */
+    bool late;     /* uncertain atoms wait for those around them */
     bool some;     /* of the models, those that are frequent, are searched for: who stays in doubt has another pass */
-    int32_t cells; /* sure atoms are at most so many away */
+    int32_t cells; /* certain atoms are at most this many away */
     int32_t which; /* turn: that of the nearest one, or of the nearest with another */
 } pass;
 static const pass PASSES[] = {{.seeds = true},
@@ -54,7 +54,7 @@ typedef struct job {
     lattice_around *around;
     const unsigned char *seed; /* of a site */
     const pass *pass;
-    int32_t *open;     /* places in the order of the cells of atoms that are not told yet, ascending */
+    int32_t *open;     /* positions, in the order of the cells, of atoms that are not classified yet, ascending */
     size_t n_open, at; /* at: those of them that were looked at in this pass */
     size_t *which, *next;
     size_t *place; /* where each of `next` is among the open ones */
@@ -71,7 +71,8 @@ typedef struct keeping {
     size_t kept[ATN_PARALLEL_MOST];
 } keeping;
 
-/* Of several atoms at one site the first of the slab's own. Those that the passes before told are not in the next. */
+/* Of several atoms at one site, the first one that belongs to the slab. Those that earlier passes classified are not in
+ * the next. */
 static void keep_stretch(void *user, int64_t first, int64_t last) {
     keeping *x = user;
     const lattice_around *a = x->j->around;
@@ -148,7 +149,7 @@ static atn_status end_part(void *user, int64_t from, int64_t to) {
     return status;
 }
 
-/* l->near, which is empty then: sure atoms are told; in the last pass the others wait. */
+/* l->near, which is then empty: certain atoms are classified; in the last pass the others wait. */
 static atn_status judge(job *j) {
     atn_lattice *l = j->l;
     bool last = j->pass->late;
@@ -301,7 +302,7 @@ static void number_part(void *user, int64_t from, int64_t to) {
     for (int64_t k = from; k < to; ++k) same[k] = (int32_t)k;
 }
 
-/* Atoms at one place are told the same. */
+/* Atoms at one position get the same result. */
 static void share_part(void *user, int64_t from, int64_t to) {
     const sorted *x = user;
     for (int64_t k = from; k < to; ++k)
@@ -331,7 +332,7 @@ atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double an
     atn_status status = lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells);
     lattice_spend_back(&l->spent, l->known, before);
     if (status != ATN_OK) return status;
-    l->recent = (lattice_recent){.near = false}; /* what is told of a slab does not depend on those before */
+    l->recent = (lattice_recent){.near = false}; /* the results of a slab do not depend on those before it */
     size_t *which = atn_alloc(l->ctx, 3 * (size_t)l->batch * sizeof *which);
     lattice_around around = {0};
     sorted all = {.around = &around, .own = atoms->own, .out = out};

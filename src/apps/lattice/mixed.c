@@ -53,8 +53,8 @@ void lattice_stretch(const atn_lattice *l, int32_t model, size_t i, double sums[
     }
 }
 
-/* The part of the neighbours at a height over a plane that belongs to the near side: all of it below -1, but for
- * LEFT, as a boundary is no plane. */
+/* The part of the neighbours at a height over a plane that belongs to the near side: all of it below -1, except LEFT,
+ * since a boundary is no plane. */
 static inline float near_side(float x) {
     float c = x < -1 ? -1 : x > 1 ? 1 : x;
     return 0.5F - (0.5F - LEFT) * c * (1.5F - 0.5F * c * c);

@@ -104,7 +104,7 @@ ATN_IN_LANES static void find_voxels(const lattice_box *box, int32_t n, places *
     }
 }
 
-/* Chances and densities from squares; no site where `chance` says so, if told. */
+/* Probabilities and densities from squares; no site where `chance` says so, if requested. */
 ATN_IN_LANES static void weigh(const near_pose *p, bool told, places *to) {
     const float w = p->w, most = p->most, gas = p->gas, least = told ? 1e-6F : 0;
     float *restrict square = to->square, *restrict chance = to->chance, *restrict density = to->density;

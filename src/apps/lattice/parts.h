@@ -27,9 +27,9 @@ typedef struct lattice_around {
     const lattice_cells *cells;
     int32_t *first; /* own atom of a site that is matched for all of it; -1: none */
     unsigned char *phase;
-    unsigned char *told; /* the atom of a site is, sure or not */
+    unsigned char *told; /* the atom of a site is classified, certain or not */
     uint64_t *sure;      /* bits of the sites whose turns a pass may try, since lattice_around_mark */
-    float doubt;         /* who is surer than that is told, in this pass */
+    float doubt;         /* atoms that are more certain than this are classified in this pass */
     bool followed;       /* sure atoms of this pass are LATTICE_NEW */
 } lattice_around;
 /* atom: of each place of the order, its number among all; those below `own` are matched. */
@@ -72,8 +72,8 @@ typedef struct lattice_sure {
     int32_t count, site[LATTICE_SURE_LISTED];
     float axis[3][LATTICE_SURE_LISTED]; /* where these are */
 } lattice_sure;
-/* The turn of the sure atom nearest to this one, at most so many cells away (0 to 2); which 1: of the nearest one that
- * has another. list: of the atom before in the same pass, or one that is not known. */
+/* The rotation of the certain atom nearest to this one, at most that many cells away (0 to 2); which 1: of the nearest
+ * one that has another rotation. list: of the previous atom in the same pass, or one that is unknown. */
 void lattice_hint_make(const atn_lattice *l, const lattice_around *around, size_t atom, int32_t cells, int32_t which,
                        const atn_lattice_atom *out, lattice_sure *list, lattice_hint *hint);
 /* Like lattice_engine_start and _finish, with the turns near->hint alone. */
@@ -94,8 +94,8 @@ atn_status lattice_learn_sample(atn_lattice *l, const lattice_sample *sample, in
 /* Atoms on no site are as frequent among neighbours: from the shares of the neighbours of sure atoms that take none,
  * some of which are at boundaries, where any share is another grain's. */
 atn_status lattice_background(const atn_ctx *ctx, const double *alone, size_t count, double neighbours, double *out);
-/* Holds what was learned against chance: models of which the frame has another lattice, or none, are not told. False:
- * none is. */
+/* Compares what was learned with chance: models of which the frame has another lattice, or none, are not reported.
+ * False: none is. */
 bool lattice_accept(atn_lattice *l);
 /* Matches atoms once all is known; the engine is open. */
 atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out);

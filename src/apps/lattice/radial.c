@@ -1,9 +1,9 @@
-/* Distances as the yardstick of chance. Any packing of atoms that keep their distance is more like a lattice than a gas
- * is, so `other` has the frame's own distances in any direction: neighbours of the density f(|x|) with 4 pi r^2 f(r)
- * the frame's distribution of distances. And a lattice that is none of the models may share sites with one (simple
- * cubic is half of bcc, diamond has all sites of fcc): then the sites that neighbours take, by their distance, and the
- * neighbours that take none, by theirs, are not distributed as the model says. How much they differ is told by the
- * Kullback-Leibler divergence, in nats a neighbour. */
+/* Distances as the yardstick of chance. Any packing of atoms that keep their distance resembles a lattice more than a
+ * gas does, so `other` has the frame's own distances in any direction: neighbours of the density f(|x|), where 4 pi r^2
+ * f(r) is the distribution of distances in the frame. And a lattice that is none of the models may share sites with one
+ * (simple cubic is half of bcc, diamond has all sites of fcc): then the sites that neighbours occupy, by their
+ * distance, and the neighbours that occupy none, by theirs, are not distributed as the model predicts. Their difference
+ * is measured by the Kullback-Leibler divergence, in nats per neighbour. */
 #include "apps/lattice/parts.h"
 
 #include "base/lanes.h"

@@ -16,7 +16,7 @@ enum { BINS = LATTICE_PAIR_BINS, MOST_SETS = 800, LEAST_SETS = 40, ROUNDS = 12 }
 static const double PI = 3.14159265358979323846;
 static const atn_lattice_settings USUAL = {.cutoff = 4.5, .noise = 0.27, .efficiency = 0.55, .background = 0.03};
 static const double USUAL_SHAPE = 8;
-static const double MOST_BACKGROUND = 0.1; /* more is not told from noise */
+static const double MOST_BACKGROUND = 0.1; /* more cannot be distinguished from noise */
 static const double STEPS = 0.1;           /* Angstrom that rotations tried in steps are off, for neighbours of a few */
 static const double MUCH = 0.15;           /* nats a neighbour */
 static const double CLEAR = 15;            /* nats of all sets */
@@ -183,7 +183,7 @@ static atn_status search(learning *x, values *best) {
     return status;
 }
 
-/* With models as likely as each other, and with any shares: at large noise shares and efficiency are hardly told apart,
+/* With equally likely models, and with any shares: at large noise, shares and efficiency can hardly be distinguished,
  * so other shares must make the sets clearly likelier. */
 static atn_status search_both(learning *x, values *best) {
     values any = *best;

@@ -1,7 +1,8 @@
-/* What a sample of a frame tells once it is matched, by EM: the shares of the classes, the share of atoms on no site,
- * the constants; and whether the models are there at all. They are if the sample is likelier with them than with the
- * null model, by GAIN nats an atom: a lattice that is there has tens of them, a gas or a random packing less than one.
- * And a model is if its sites are taken as it says: nats a neighbour, of which wrong lattices have more than MISFIT. */
+/* What a matched sample of a frame determines, by EM: the shares of the classes, the share of atoms on no site, the
+ * constants; and whether the models are present at all. They are if the sample is likelier with them than with the null
+ * model, by GAIN nats per atom: a lattice that is present has tens of them, a gas or a random packing less than one.
+ * And a model is present if its sites are occupied as it predicts: nats per neighbour, of which wrong lattices have
+ * more than MISFIT. */
 #include "apps/lattice/parts.h"
 #include "apps/lattice/shared.h"
 
@@ -68,9 +69,9 @@ static void raise_all(const learned *x, size_t classes) {
     }
 }
 
-/* Shares with which the sample is as likely as can be, likelihoods taken to a power, by EM; those that start at 0 stay
- * there. What cannot be told is not for that `other`, which has `most` at most. Returns the logarithm of the
- * likelihood, but for those of the largest. */
+/* Shares that maximise the likelihood of the sample, with likelihoods raised to a power, by EM; those that start at 0
+ * stay there. An atom that cannot be classified is not therefore `other`, which has at most `most`. Returns the
+ * logarithm of the likelihood, relative to the largest ones. */
 static double share_out(const learned *x, size_t classes, double most, double share[]) {
     double likelihood = 0;
     for (int round = 0; round < ROUNDS; ++round) {
@@ -210,7 +211,7 @@ static void weigh(const atn_lattice *l, size_t i, double *term, weighed *out) {
     if (sure) take_sure(l, i, a.phase - 1, out);
     if (a.structure && a.confidence >= LATTICE_SURE) return;
     lattice_halving h;
-    lattice_mixed(l, i, NULL, LATTICE_ALL, NULL, &h); /* as it is judged when it is told */
+    lattice_mixed(l, i, NULL, LATTICE_ALL, NULL, &h); /* as it is evaluated in the final classification */
     lattice_terms(l, i, term);
     if (!sure) out->likelihood = lattice_claim(l, i);
 }
@@ -245,7 +246,7 @@ static void add_up(const weighed *w, learned *x) {
     x->alone[x->sure++] = w->alone;
 }
 
-/* The batch: those that are not sure are looked at again from the turns of those that are, as when they are told. */
+/* The batch: uncertain atoms are examined again from the rotations of certain ones, as in the final classification. */
 static atn_status weigh_batch(const atn_lattice *l, learned *x) {
     size_t n = l->near.atoms;
     lattice_recent recent = {.near = false};

@@ -70,7 +70,7 @@ atn_status lattice_turns_make(const atn_ctx *ctx, int32_t symmetries, const doub
         spiral(k, wanted, q);
         if (is_nearest(q, symmetries, symmetry)) memcpy(out->quaternion[kept++], q, sizeof q);
     }
-    double volume = 8 * PI * PI / (double)wanted; /* of rotation vectors that each stands for */
+    double volume = 8 * PI * PI / (double)wanted; /* the volume of rotation vectors that each represents */
     out->spread = cbrt(volume * 3 / (4 * PI)) / sqrt(5);
     while (kept % (2 * LATTICE_GROUPS) != 0) { /* some twice, so that groups are as long as each other */
         memcpy(out->quaternion[kept], out->quaternion[kept / 2], sizeof *out->quaternion);

@@ -11,7 +11,7 @@
 
 enum { NUMBERS = 6 };               /* of an arc */
 static const double JUMP = 0.2;     /* radii: a step in depth that ends an arc, */
-static const double LEAST_JUMP = 4; /* but never less than so many rows */
+static const double LEAST_JUMP = 4; /* but never less than this many rows */
 
 void needle_arcs_free(needle_arcs *a) {
     atn_program_free(a->program);

@@ -25,7 +25,8 @@ double needle_line_distance2(const atn_needle_line *line, const double p[3]) {
     return sum - along * along;
 }
 
-/* A narrow piece of tissue beside a shadow passes for an arc of about any radius: another needle must be well round. */
+/* A narrow piece of tissue next to a shadow looks like an arc of almost any radius: another needle must be well round.
+ * */
 static bool may_be_other(const needle_arc *a, const atn_needle_line *line, double radius, double spacing) {
     return (double)(a->last - a->first) * spacing > WIDE * radius && a->rms < WELL * radius &&
            needle_line_distance2(line, a->centre) > APART * APART * radius * radius;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 128, ENOUGH = 600 }; /* arrays have multiples of that many points; so many tell where to look closer */
+enum { GRAIN = 128, ENOUGH = 600 }; /* arrays have multiples of that many points; this many show where to look closer */
 static const char *const SCAN[3] = {"px", "py", "pz"}; /* as the kernels call them */
 static const char *const MODEL[3] = {"mx", "my", "mz"};
 
@@ -200,7 +200,7 @@ static atn_status slot_make(atn_needle *n, int64_t combinations, needle_choice p
     return status;
 }
 
-/* The slot for so many combinations, made where there is none; the one that was not used for longest gives way. */
+/* The slot for that many combinations, created if there is none; the least recently used one is replaced. */
 static atn_status find_slot(atn_needle *n, int64_t combinations, needle_choice points, needle_slot **out) {
     needle_slot *oldest = &n->slot[0];
     *out = NULL;

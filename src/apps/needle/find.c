@@ -79,7 +79,7 @@ static atn_status take_view(look *l, const atn_needle_view *view) {
     return ATN_OK;
 }
 
-/* Metres beside millimetres: the needle is then thinner than a pixel, or thicker than the volume. */
+/* Metres instead of millimetres: the needle is then thinner than a pixel, or thicker than the volume. */
 static atn_status check_radius(const look *l) {
     atn_volume_info info = atn_volume_info_of(l->volume);
     double wide = 2 * l->n->shape.radius, across = l->spacing[0] * (double)info.width;
@@ -266,8 +266,8 @@ static atn_status measure_start(const atn_needle *n, const double start[16], dou
     return status;
 }
 
-/* A pose with metal where the beam went through is not the needle's, whatever matches. One that shows
- * little of its cut has its roll, and where it ends, told by outlines only, to some degrees. */
+/* A pose with metal where the beam passed through is not that of the needle, whatever matches. If little of its bevel
+ * is visible, its roll and its end are determined by outlines only, to some degrees. */
 static atn_status judge(const look *l, atn_needle_result *out) {
     geom_pose pose;
     for (int r = 0; r < 3; ++r) {
@@ -284,7 +284,7 @@ static atn_status judge(const look *l, atn_needle_result *out) {
                  "the tip is outside the scans: the needle extends to their border; the pose is the best match");
     }
     if (!out->found) return ATN_OK;
-    double coarse_by = fmax(1, 5 * l->spacing[2] / l->n->shape.radius); /* between two scans nobody looked */
+    double coarse_by = fmax(1, 5 * l->spacing[2] / l->n->shape.radius); /* nothing is known between two scans */
     if (out->free_share > MOST_FREE * coarse_by) {
         out->found = false;
         snprintf(out->reason, sizeof out->reason,
@@ -407,7 +407,8 @@ static atn_status find(atn_needle *n, const atn_volume *volume, const atn_needle
     memset(n->part_s, 0, sizeof n->part_s);
     atn_needle_match_settings filled = *settings;
     needle_frame frame;
-    atn_status status = needle_take_settings(n, &filled, &frame); /* wrong ones are told whatever is in the scans */
+    atn_status status = needle_take_settings(n, &filled, &frame); /* invalid ones are reported whatever is in the scans
+                                                                   * */
     if (status == ATN_OK) status = take_view(&l, view);
     if (status == ATN_OK) status = check_radius(&l);
     if (status == ATN_OK) status = segment(&l, out);

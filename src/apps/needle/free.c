@@ -12,7 +12,8 @@
 enum { SAMPLES = 1000, OF_SAMPLE = 7, OF_POSE = 16, OF_VIEW = 3 };
 static const int64_t POSES[NEEDLE_VIEWS] = {8, 64, 512}; /* of a list */
 static const double DEEPER = 2;                          /* thresholds that the surface is below the model's */
-static const double LEVER = 0.15;                        /* radii: a surface that moves so with the roll tells it */
+static const double LEVER = 0.15;                        /* radii: a surface that moves this much with the roll
+                                                          * determines it */
 
 /* Points that have a normal: others never face the beam. A row for each number of theirs. */
 atn_status needle_free_open(atn_needle *n) {

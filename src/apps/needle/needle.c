@@ -221,7 +221,7 @@ static atn_status filter_scan(const atn_needle *n, const cloud_points *all, clou
     return status;
 }
 
-/* Metres beside millimetres, and the like. */
+/* Metres instead of millimetres, and the like. */
 static atn_status check_units(const atn_needle *n, const double low[3], const double high[3]) {
     double a = 0, b = 0;
     for (int axis = 0; axis < 3; ++axis) {

@@ -66,8 +66,8 @@ static int64_t middle_of_best(int64_t rolls, int64_t shifts, const double *worth
     return best;
 }
 
-/* Lists combinations from so many matches down, whole counts at a time, as long as `least` allows; returns the next
- * smaller count, -1 where there is none. */
+/* Lists combinations from that many matches down, whole counts at a time, as long as `least` allows; returns the next
+ * smaller count, -1 if there is none. */
 static int32_t list_some(atn_needle *n, int64_t combinations, const int32_t *counts, int32_t count, double least,
                          int64_t *listed) {
     for (*listed = 0; count >= least && *listed < WORTH_A_LIST;) {

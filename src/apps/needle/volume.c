@@ -14,7 +14,7 @@ static const double MOST_VOXELS = 1 << 24;
 static const double FINE_NEAR = 1 << 25; /* pairs of a voxel smaller than a threshold and a point near to it */
 static const double MOST_EXTENT = 1e6;   /* in thresholds: beyond, floats do not tell places to a tenth of one */
 enum { MOST_ACROSS = 64 };        /* voxels that a point can matter to along an axis, if they are not too small */
-enum { MOST_COMPARED = 2048 };    /* points of a voxel of which each is held against all others */
+enum { MOST_COMPARED = 2048 };    /* points of a voxel, each of which is compared with all others */
 static const double SLACK = 1e-3; /* of an edge: where roundings can put a point into the next voxel */
 
 typedef struct building {
@@ -92,8 +92,8 @@ static atn_status spread(const building *b, int32_t *next, int32_t *index) {
     return status;
 }
 
-/* Is `a` nearer than `other` to every place of the voxel, roundings aside? The difference of the squares is linear, so
- * the worst corner tells. */
+/* Is `a` nearer than `other` to every place of the voxel, up to rounding? The difference of the squares is linear, so
+ * the worst corner decides. */
 static bool is_nearer(const building *b, const int64_t at[3], int32_t a, int32_t other) {
     double worst = 0, grown = SLACK * b->v->edge + b->margin;
     for (int axis = 0; axis < 3; ++axis) {
@@ -105,8 +105,8 @@ static bool is_nearer(const building *b, const int64_t at[3], int32_t a, int32_t
     return worst < -4 * b->margin * (b->threshold + b->v->edge);
 }
 
-/* Leaves out what the point nearest to the voxel's middle is nearer than: most of a list. What that one beats, no one
- * else of the list needs to be held against; returns how many are left. */
+/* Drops points that are farther than the point nearest to the centre of the voxel: most of a list. Points that this one
+ * beats need not be compared with others; returns how many are left. */
 static int32_t thin_by_middle(const building *b, const int64_t at[3], int32_t *list, int32_t count) {
     double least = INFINITY;
     int32_t middle = 0, left = 0;
