@@ -61,7 +61,6 @@ bool lower_fits_finish(const lower_asked *a, const char **why_not) {
 /* The least or the largest on matrix units. */
 static bool fits_pick(const atn_variant *v, const char **why_not) {
     REFUSE(v->matrix != ATN_MATRIX_HALF || v->mix > 0, "what is picked has no weights: matrix=half, without mix");
-    REFUSE(v->index != 32, "steps are counted in 32 bits where the best of them is looked for: index=32");
     REFUSE(v->q[0].unroll > MATRIX_MOST_TOGETHER || v->q[0].tile % (MATRIX_STEPS * v->q[0].unroll) != 0,
            "a tile is compared in blocks of 16 times unroll_q0 steps, 4 times at most");
     REFUSE(v->p[0].regs * 4 > MATRIX_MOST_PICKED, "a lane keeps the best of 8 registers of points at most");

@@ -104,7 +104,7 @@ static void multiply_tile(matrix *x, ir_ref half, ir_ref start) {
     first = ir_declare(l->p, l->block, "first", half < 0 ? first : ir_add(l->p, half, first));
     int32_t together = x->pick ? l->v.q[0].unroll : 1; /* blocks */
     if (x->pick)
-        matrix_pick_from(x, first, ir_add(l->p, start, ir_variable_ref(l->p, variable)));
+        matrix_pick_from(x, first, ir_add(l->p, ir_subtract(l->p, start, x->begin), ir_variable_ref(l->p, variable)));
     else
         block_of_steps(x, first);
     lower_forget(l, mark);
@@ -277,6 +277,7 @@ void lower_block_matrix(lowering *l, int32_t block) {
     place_lanes(x);
     for (int32_t k = 0; k < x->tiles * x->m.n_columns / MATRIX_COLUMNS; ++k) x->acc[k] = matrix_declare_sums(l, "acc");
     if (!picks) find_steps(x, &from, &to);
+    x->begin = from;
     x->counts = x->list >= 0 && l->v.q[0].tile % l->cuts.items == 0;
     if (x->counts) x->filling = matrix_listed_at(x, ir_add(l->p, from, l->item));
     if (l->v.stage == 2)

@@ -98,7 +98,9 @@ void matrix_pick_from(matrix *x, ir_ref first, ir_ref step) {
     const matrix_pick *pick = x->pick;
     int32_t depth = x->m.n_slots / MATRIX_DEPTH, blocks = l->v.q[0].unroll;
     int32_t right[MATRIX_MOST_SLOTS / MATRIX_DEPTH];
-    ir_ref best[MATRIX_MOST_PICKED], here = ir_declare(p, l->block, "here", ir_cast(p, ATN_INT32, step));
+    ir_ref best[MATRIX_MOST_PICKED],
+        here = ir_operation(p, ATN_OP_DIV, IR_ADDRESS, step, ir_address(p, granule(x)), -1);
+    here = ir_declare(p, l->block, "here", ir_cast(p, ATN_INT32, here));
     ir_clear(best, sizeof best);
     for (int32_t b = 0; b < blocks; ++b) {
         for (int32_t k = 0; k < depth; ++k) {
@@ -225,6 +227,9 @@ typedef struct picked {
     int32_t acc[ATN_MAX_ACCS], step;
 } picked;
 
+/* The type that numbers steps. */
+static int32_t step_type(const matrix *x) { return x->l->v.index == 32 ? ATN_INT32 : ATN_INDEX; }
+
 static int32_t key_of(const matrix *x) {
     const atn_acc *acc = &x->o.b->acc[0];
     return acc->join == ATN_JOIN_ARGMIN || acc->join == ATN_JOIN_ARGMAX ? acc->key : 0;
@@ -254,8 +259,9 @@ static void each_step(matrix *x, place at, ir_ref low, ir_ref high, const picked
     ir_ref wins = ir_declare(p, l->block, "wins", is_better(x, right[key][0], left[key][0]));
     lower_join(l, x->o.b, left, right, joined, true);
     for (int32_t a = 0; a < x->o.b->n_accs && !p->failed; ++a) ir_assign(p, l->block, k->acc[a], joined[a][0]);
-    ir_ref here = ir_cast(p, ATN_INT32, ir_variable_ref(p, variable));
-    ir_assign(p, l->block, k->step, ir_operation(p, ATN_OP_SELECT, ATN_INT32, wins, here, ir_variable_ref(p, k->step)));
+    ir_ref here = ir_cast(p, step_type(x), ir_variable_ref(p, variable));
+    ir_assign(p, l->block, k->step,
+              ir_operation(p, ATN_OP_SELECT, step_type(x), wins, here, ir_variable_ref(p, k->step)));
     matrix_unbind_step(x);
     if (x->list >= 0) matrix_go_on(x, &at_list, LANES);
     lower_forget(l, mark);
@@ -270,7 +276,7 @@ static void join_picked(const matrix *x, const picked *k) {
     int32_t key = key_of(x);
     for (int32_t distance = 1; distance < LANES; distance *= 2) {
         ir_ref own = ir_variable_ref(p, k->acc[key]), step = ir_variable_ref(p, k->step);
-        ir_ref other_step = shuffled(l, "other_step", ATN_INT32, step, distance), other[ATN_MAX_ACCS];
+        ir_ref other_step = shuffled(l, "other_step", step_type(x), step, distance), other[ATN_MAX_ACCS];
         for (int32_t a = 0; a < x->o.b->n_accs; ++a)
             if (is_needed(x, a))
                 other[a] = shuffled(l, "other", acc_type(l, &x->o.b->acc[a]), ir_variable_ref(p, k->acc[a]), distance);
@@ -283,7 +289,7 @@ static void join_picked(const matrix *x, const picked *k) {
                 ir_assign(p, l->block, k->acc[a],
                           ir_operation(p, ATN_OP_SELECT, acc_type(l, &x->o.b->acc[a]), wins, other[a],
                                        ir_variable_ref(p, k->acc[a])));
-        ir_assign(p, l->block, k->step, ir_operation(p, ATN_OP_SELECT, ATN_INT32, wins, other_step, step));
+        ir_assign(p, l->block, k->step, ir_operation(p, ATN_OP_SELECT, step_type(x), wins, other_step, step));
     }
 }
 
@@ -307,12 +313,13 @@ static void conclude_row(matrix *x, int32_t n, ir_ref first_row, ir_ref fit, ir_
                                    .limit = kept.limit};
     join_blocks(x, n);
     ir_ref decided = is_decided(x, n, at, fit), block = ir_cast(p, IR_ADDRESS, ir_variable_ref(p, x->pick->block[n]));
+    block = ir_add(p, from, ir_multiply_integer(p, block, granule(x)));
     ir_ref begin = ir_declare(p, l->block, "begin", ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, decided, block, from));
     ir_ref end = ir_operation(p, ATN_OP_MIN, IR_ADDRESS, ir_add_integer(p, begin, granule(x)), to, -1);
     end = ir_declare(p, l->block, "end", ir_operation(p, ATN_OP_SELECT, IR_ADDRESS, decided, end, to));
     for (int32_t a = 0; a < x->o.b->n_accs; ++a)
         k.acc[a] = ir_declare_mutable(p, l->block, "picked", acc_neutral(l, x->o.b, a, 0));
-    k.step = ir_declare_mutable(p, l->block, "picked_step", ir_integer(p, ATN_INT32, INT32_MAX));
+    k.step = ir_declare_mutable(p, l->block, "picked_step", ir_integer(p, step_type(x), INT32_MAX));
     each_step(x, at, ir_declare(p, l->block, "low", ir_add(p, begin, lane_of(x, LANES))), end, &k);
     join_picked(x, &k);
     ir_block body = IR_EMPTY, *outer = l->block;

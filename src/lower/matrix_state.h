@@ -22,6 +22,7 @@ typedef struct matrix {
     int32_t *left, *acc;         /* variables: rows of points, [tile][slots / 4]; sums, [tile][columns / 2] */
     int32_t tiles;               /* tiles of 16 points per warp */
     ir_ref lane, warp;
+    ir_ref begin;              /* first step of the group */
     ir_ref step_at, column_at; /* where a lane finds its row of a block of steps, in words */
     matrix_listed filling;     /* the step of a list that this item reads next, */
     bool counts;               /* where it is known from the one before */
@@ -75,7 +76,7 @@ int32_t matrix_declare_sums(lowering *l, const char *name); /* the first of four
 
 /* matrix_pick.c: the least or the largest instead of sums */
 void matrix_open_pick(matrix *x);
-void matrix_pick_from(matrix *x, ir_ref first, ir_ref step); /* steps from a row of the tile on, and which they are */
+void matrix_pick_from(matrix *x, ir_ref first, ir_ref step); /* steps from a row of the tile on; step: their number */
 void matrix_conclude_pick(matrix *x, ir_ref from, ir_ref to);
 
 /* matrix_centre.c */

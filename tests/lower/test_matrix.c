@@ -339,9 +339,9 @@ static const struct {
      45, 4, 1e-7, 0, 1},
     {"nearest", "SP", "matrix=half,lanes_p0=64,tile_q0=64,unroll_q0=2,stage=2,index=32,guard=0,groups=2", 4, 64, 5, 64,
      3, 1e6, 0, 1},
-    {"nearest", "SP", "matrix=half,lanes_p0=32,tile_q0=64,unroll_q0=2,stage=1,index=32,guard=0", 4, 33, 9, 30, 5, 4, 1,
+    {"nearest", "SP", "matrix=half,lanes_p0=32,tile_q0=64,unroll_q0=2,stage=1,guard=0", 4, 33, 9, 30, 5, 4, 1,
      1}, /* many as near as others */
-    {"nearest", "SP", "matrix=half,lanes_p0=32,tile_q0=32,stage=1,index=32,guard=0", 3, 32, 4, 20, 3, 1, 8,
+    {"nearest", "SP", "matrix=half,lanes_p0=32,tile_q0=32,stage=1,guard=0", 3, 32, 4, 20, 3, 1, 8,
      1}, /* all in one place */
     {"nearest", "SP", "matrix=half,lanes_p0=32,tile_q0=32,stage=1,index=32,guard=0", 3, 32, 4, 20, 3, 1e18, 0,
      1}, /* squares that are about to overflow */

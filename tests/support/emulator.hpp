@@ -147,6 +147,8 @@ template <class T> static void atn_leave(idx *to, int state, T value) {
     }
 }
 static idx atn_after_launch() { return 0; }
+static idx idx_add(idx a, idx b) { return (idx)((uint64_t)a + (uint64_t)b); }
+static idx idx_mul(idx a, idx b) { return (idx)((uint64_t)a * (uint64_t)b); }
 static idx atn_seen_word(const idx *from) { return *from; }
 template <class T> static T atn_await(const idx *from, int state, idx = 0) {
     T value;
