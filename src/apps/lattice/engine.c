@@ -275,6 +275,15 @@ static void close_near(atn_lattice *l) {
 
 /* ---- opening and closing ---- */
 
+/* What every look at an atom needs, as the frame's settings have it. */
+static void note_logarithms(atn_lattice *l, lattice_slot *s) {
+    l->log_noise = 2 * log(l->info.noise) + log(l->info.depth_noise);
+    s->log_any = log(s->symmetries / (8 * PI * PI));
+    s->log_normal = log((double)s->symmetries * pow(2 * PI, 1.5) / (8 * PI * PI));
+    s->log_square = log(l->sharp * l->sharp);
+    s->log_volume = s->kind ? log(lattice_kind_volume(s->model.name, s->constant)) : 0;
+}
+
 static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     bool mirror[3];
     double shift = l->alone ? 0 : MOST_SHIFT * l->info.shift_noise / sqrt(2);
@@ -286,6 +295,7 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     if (s->kind) s->cell = lattice_kind_cell(s->kind, s->constant);
     if (s->kind) s->sites = lattice_kind_sites(s->kind, s->constant);
     s->symmetries = lattice_points_symmetry(&s->points, s->symmetry, mirror);
+    note_logarithms(l, s);
     s->coarse = lattice_box_make(fmin(l->inner, l->info.cutoff), 0, l->info.shift_noise, mirror);
     s->box = lattice_box_make(l->info.cutoff, shift, l->sharp, mirror);
     status =
@@ -490,8 +500,7 @@ static atn_status show(const lattice_slot *s, shown *out) {
  * L (2 pi)^(3/2) |A / s^2|^(-1/2) of 8 pi^2, once for each symmetry; over where the centre really is, which is off by
  * as much as any atom, exp(-t^2 / 2 s^2) (1 + sum w)^(-3/2). */
 double lattice_engine_around(const atn_lattice *l, const lattice_slot *s, const lattice_seen *v, size_t k) {
-    double constant = log((double)s->symmetries * pow(2 * PI, 1.5) / (8 * PI * PI)), s2 = l->sharp * l->sharp;
-    double turns = fmin(0, constant - 0.5 * ((double)v->fit[3][k] - 3 * log(s2)));
+    double s2 = l->sharp * l->sharp, turns = fmin(0, s->log_normal - 0.5 * ((double)v->fit[3][k] - 3 * s->log_square));
     double shift = 0;
     for (int c = 0; c < 3; ++c) shift += (double)v->shift[c][k] * (double)v->shift[c][k];
     return l->alone ? turns : turns - 0.5 * shift / s2 - 1.5 * log(1 + (double)v->fit[1][k]);

@@ -112,6 +112,18 @@ double lattice_claim(const atn_lattice *l, size_t i) {
     return FIRST * high + log(sum);
 }
 
+void lattice_note_shares(atn_lattice *l) {
+    for (int32_t m = 0; m <= l->info.models + 1; ++m) {
+        l->noted.of[m] = m <= l->info.models ? l->info.share[m] : l->info.background;
+        l->noted.log[m] = log(l->noted.of[m]);
+    }
+}
+
+/* The logarithm of a share, or, behind those, of the background, where it is not the one that was noted. */
+static double log_share(const atn_lattice *l, int32_t k, double share) {
+    return share > 0 && share == l->noted.of[k] ? l->noted.log[k] : log(share);
+}
+
 /* Returns the largest of them. */
 static double class_terms(const atn_lattice *l, size_t i, double term[], double *background) {
     double off;
@@ -121,12 +133,12 @@ static double class_terms(const atn_lattice *l, size_t i, double term[], double 
     double temper = l->temper;
     if (l->temper < 1) temper = part < 0 ? FIRST : part * l->temper_part + (1 - part) * l->temper;
     /* a boundary is no reason for a gas */
-    term[0] = log(l->info.share[0]) + temper * most + l->temper * (gas - most);
-    *background = log(l->info.background) + temper * most + l->temper * (off - most);
+    term[0] = log_share(l, 0, l->info.share[0]) + temper * most + l->temper * (gas - most);
+    *background = log_share(l, l->info.models + 1, l->info.background) + temper * most + l->temper * (off - most);
     term[0] = log_sum(term[0], *background);
     most = term[0];
     for (int32_t m = 1; m <= l->info.models; ++m) {
-        term[m] = log(l->info.share[m]) + temper * term[m];
+        term[m] = log_share(l, m, l->info.share[m]) + temper * term[m];
         most = fmax(most, term[m]);
     }
     return most;

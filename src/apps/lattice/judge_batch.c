@@ -117,6 +117,8 @@ static bool remember_around(const judging *j, size_t atom, lattice_recent *recen
     seen.count = 0;
     int32_t n = lattice_cells_sites(a->cells, atom, LATTICE_AROUND * j->l->info.cutoff, site, far);
     *recent = (lattice_recent){.near = true};
+    for (int32_t k = 0; k < n; ++k) /* they lie here and there: their turns are on the way when they are needed */
+        if (a->phase[site[k]]) __builtin_prefetch(j->out[a->first[site[k]]].quaternion);
     for (int outer = 0; outer < 2; ++outer)
         for (int32_t k = n - 1; k >= 0; --k) {
             if (!a->phase[site[k]] || (far[k] >= nearer) != outer) continue;
@@ -187,6 +189,7 @@ static void look_late(void *user, int64_t from, int64_t to) {
 
 void lattice_judge_first(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out) {
     judging j = {l, around, which, out};
+    lattice_note_shares(l);
     size_t n = l->near.atoms;
     atn_parallel_pieces((int64_t)((n + STRETCH - 1) / STRETCH), judge_part, &j);
     for (size_t i = n > STRETCH ? n - STRETCH : 0; i < n && around; ++i)
@@ -195,6 +198,7 @@ void lattice_judge_first(atn_lattice *l, const lattice_around *around, const siz
 
 void lattice_judge_again(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out) {
     judging j = {l, around, which, out};
+    lattice_note_shares(l);
     atn_parallel_pieces((int64_t)((l->near.atoms + FEW_ATOMS - 1) / FEW_ATOMS), look_part, &j);
     size_t lonely = 0;
     for (size_t i = 0; i < l->near.atoms; ++i) lonely += l->sure[i] == LONELY;

@@ -263,7 +263,10 @@ typedef struct lattice_slot {
     double symmetry[LATTICE_MOST_SYMMETRIES][4];
     lattice_box coarse, box; /* of scores, which see the nearer neighbours; of steps */
     lattice_turns turns;
-    double expected; /* inside the cut-off, background too */
+    double log_any, log_normal; /* logarithms: of the density of any turn; that times the volume of normal turns */
+    double log_square;          /* of the square of the tables' noise */
+    double log_volume;          /* of the volume of an atom, of a kind */
+    double expected;            /* inside the cut-off, background too */
     lattice_count count;
     double *number;   /* of sets that come alone: log of the chance of n neighbours times n!; else NULL */
     double misfit;    /* nats a neighbour, of the sample that was learned from */
@@ -317,6 +320,7 @@ struct atn_lattice {
     double *given[ATN_LATTICE_MOST_MODELS][3]; /* points of models, ours */
     atn_lattice_info info;
     double sharp;       /* noise of the last steps' tables */
+    double log_noise;   /* logarithm of the product of the noises along the axes */
     double inner;       /* radius of the neighbours that coarse scores look at */
     double temper;      /* power of likelihoods */
     double temper_part; /* where a part of the neighbours belongs elsewhere */
@@ -331,6 +335,9 @@ struct atn_lattice {
         shape; /* e; how evenly efficiency is the same everywhere: shape of a gamma distribution */
     double null[LATTICE_RADIAL_BINS]; /* logarithm of the density of neighbours of `other` at a distance, normalized */
     lattice_count mean;               /* of all models */
+    struct {
+        double of[ATN_LATTICE_MOST_MODELS + 2], log[ATN_LATTICE_MOST_MODELS + 2];
+    } noted; /* shares, and the background behind them, with their logarithms (lattice_note_shares) */
     double rise[ATN_LATTICE_MOST_NEIGHBOURS + 1]; /* log (shape + n - 1)! / (shape - 1)! */
     struct atn_ranks *ranks;                      /* who learn together (shared.h); NULL: it is alone */
     int32_t ranks_batch;                          /* the least of their batches: all go through the same ones */
@@ -412,6 +419,7 @@ void lattice_number_make(const lattice_points *points, const lattice_number *abo
 
 /* ---- judgement ---- */
 lattice_count lattice_count_make(double expected, double shape);
+void lattice_note_shares(atn_lattice *l); /* they stay for a while: their logarithms are found once */
 /* Class, confidence and the rest for atom i of the batch. chance: of all classes, other first; may be NULL. */
 void lattice_judge(const atn_lattice *l, size_t i, atn_lattice_atom *out, double *chance);
 /* The logarithm of the sum over classes of share times likelihood to a small power, the same for all atoms. */

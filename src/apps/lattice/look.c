@@ -246,7 +246,7 @@ static double determinant(const atn_lattice *l, const double h[36], double more)
 /* What the average over turns makes of a likelihood of curvature h, but for what shifts add: turns are any, or that of
  * one of `known` grains around. */
 static double turns_term(const atn_lattice *l, const lattice_slot *s, const double h[36], int32_t known) {
-    double any = log(s->symmetries / (8 * PI * PI)) - 0.5 * determinant(l, h, LITTLE);
+    double any = s->log_any - 0.5 * determinant(l, h, LITTLE);
     if (!known) return any;
     double one =
         log(LIKELY / known) - 3 * log(TURNS) - 1.5 * log(2 * PI) - 0.5 * determinant(l, h, 1 / (TURNS * TURNS));
@@ -304,8 +304,7 @@ static void look_from(const atn_lattice *l, const lattice_slot *s, const float *
     }
     p->wide = false, p->told = true;
     sums(l, s, pull[1], i, p);
-    double size = 2 * log(l->info.noise) + log(l->info.depth_noise);
-    double about = turns_term(l, s, p->h, known) - size + 1.5 * log(2 * PI) - 0.5 * p->shift2;
+    double about = turns_term(l, s, p->h, known) - l->log_noise + 1.5 * log(2 * PI) - 0.5 * p->shift2;
     about = fmin(about, -0.5 * p->shift2);
     if (always || p->likelihood + about > (double)f->evidence) keep(p, about, f);
 }
@@ -432,7 +431,7 @@ static double settle_off(const atn_lattice *l, const lattice_slot *s, size_t i, 
         place(l, s, NULL, p, k, y, d);
         each[k - first] = (float)exp(p->likelihood);
     }
-    return turns_term(l, s, p->h, known) - log(lattice_kind_volume(s->model.name, s->constant)) + 3 * log(2 * PI);
+    return turns_term(l, s, p->h, known) - s->log_volume + 3 * log(2 * PI);
 }
 
 /* Whether a neighbour is near enough to a site for that to be its own: no farther than half a cell along each edge. */
@@ -450,7 +449,7 @@ static bool may_be_at(const atn_lattice *l, const lattice_slot *s, const pose *p
  */
 static double off_odds(const atn_lattice *l, const lattice_slot *s, size_t i, pose *p) {
     const double back[3] = {-p->t[0], -p->t[1], -p->t[2]};
-    double t[3], square = 0, odds = 0, size = 2 * log(l->info.noise) + log(l->info.depth_noise);
+    double t[3], square = 0, odds = 0;
     lattice_kind_off(s->kind, &s->cell, back, t);
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) square += t[a] * p->w[3 * a + b] * t[b];
@@ -462,8 +461,7 @@ static double off_odds(const atn_lattice *l, const lattice_slot *s, size_t i, po
         if (apart < 0.01) odds -= log(fmax(1 - c, 1e-12)); /* its site is the centre's */
     }
     double times = 1 + 1 / fmax(p->weight, 1); /* where the site is, is known as well as the neighbours say */
-    return odds + size + 1.5 * log(2 * PI * times) + 0.5 * square / times -
-           log(lattice_kind_volume(s->model.name, s->constant));
+    return odds + l->log_noise + 1.5 * log(2 * PI * times) + 0.5 * square / times - s->log_volume;
 }
 
 double lattice_look_beyond(const atn_lattice *l, size_t i, int32_t model, const lattice_recent *recent, int32_t which,
