@@ -4,6 +4,8 @@
 #include "base/parallel.h"
 
 #include <math.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* For the neighbours of one more atom. */
@@ -30,9 +32,9 @@ void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom) {
     lattice_near_add(&l->near, at + inner, at + n);
 }
 
-/* Pieces of a batch: each has a region for the neighbours of its atoms, one after the other, from which they are put
- * where they belong once all are counted. */
-enum { PIECE = 128, REGION = 64 * PIECE };
+/* Pieces of a batch: neighbours of its atoms are found one after the other, where the core at work has room, and put
+ * where they belong once those of the piece before are counted. */
+enum { PIECE = 64, REGION = 64 * PIECE };
 
 typedef struct finding {
     const atn_lattice *l;
@@ -41,56 +43,83 @@ typedef struct finding {
     size_t count;
     float *const *stage; /* NULL: none */
     lattice_near *near;
+    atomic_llong turn; /* the piece that is counted next; what follows is its own then */
+    size_t atoms;      /* of the pieces before */
+    int32_t at;        /* their neighbours */
+    bool full;
 } finding;
 
-size_t lattice_regions(int32_t batch) { return ((size_t)batch + PIECE - 1) / PIECE * REGION; }
+/* What was found for a piece. */
+typedef struct found {
+    size_t first, count; /* atoms of the batch */
+    int32_t n[PIECE], inner[PIECE];
+    int32_t place[PIECE]; /* of the first neighbour; -1: there was no room, they were counted alone */
+    float axis[3][REGION];
+} found;
 
-/* In a region that is full the others are counted alone. */
-static void find_part(void *user, int64_t from, int64_t to) {
-    const finding *f = user;
-    const atn_lattice *l = f->l;
-    for (int64_t piece = from; piece < to; ++piece) {
-        int32_t at = (int32_t)piece * REGION, end = at + REGION;
-        lattice_block block;
-        block.seen = false;
-        for (size_t i = (size_t)piece * PIECE; i < (size_t)(piece + 1) * PIECE && i < f->count; ++i) {
-            bool fits = at + ATN_LATTICE_MOST_NEIGHBOURS <= end;
-            float *const to_here[3] = {fits ? l->region[0] + at : NULL, l->region[1] + at, l->region[2] + at};
-            int32_t n = near_of(l, f->cells, f->which[i], &block, to_here, &f->near->inner[i]);
-            f->near->start[i + 1] = n;
-            l->place[i] = fits ? at : -1;
-            at += fits ? n : 0;
-        }
+static void find_atoms(const finding *f, found *of) {
+    lattice_block block;
+    int32_t at = 0;
+    block.seen = false;
+    for (size_t k = 0; k < of->count; ++k) {
+        bool fits = at + ATN_LATTICE_MOST_NEIGHBOURS <= REGION;
+        float *const to[3] = {fits ? of->axis[0] + at : NULL, of->axis[1] + at, of->axis[2] + at};
+        of->n[k] = near_of(f->l, f->cells, f->which[of->first + k], &block, to, &of->inner[k]);
+        of->place[k] = fits ? at : -1;
+        at += fits ? of->n[k] : 0;
     }
 }
 
-static void fill_part(void *user, int64_t from, int64_t to) {
-    const finding *f = user;
+/* Where its neighbours go, which is known when its turn comes; returns how many of its atoms there is room for. */
+static size_t take_turn(finding *f, int64_t piece, const found *of, int32_t *begin) {
+    size_t kept = 0;
+    while (atomic_load_explicit(&f->turn, memory_order_acquire) != piece) sched_yield();
+    *begin = f->at;
+    for (; kept < of->count && !f->full; kept += !f->full) {
+        f->full = (size_t)f->at + (size_t)of->n[kept] > f->near->room;
+        f->at += f->full ? 0 : of->n[kept];
+    }
+    f->atoms += kept;
+    atomic_store_explicit(&f->turn, piece + 1, memory_order_release);
+    return kept;
+}
+
+static void put_atoms(const finding *f, const found *of, size_t count, int32_t at) {
     const lattice_near *near = f->near;
-    for (int64_t i = from; i < to; ++i) {
-        int32_t at = near->start[i], n = near->start[i + 1] - at, inner = near->inner[i], place = f->l->place[i];
-        float *to_here[3] = {near->axis[0] + at, near->axis[1] + at, near->axis[2] + at};
-        for (int axis = 0; axis < 3 && place >= 0; ++axis)
-            memcpy(to_here[axis], f->l->region[axis] + place, (size_t)n * sizeof(float));
-        if (n > 0 && place < 0) (void)near_of(f->l, f->cells, f->which[i], NULL, to_here, &inner);
-        for (int axis = 0; axis < 3 && f->stage; ++axis)
-            memcpy(f->stage[axis] + at, to_here[axis], (size_t)n * sizeof(float));
+    for (size_t k = 0; k < count; ++k) {
+        size_t i = of->first + k, bytes = (size_t)of->n[k] * sizeof(float);
+        float *to[3] = {near->axis[0] + at, near->axis[1] + at, near->axis[2] + at};
+        int32_t inner = of->inner[k], place = of->place[k];
+        for (int axis = 0; axis < 3 && place >= 0; ++axis) memcpy(to[axis], of->axis[axis] + place, bytes);
+        if (of->n[k] > 0 && place < 0) (void)near_of(f->l, f->cells, f->which[i], NULL, to, &inner);
+        for (int axis = 0; axis < 3 && f->stage; ++axis) memcpy(f->stage[axis] + at, to[axis], bytes);
         near->inner[i] = at + inner;
         near->null[i] = NAN;
+        at += of->n[k];
+        near->start[i + 1] = at;
+    }
+}
+
+static void find_part(void *user, int64_t from, int64_t to) {
+    finding *f = user;
+    for (int64_t piece = from; piece < to; ++piece) {
+        found of;
+        int32_t begin;
+        of.first = (size_t)piece * PIECE;
+        of.count = f->count - of.first < PIECE ? f->count - of.first : PIECE;
+        find_atoms(f, &of);
+        size_t kept = take_turn(f, piece, &of, &begin);
+        put_atoms(f, &of, kept, begin);
     }
 }
 
 size_t lattice_near_fill(const atn_lattice *l, const lattice_cells *cells, const size_t *which, size_t count,
                          float *const stage[3], lattice_near *near) {
     finding f = {.l = l, .cells = cells, .which = which, .count = count, .stage = stage, .near = near};
-    size_t n = 0;
     near->start[0] = 0;
-    atn_parallel_pieces((int64_t)((count + PIECE - 1) / PIECE), find_part, &f);
-    for (; n < count && (size_t)near->start[n] + (size_t)near->start[n + 1] <= near->room; ++n)
-        near->start[n + 1] += near->start[n];
-    atn_parallel((int64_t)n, LATTICE_PART, fill_part, &f);
-    near->atoms = n;
+    atn_parallel_pieces((int64_t)((count + PIECE - 1) / PIECE), find_part, &f); /* they are begun in their order */
+    near->atoms = f.atoms;
     near->staged = stage;
     lattice_near_end(near);
-    return n;
+    return f.atoms;
 }

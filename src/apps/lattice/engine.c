@@ -263,12 +263,6 @@ static void close_near(atn_lattice *l) {
     lattice_near_free(l->ctx, &l->next);
     atn_free(l->ctx, l->found);
     atn_free(l->ctx, l->sure);
-    for (int axis = 0; axis < 3; ++axis) {
-        atn_free(l->ctx, l->region[axis]);
-        l->region[axis] = NULL;
-    }
-    atn_free(l->ctx, l->place);
-    l->place = NULL;
     l->found = NULL;
     l->sure = NULL;
 }
@@ -335,13 +329,7 @@ static atn_status open_near(atn_lattice *l) {
     if (status == ATN_OK) {
         l->found = atn_alloc(l->ctx, (size_t)l->batch * (size_t)l->info.models * sizeof *l->found);
         l->sure = atn_alloc(l->ctx, (size_t)l->batch);
-        l->place = atn_alloc(l->ctx, (size_t)l->batch * sizeof *l->place);
-        bool good = l->found && l->sure && l->place;
-        for (int axis = 0; axis < 3; ++axis) {
-            l->region[axis] = atn_alloc(l->ctx, lattice_regions(l->batch) * sizeof **l->region);
-            good = good && l->region[axis];
-        }
-        if (!good) status = ATN_ERR_MEMORY;
+        if (!l->found || !l->sure) status = ATN_ERR_MEMORY;
     }
     return status;
 }

@@ -156,7 +156,6 @@ typedef struct lattice_near {
 void lattice_near_add(lattice_near *near, int32_t inner, int32_t end);
 void lattice_near_end(lattice_near *near); /* behind the last neighbour come numbers that count nothing */
 
-size_t lattice_regions(int32_t batch); /* floats of each axis in which neighbours of a batch are found */
 /* For so many atoms; what was made before a failure is freed by lattice_near_free. */
 atn_status lattice_near_make(const atn_ctx *ctx, size_t atoms, size_t room, lattice_near *out);
 void lattice_near_free(const atn_ctx *ctx, lattice_near *near);
@@ -352,8 +351,6 @@ struct atn_lattice {
     int32_t rows;                        /* that kernels are bound to; 0: all of a batch; -1: not known */
     lattice_near near;                   /* of a batch */
     lattice_near next;                   /* of the one that the device works on meanwhile */
-    float *region[3]; /* where neighbours of a batch are found (batch_near.c); and where each atom's are there */
-    int32_t *place;
     lattice_found *found;
     unsigned char *sure; /* of the batch, which were so at once */
     lattice_recent recent;
