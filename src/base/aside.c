@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 
 #include <stdio.h>
+#include <time.h>
 
 static void run(void *argument, int32_t k) {
     atn_aside *a = argument;
@@ -22,7 +23,7 @@ void atn_aside_begin(const atn_ctx *ctx, atn_aside *a, void (*work)(void *user),
     if (a->kept_off) atn_parallel_keep_off(1);
 }
 
-bool atn_aside_is_done(const atn_aside *a) { return !a->work || (a->gang && atn_gang_is_done(a->gang)); }
+void atn_aside_nap(void) { nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL); }
 
 void atn_aside_end(atn_aside *a) {
     if (!a->work) return;

@@ -195,8 +195,6 @@ atn_gang *atn_gang_begin(const atn_ctx *ctx, int32_t threads, bool busily, atn_g
     return gang;
 }
 
-bool atn_gang_is_done(const atn_gang *gang) { return atomic_load(&gang->hand[0].duty) == IDLE; }
-
 void atn_gang_end(atn_gang *gang) {
     (void)await(&gang->hand[0], true);
     atomic_store(&gang->looks, 0);

@@ -14,7 +14,6 @@ typedef void atn_gang_part(void *user, int32_t k);
 /* Starts work(user, 0) on the first of `threads` threads (at least 1; at most 8); the others wait for what it shares
  * with them, polling for a moment if there are cores for it. NULL: no thread can be created. Ended by atn_gang_end. */
 atn_gang *atn_gang_begin(const atn_ctx *ctx, int32_t threads, bool busily, atn_gang_part *work, void *user);
-bool atn_gang_is_done(const atn_gang *gang);
 void atn_gang_end(atn_gang *gang); /* waits until it is done */
 
 /* The gang that the calling thread is the first of; NULL: of none. */

@@ -4,6 +4,7 @@
 
 #include "apps/register/judge.h"
 #include "apps/register/search.h"
+#include "apps/register/seek.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -11,12 +12,21 @@
 #include <math.h>
 #include <string.h>
 
-/* The first step waits for the scene, and for the planes only the verdict does. Where a GPU is done soon, everything
- * waits for the host, which has more cores than these where it has many. */
-enum { SCENE_THREADS = 2, MANY_SCENE_THREADS = 6, FITNESS_THREADS = 1, MANY_FITNESS_THREADS = 2 };
+/* Threads beside a device, which sorts points and takes all steps. Of few points it is done soon, and loops leave most
+ * cores: then shares of these, no more at a time than there are, since one that finds its core busy keeps all others of
+ * its loop waiting, and those of the caller's loops wait busily. Else so many, of few cores or of many. */
+typedef struct beside_threads {
+    int32_t twelfths, few, many;
+} beside_threads;
+static const beside_threads SCENE = {8, 2, 6}, FITNESS = {4, 1, 2}, RIVALS = {4, 2, 2}, JUDGE = {6, 2, 6};
+enum { ENOUGH = ATN_PARALLEL_MANY / 2 + 1 };
 
-/* Of the cores that are left: no more threads at a time than cores, since one that finds its core busy keeps all others
- * of its loop waiting. 10,000 points on 16 cores, six left: 8.6 to 8.9 ms in the median with three threads for the
+static int32_t threads_of(beside_threads of) {
+    int32_t left = atn_parallel_left();
+    return left < ENOUGH ? atn_parallel_some(of.few, of.many) : left * of.twelfths / 12;
+}
+
+/* Beside the host itself. 10,000 points on 16 cores, six left: 8.6 to 8.9 ms in the median with three threads for the
  * scene and then for rivals and two for the planes; 9.2 to 12.4 with four and one, and six for the verdict. */
 static int32_t half_of(int32_t spare) { return spare / 2; }
 static int32_t third_of(int32_t spare) { return spare < 6 ? 1 : spare / 3; }
@@ -24,19 +34,32 @@ static int32_t third_of(int32_t spare) { return spare < 6 ? 1 : spare / 3; }
 /* Loops of the host are few where another device takes the steps. */
 static int32_t planes_by(const reg_problem *p) { return p->engine.remote ? half_of(p->spare) : third_of(p->spare); }
 
-static void make_scene(void *user) {
-    reg_problem *p = user;
-    p->scene_status = reg_scene_make(&p->source, &p->target, p->settings->transform != ATN_TRANSFORM_RIGID, &p->scene);
+int32_t reg_judge_threads(const reg_problem *p) { return p->spare ? p->spare - 1 : threads_of(JUDGE); }
+
+/* Points as they come, or in order. */
+static const cloud_points *points_of(const reg_problem *p, int target) {
+    return p->as_given ? &p->given[target] : target ? &p->target : &p->source;
 }
 
-static void make_scene_early(void *user) {
-    reg_problem *p = user;
+static void make_scene(reg_problem *p) {
     p->scene_status =
-        reg_scene_make(&p->given[0], &p->given[1], p->settings->transform != ATN_TRANSFORM_RIGID, &p->scene);
+        reg_scene_make(points_of(p, 0), points_of(p, 1), p->settings->transform != ATN_TRANSFORM_RIGID, &p->scene);
+}
+
+/* With the start, if nobody gave one: what the device and other cores do meanwhile takes about as long. */
+static void make_scene_and_seek(void *user) {
+    reg_problem *p = user;
+    make_scene(p);
+    if (p->scene_status == ATN_OK && p->seeks) reg_seek(p);
 }
 
 void reg_scene_early(reg_problem *p) {
-    if (p->spare) atn_aside_begin(p->engine.ctx, &p->scene_aside, make_scene_early, p, half_of(p->spare));
+    enum { FEW = 200000 }; /* points: of more on a device, those that it hands over are looked at */
+    bool few = p->given[0].count <= FEW && p->given[1].count <= FEW;
+    p->as_given = few || !p->engine.remote;
+    if (!p->as_given || (!p->spare && !(p->engine.remote && atn_parallel_left() >= ENOUGH))) return;
+    atn_aside_begin(p->engine.ctx, &p->scene_aside, make_scene_and_seek, p,
+                    p->spare ? half_of(p->spare) : threads_of(SCENE));
 }
 
 void reg_scene_end(reg_problem *p) {
@@ -44,6 +67,8 @@ void reg_scene_end(reg_problem *p) {
     reg_scene_free(p->scene);
     p->scene = NULL;
     p->scene_status = ATN_OK;
+    p->as_given = false;
+    p->sought.looked = p->sought.searched = false;
 }
 
 /* By all cores of the host: those that the scene leaves idle begin with the verdict's trees. */
@@ -60,23 +85,24 @@ static void make_scene_here(reg_problem *p) {
     }
     fitness_early trees = {.p = p, .out = p->fitness};
     reg_meanwhile other = {fitness_begin_early, &trees, 2};
-    p->scene_status =
-        reg_scene_make_beside(&p->source, &p->target, p->settings->transform != ATN_TRANSFORM_RIGID, &other, &p->scene);
+    p->scene_status = reg_scene_make_beside(points_of(p, 0), points_of(p, 1),
+                                            p->settings->transform != ATN_TRANSFORM_RIGID, &other, &p->scene);
     atn_status status = fitness_end_early(&trees);
     if (p->scene_status == ATN_OK) p->scene_status = status;
 }
 
 /* Beside a GPU (16 cores, forty thousand points): registrations with loops of 16 threads took 28 to 32 ms in the median
- * and 145 at worst, since some of them waited for cores that other threads had; with those of 12 it was 21 to 23
- * and 25. */
+ * and 145 at worst, since some of them waited for cores that other threads had; with those of 12 it was 21 to 23 and
+ * 25, and with four, since loops are few where the device has the points, 10.4 to 11.8 and 14. */
 int32_t reg_spare(const reg_engine *e, const atn_register_settings *s, const atn_cloud *source, const atn_cloud *target,
                   bool *here) {
-    enum { FEW = 50000, MOST = 6, MOST_HERE = 10 };
+    enum { FEW = 50000, SOON = 200000, MOST = 6, MOST_HERE = 10, MOST_THERE = 12 };
     bool method = (s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP) && !s->compat && !s->dense;
     bool few = method && source && cloud_count(source) <= FEW && cloud_count(target) <= FEW;
     *here = few && !reg_goes_to_device(e->device, s, cloud_count(source), cloud_count(target));
-    int32_t cores = atn_parallel_workers(), some = *here ? (e->remote ? 5 : 3) * cores / 8 : cores / 4;
-    int32_t most = *here && e->remote ? MOST_HERE : MOST;
+    bool soon = method && source && !*here && cloud_count(source) <= SOON && cloud_count(target) <= SOON;
+    int32_t cores = atn_parallel_workers(), eighths = *here ? (e->remote ? 5 : 3) : soon ? 6 : 2;
+    int32_t some = eighths * cores / 8, most = soon ? MOST_THERE : *here && e->remote ? MOST_HERE : MOST;
     if (cores < ATN_PARALLEL_MANY || (!e->remote && !few)) return 0;
     return some < most ? some : most;
 }
@@ -84,9 +110,9 @@ int32_t reg_spare(const reg_engine *e, const atn_register_settings *s, const atn
 atn_status reg_scene_begin(reg_problem *p) {
     bool asked = p->settings->init == ATN_START_AUTO || p->settings->transform == ATN_TRANSFORM_RIGID;
     if (p->parts != 1 || !asked || (!p->on_device && !p->spare)) return ATN_OK;
-    int32_t threads = p->on_device ? atn_parallel_some(SCENE_THREADS, MANY_SCENE_THREADS) : half_of(p->spare);
-    if (!p->scene_aside.work) atn_aside_begin(p->engine.ctx, &p->scene_aside, make_scene, p, threads);
-    return p->spare ? reg_fitness_begin(p) : ATN_OK;
+    int32_t threads = p->on_device ? threads_of(SCENE) : half_of(p->spare);
+    if (!p->scene_aside.work) atn_aside_begin(p->engine.ctx, &p->scene_aside, make_scene_and_seek, p, threads);
+    return p->spare || fitness_takes_all(p) ? reg_fitness_begin(p) : ATN_OK;
 }
 
 atn_status reg_scene_ready(reg_problem *p) {
@@ -116,8 +142,7 @@ atn_status reg_fitness_begin(reg_problem *p) {
     reg_span span = reg_begin(&p->engine);
     atn_status status = choose(p);
     if (status == ATN_OK)
-        atn_aside_begin(p->engine.ctx, &p->fitness_aside, describe, p,
-                        p->spare ? planes_by(p) : atn_parallel_some(FITNESS_THREADS, MANY_FITNESS_THREADS));
+        atn_aside_begin(p->engine.ctx, &p->fitness_aside, describe, p, p->spare ? planes_by(p) : threads_of(FITNESS));
     reg_end(&p->engine, p->engine.remote ? REG_FETCH : REG_JUDGE, span); /* a level's points, mostly */
     return status;
 }
@@ -137,34 +162,48 @@ atn_status reg_fitness_ready(reg_problem *p) {
 static const double NEXT_TO = 3; /* cubes of the scene that the answer moves the corners of the clouds by, at most */
 
 typedef struct reg_rivals {
-    const reg_problem *p;
+    reg_problem *p;
     double answer[16], transform[REG_MOST_RIVALS][16];
     size_t count;
-    bool begun;   /* with this run */
-    bool fitness; /* is described, so that planes can be asked for where they will be */
+    bool begun; /* with this run */
+    atomic_bool there;
+    bool fitness; /* is being described: then planes can be asked for where they will be */
     atn_status status;
 } reg_rivals;
+
+/* Planes are made when they are first asked for: those near the answer before that is known. */
+static void look_around(reg_problem *p) {
+    fitness_seen seen;
+    while (!atomic_load_explicit(&p->fitness_there, memory_order_acquire) && !atomic_load(&p->near)) atn_aside_nap();
+    if (atomic_load(&p->near) || p->fitness_status != ATN_OK || !p->fitness->described) return;
+    fitness_look(p->fitness, &p->around, &seen);
+}
 
 static void look_for_rivals(void *user) {
     reg_rivals *t = user;
     t->status = reg_scene_rivals(t->p->scene, t->answer, t->transform, &t->count);
-    fitness_seen seen;
-    if (t->status == ATN_OK && t->fitness) fitness_look(t->p->fitness, &t->p->around, &seen);
+    atomic_store_explicit(&t->there, true, memory_order_release);
+    if (t->status == ATN_OK && t->fitness) look_around(t->p);
 }
 
 void reg_rivals_begin(reg_problem *p) {
-    int32_t threads = p->spare ? half_of(p->spare) : MANY_FITNESS_THREADS;
+    int32_t threads = p->spare ? half_of(p->spare) : threads_of(RIVALS);
     bool left = atn_parallel_left() >= threads;
     if (p->rivals) p->rivals->begun = false;
     if (!left || !p->scene || p->settings->transform != ATN_TRANSFORM_RIGID) return;
     if (!p->rivals && !(p->rivals = atn_zalloc(p->engine.ctx, sizeof *p->rivals))) return; /* later, then */
-    *p->rivals = (reg_rivals){.p = p, .begun = true, .fitness = p->fitness && atn_aside_is_done(&p->fitness_aside)};
-    if (p->rivals->fitness) p->rivals->fitness = reg_fitness_ready(p) == ATN_OK && p->fitness->described;
+    *p->rivals = (reg_rivals){.p = p, .begun = true};
+    p->rivals->fitness = p->fitness && (p->fitness_aside.gang || atomic_load(&p->fitness_there));
+    atomic_store(&p->near, false);
     reg_to_outside(p, &p->around, p->rivals->answer);
     atn_aside_begin(p->engine.ctx, &p->rivals_aside, look_for_rivals, p->rivals, threads);
+    if (!p->rivals_aside.gang) reg_rivals_end(p); /* no thread for it: now */
 }
 
-void reg_rivals_end(reg_problem *p) { atn_aside_end(&p->rivals_aside); }
+void reg_rivals_end(reg_problem *p) {
+    atomic_store(&p->near, true);
+    atn_aside_end(&p->rivals_aside);
+}
 
 void reg_rivals_again(reg_problem *p) {
     reg_rivals_end(p);
@@ -178,8 +217,8 @@ atn_status reg_rivals_ready(reg_problem *p, double (*out)[16], size_t *count) {
     double answer[16];
     bool begun = p->rivals && p->rivals->begun;
     atn_status status = reg_scene_ready(p);
-    reg_rivals_end(p);
     *count = 0;
+    while (begun && !atomic_load_explicit(&p->rivals->there, memory_order_acquire)) atn_aside_nap();
     if (status != ATN_OK) return status;
     bool near = reg_motion(p, &p->around, &p->pose) * p->unit < NEXT_TO * reg_scene_grain(p->scene);
     if (begun && near) {

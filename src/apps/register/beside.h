@@ -14,8 +14,10 @@ int32_t reg_spare(const reg_engine *engine, const atn_register_settings *setting
 /* p->scene, once p->source and p->target stay; p->fitness with it where cores are left to both, else once all levels
  * are there. Each is begun at most once, and where that was not done it is made when it is to be ready. */
 atn_status reg_scene_begin(reg_problem *p);
-void reg_scene_early(reg_problem *p); /* of p->given, before points are in order, if cores are left to it */
-void reg_scene_end(reg_problem *p);   /* it is made anew */
+/* Decides whether it is made of p->given, which stay then, and begins with it before points are in order, if cores are
+ * left to it. */
+void reg_scene_early(reg_problem *p);
+void reg_scene_end(reg_problem *p); /* it is made anew, of points in order */
 atn_status reg_scene_ready(reg_problem *p);
 atn_status reg_fitness_begin(reg_problem *p);
 atn_status reg_fitness_ready(reg_problem *p); /* p->noise, too */
@@ -28,6 +30,8 @@ void reg_rivals_begin(reg_problem *p);
 void reg_rivals_again(reg_problem *p); /* from p->pose, which is nearer to the answer: p->around is there now */
 atn_status reg_rivals_ready(reg_problem *p, double (*out)[16], size_t *count);
 void reg_rivals_end(reg_problem *p);
+
+int32_t reg_judge_threads(const reg_problem *p); /* of the verdict beside the caller */
 
 void reg_beside_free(reg_problem *p); /* waits for all */
 

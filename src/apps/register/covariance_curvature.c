@@ -73,7 +73,8 @@ static atn_status copy_shapes(reg_engine *e, atn_array *shape, size_t every, con
     size_t block = copies->block;
     int32_t *from = atn_alloc(e->ctx, copies->padded * sizeof *from);
     if (!from) return ATN_ERR_MEMORY;
-    for (size_t r = 0; r < copies->padded; ++r) from[r] = (int32_t)(r / (block * COPIES) * every * block + r % block);
+    for (size_t b = 0, r = 0; b < copies->blocks; ++b)
+        for (size_t k = 0; k < block; ++k) from[r++] = (int32_t)(b / COPIES * every * block + k);
     atn_status status = reg_surface_take(e, shape, from, copies->padded, out);
     atn_free(e->ctx, from);
     return status;

@@ -64,32 +64,24 @@ static void collect(void *user, int64_t from, int64_t to) {
     }
 }
 
-static atn_status terms_of(reg_polish_state *s, const geom_pose *pose, reg_terms *out) {
-    const atn_ctx *ctx = s->p->engine.ctx;
-    size_t padded = s->source->padded, per = padded < 2 * TERMS ? 1 : padded < JOINED * TERMS ? padded / TERMS : JOINED;
-    size_t columns = (padded + per - 1) / per, stretches = (columns + STRETCH - 1) / STRETCH, n = 0;
-    collecting t = {.columns = columns, .count = atn_alloc(ctx, stretches * sizeof *t.count)};
-    atn_array *numbers = NULL;
-    const void *from = NULL;
+static atn_status collect_all(const reg_scattering *from, reg_terms *out) {
+    size_t stretches = (from->columns + STRETCH - 1) / STRETCH, n = 0;
+    collecting t = {.single = from->wide ? NULL : from->fetched,
+                    .wide = from->wide ? from->fetched : NULL,
+                    .columns = from->columns,
+                    .count = atn_alloc(from->ctx, stretches * sizeof *t.count)};
     *out = (reg_terms){0};
-    atn_status status = t.count ? reg_polish_terms(s, pose, per, &numbers) : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = atn_array_map_read(numbers, &from);
-    if (status == ATN_OK) {
-        bool wide = s->source->type == ATN_DP;
-        t.single = wide ? NULL : from;
-        t.wide = wide ? from : NULL;
-        atn_parallel((int64_t)stretches, 1, collect, &t);
-        for (size_t k = 0; k < stretches; ++k) {
-            size_t here = t.count[k];
-            t.count[k] = n;
-            n += here;
-        }
-        status = terms_make(ctx, n, out);
+    if (!t.count) return ATN_ERR_MEMORY;
+    atn_parallel((int64_t)stretches, 1, collect, &t);
+    for (size_t k = 0; k < stretches; ++k) {
+        size_t here = t.count[k];
+        t.count[k] = n;
+        n += here;
     }
+    atn_status status = terms_make(from->ctx, n, out);
     t.to = out;
     if (status == ATN_OK) atn_parallel((int64_t)stretches, 1, collect, &t);
-    atn_array_free(numbers);
-    atn_free(ctx, t.count);
+    atn_free(from->ctx, t.count);
     return status;
 }
 
@@ -97,88 +89,111 @@ static atn_status terms_of(reg_polish_state *s, const geom_pose *pose, reg_terms
 
 /* Nearest points of a sparse target, and planes through them, lie inside what is round: f . n = b k c for the force f
  * of a pair that weighs k, c being the curvature of its cube's terms along their normal n. One b is fitted to all. */
+typedef struct bend {
+    double n[3], c;
+    double above, below; /* of this cube, for b */
+    double sum[6];       /* of what was taken out of its terms */
+} bend;
+
 typedef struct rounding {
     reg_terms *of;
     cloud_cubes cubes;
-    double (*bent)[4]; /* of each cube: n, and c; owned */
+    bend *bent; /* of each cube; owned */
     double b;
 } rounding;
+
+/* The moments of a cube's terms about their mean. */
+static void look_at_cube(const reg_terms *of, const uint32_t *own, size_t count, double mean[3], double m[6]) {
+    double n = (double)count, first[3], sum[3] = {0}, square[6] = {0};
+    for (int a = 0; a < 3; ++a) first[a] = of->at.position[a][own[0]];
+    for (size_t k = 0; k < count; ++k) {
+        double d[3];
+        for (int a = 0; a < 3; ++a) sum[a] += d[a] = of->at.position[a][own[k]] - first[a];
+        square[0] += d[0] * d[0], square[1] += d[1] * d[1], square[2] += d[2] * d[2];
+        square[3] += d[0] * d[1], square[4] += d[0] * d[2], square[5] += d[1] * d[2];
+    }
+    static const int ROW[6] = {0, 1, 2, 0, 0, 1}, COLUMN[6] = {0, 1, 2, 1, 2, 2};
+    for (int e = 0; e < 6; ++e) m[e] = (square[e] - sum[ROW[e]] * sum[COLUMN[e]] / n) / n;
+    for (int a = 0; a < 3; ++a) mean[a] = first[a] + sum[a] / n;
+}
 
 static void bend_some(void *user, int64_t from, int64_t to) {
     const rounding *t = user;
     for (int64_t c = from; c < to; ++c) {
         const uint32_t *own = t->cubes.order + t->cubes.start[c];
         size_t count = t->cubes.start[c + 1] - t->cubes.start[c];
-        double n = (double)count, mean[3] = {0}, m[6] = {0}, value[3], vector[3][3], above = 0, below = 0;
-        memset(t->bent[c], 0, sizeof t->bent[c]);
+        double mean[3], m[6], value[3], vector[3][3], above = 0, below = 0;
+        bend *b = &t->bent[c];
+        *b = (bend){.c = 0};
         if (count < BENT) continue;
-        for (size_t k = 0; k < count; ++k)
-            for (int a = 0; a < 3; ++a) mean[a] += t->of->at.position[a][own[k]] / n;
-        for (size_t k = 0; k < count; ++k) {
-            double d[3];
-            for (int a = 0; a < 3; ++a) d[a] = t->of->at.position[a][own[k]] - mean[a];
-            const double all[6] = {d[0] * d[0], d[1] * d[1], d[2] * d[2], d[0] * d[1], d[0] * d[2], d[1] * d[2]};
-            for (int e = 0; e < 6; ++e) m[e] += all[e] / n;
-        }
+        look_at_cube(t->of, own, count, mean, m);
         geom_eigen3(m, value, vector);
+        memcpy(b->n, vector[0], sizeof b->n);
         for (size_t k = 0; k < count; ++k) { /* height over the plane = c / 2 x distance along it, squared */
-            double height = 0, along2 = -value[1] - value[2];
+            const double *g = t->of->g[own[k]];
+            double height = 0, along2 = -value[1] - value[2], weight = (double)t->of->at.weight[own[k]];
             for (int a = 0; a < 3; ++a) {
                 double d = t->of->at.position[a][own[k]] - mean[a];
-                height += d * vector[0][a];
+                height += d * b->n[a];
                 along2 += d * d;
             }
             along2 -= height * height;
             above += height * along2;
             below += along2 * along2;
+            b->above += weight * (g[3] * b->n[0] + g[4] * b->n[1] + g[5] * b->n[2]);
+            b->below += weight * weight;
         }
-        memcpy(t->bent[c], vector[0], sizeof vector[0]);
-        t->bent[c][3] = below > 0 ? 2 * above / below : 0;
+        b->c = below > 0 ? 2 * above / below : 0;
+        b->above *= b->c;
+        b->below *= b->c * b->c;
     }
 }
 
 static void fit_rounding(rounding *t) {
     double above = 0, below = 0;
-    for (size_t c = 0; c < t->cubes.count; ++c)
-        for (uint32_t k = t->cubes.start[c]; k < t->cubes.start[c + 1]; ++k) {
-            const double *g = t->of->g[t->cubes.order[k]], *n = t->bent[c];
-            double kc = (double)t->of->at.weight[t->cubes.order[k]] * n[3];
-            above += kc * (g[3] * n[0] + g[4] * n[1] + g[5] * n[2]);
-            below += kc * kc;
-        }
+    for (size_t c = 0; c < t->cubes.count; ++c) {
+        above += t->bent[c].above;
+        below += t->bent[c].below;
+    }
     t->b = below > 0 ? above / below : 0;
 }
 
 /* Takes it out of the terms, and adds it up: only that sum acts on the pose. */
-static void take_rounding(const rounding *t, double sum[6]) {
-    memset(sum, 0, 6 * sizeof *sum);
-    for (size_t c = 0; c < t->cubes.count; ++c)
-        for (uint32_t k = t->cubes.start[c]; k < t->cubes.start[c + 1]; ++k) {
+static void take_some(void *user, int64_t from, int64_t to) {
+    const rounding *t = user;
+    for (int64_t c = from; c < to; ++c) {
+        bend *b = &t->bent[c];
+        for (uint32_t k = t->cubes.start[c]; k < t->cubes.start[c + 1] && b->c != 0; ++k) {
             size_t r = t->cubes.order[k];
-            double by = t->b * t->bent[c][3] * (double)t->of->at.weight[r], y[3], f[3];
+            double by = t->b * b->c * (double)t->of->at.weight[r], y[3], f[3];
             for (int a = 0; a < 3; ++a) {
                 y[a] = t->of->at.position[a][r];
-                f[a] = by * t->bent[c][a];
+                f[a] = by * b->n[a];
             }
             for (int a = 0; a < 3; ++a) {
                 double turns = y[(a + 1) % 3] * f[(a + 2) % 3] - y[(a + 2) % 3] * f[(a + 1) % 3];
                 t->of->g[r][a] -= turns;
                 t->of->g[r][3 + a] -= f[a];
-                sum[a] += turns;
-                sum[3 + a] += f[a];
+                b->sum[a] += turns;
+                b->sum[3 + a] += f[a];
             }
         }
+    }
 }
 
 /* `cubes`: those of the terms, for what comes next. */
 static atn_status without_rounding(const atn_ctx *ctx, reg_terms *all, double edge, double sum[6], cloud_cubes *cubes) {
+    enum { EACH = 64 }; /* cubes that are worth a thread */
     rounding t = {.of = all};
+    memset(sum, 0, 6 * sizeof *sum);
     atn_status status = cloud_cubes_make(&all->at, edge, &t.cubes);
     if (status == ATN_OK && !(t.bent = atn_alloc(ctx, (t.cubes.count + 1) * sizeof *t.bent))) status = ATN_ERR_MEMORY;
     if (status == ATN_OK) {
-        atn_parallel((int64_t)t.cubes.count, 64, bend_some, &t);
+        atn_parallel((int64_t)t.cubes.count, EACH, bend_some, &t);
         fit_rounding(&t);
-        take_rounding(&t, sum);
+        atn_parallel((int64_t)t.cubes.count, EACH, take_some, &t);
+        for (size_t c = 0; c < t.cubes.count; ++c)
+            for (int i = 0; i < 6; ++i) sum[i] += t.bent[c].sum[i];
     }
     atn_free(ctx, t.bent);
     *cubes = t.cubes;
@@ -287,24 +302,33 @@ static atn_status widened(const atn_ctx *ctx, reg_terms *t, double edge, const d
 atn_status reg_scattering_open(reg_polish_state *s, const geom_pose *pose, reg_scattering *out) {
     bool fine = s->surface->level == &s->p->level[s->p->levels - 1];
     double spacing = fine ? fmax(s->surface->spacing, s->p->source_spacing) : s->surface->spacing;
-    *out = (reg_scattering){.ctx = s->p->engine.ctx, .edge = 2 * CUBE * spacing};
-    return terms_of(s, pose, &out->all);
+    size_t padded = s->source->padded, per = padded < 2 * TERMS ? 1 : padded < JOINED * TERMS ? padded / TERMS : JOINED;
+    *out = (reg_scattering){.ctx = s->p->engine.ctx,
+                            .columns = (padded + per - 1) / per,
+                            .wide = s->source->type == ATN_DP,
+                            .edge = 2 * CUBE * spacing};
+    atn_status status = reg_polish_terms(s, pose, per, &out->numbers);
+    return status == ATN_OK ? atn_array_map_read(out->numbers, &out->fetched) : status;
 }
 
-void reg_scattering_free(reg_scattering *scattering) { terms_free(&scattering->all, scattering->ctx); }
+void reg_scattering_free(reg_scattering *scattering) {
+    atn_array_free(scattering->numbers);
+    scattering->numbers = NULL;
+}
 
 /* From cubes of 2 edges, widened where larger ones tell more. */
 void reg_scatter(void *user) {
     reg_scattering *t = user;
-    reg_terms small = {0};
+    reg_terms all, small = {0};
     double inverse[36], round[6], widen = 1, edge = t->edge;
     squared found = {0};
     cloud_cubes cubes = {0};
-    atn_status status = without_rounding(t->ctx, &t->all, edge / 2, round, &cubes);
+    atn_status status = collect_all(t, &all);
+    if (status == ATN_OK) status = without_rounding(t->ctx, &all, edge / 2, round, &cubes);
     for (int finer = 0; finer < 4 && status == ATN_OK && found.cubes < FEWEST; ++finer) {
         terms_free(&small, t->ctx);
         edge /= 2;
-        status = finer ? join(t->ctx, &t->all, edge, 0, &small) : join_cubes(t->ctx, &t->all, &cubes, edge, 0, &small);
+        status = finer ? join(t->ctx, &all, edge, 0, &small) : join_cubes(t->ctx, &all, &cubes, edge, 0, &small);
         if (status == ATN_OK) status = squares(t->ctx, &small, 2 * edge, &found);
     }
     t->told = status == ATN_OK && found.cubes >= LEAST && geom_invert_symmetric(6, found.b, inverse);
@@ -312,5 +336,6 @@ void reg_scatter(void *user) {
     for (int i = 0; i < 36 && t->told; ++i) t->b[i] = widen * found.b[i] + round[i / 6] * round[i % 6];
     cloud_cubes_free(&cubes);
     terms_free(&small, t->ctx);
+    terms_free(&all, t->ctx);
     t->status = status;
 }

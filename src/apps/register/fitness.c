@@ -184,6 +184,10 @@ static atn_status inside_of(const reg_side *s, const atn_ctx *ctx, double least,
     return status;
 }
 
+bool fitness_takes_all(const reg_problem *p) {
+    return p->parts == 1 && p->source_count <= 2 * MOST_POINTS && p->target_count <= 2 * MOST_POINTS;
+}
+
 /* The coarsest level with enough points, strays counted or not; none where the cloud has not many, or there is none. */
 static atn_status level_of(reg_problem *p, bool target, bool strays, fitness_level *out) {
     size_t all = target ? p->target_count : p->source_count;

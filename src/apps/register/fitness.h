@@ -56,6 +56,8 @@ bool fitness_in_noise(const fitness_side *side); /* planes show only in more nei
 /* As how many planes of the usual size so many samples count: larger ones share their points. */
 double fitness_planes(const fitness *f, size_t samples);
 
+bool fitness_takes_all(const reg_problem *p); /* points of both clouds, whatever levels there are */
+
 /* Made in two steps, into a zeroed one: what the device has is fetched; then all else, by the host alone. */
 atn_status fitness_choose(reg_problem *p, fitness *out);
 atn_status fitness_describe(const reg_problem *p, fitness *out);

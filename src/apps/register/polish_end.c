@@ -1,5 +1,4 @@
 /* The end of a polish: the last steps over the points of cells, and the remaining uncertainty. */
-#include "apps/register/beside.h"
 #include "apps/register/polish.h"
 
 #include "geom/eigen.h"
@@ -60,16 +59,6 @@ atn_status reg_polish_finer(reg_problem *p, const reg_surface *surface) {
     return status;
 }
 
-/* As long as the verdict is found beside it. Ranks measure together, when all have it. */
-static atn_status measure_meanwhile(reg_problem *p) {
-    if (!p->judge_aside.work || p->engine.ranks) return ATN_OK;
-    reg_span span = reg_begin(&p->engine);
-    atn_status status = reg_fitness_ready(p);
-    if (status == ATN_OK) status = reg_measure(p, p->result);
-    reg_end(&p->engine, REG_MEASURE, span);
-    return status;
-}
-
 atn_status reg_polish_end(reg_problem *p, const reg_surface *surface) {
     reg_surface finer = {0};
     atn_status status = ATN_OK;
@@ -80,5 +69,5 @@ atn_status reg_polish_end(reg_problem *p, const reg_surface *surface) {
     if (status == ATN_OK && !p->settings->no_covariance) status = reg_covariance(p, surface->finer ? &finer : surface);
     reg_end(&p->engine, REG_COVARIANCE, span);
     reg_surface_free(&finer);
-    return status == ATN_OK ? measure_meanwhile(p) : status;
+    return status;
 }

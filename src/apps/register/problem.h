@@ -54,6 +54,7 @@ typedef struct reg_problem {
     uint32_t *source_from, *target_from; /* the cloud's point that each of them was, or the first of those it was; */
     cloud_points given[2]; /* source, target: the caller's points and our weights, or copies without what is far away */
     bool copied[2];        /* the latter */
+    bool as_given;         /* the scene is made of these */
     struct {
         atn_aside aside;
         double spacing; /* of the target, about; before its points are in order */
@@ -89,11 +90,20 @@ typedef struct reg_problem {
     double noise;            /* of both clouds across their surfaces, in units */
     struct reg_scene *scene; /* owned, like the next; beside.h says when they are there */
     struct fitness *fitness;
+    bool seeks; /* a start is looked for beside the device, as soon as there is a scene */
+    struct {
+        bool looked;      /* where the clouds lie: */
+        bool fits;        /* they do, and it begins there, */
+        bool searched;    /* or where the search says, if that did not fail: */
+        double start[16]; /* the caller's */
+        atn_status status;
+    } sought;
     geom_pose around;          /* p->pose when the run began, or when it came near the answer */
     struct reg_rivals *rivals; /* of that one; owned */
     atn_aside scene_aside, fitness_aside, rivals_aside, judge_aside;
     atn_status scene_status, fitness_status, judge_status;
     atomic_bool fitness_there;   /* or it failed */
+    atomic_bool near;            /* the answer is there, or nearly: nobody needs to look around it ahead of that */
     int32_t spare;               /* cores of the host that its loops leave to these; 0: none */
     struct reg_surface *surface; /* owned; once it was asked for */
     struct {

@@ -2,7 +2,7 @@
 #include "apps/register/beside.h"
 #include "apps/register/helpers.h"
 #include "apps/register/rescue.h"
-#include "apps/register/search.h"
+#include "apps/register/seek.h"
 #include "apps/register/share.h"
 #include "apps/register/surface.h"
 #include "apps/register/workplace.h"
@@ -56,7 +56,6 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
     if (!(s->outlier_distance > 0)) s->outlier_distance = FAR * s->sigma_end;
     p->far = s->outlier_distance / p->unit;
     if (!(s->sigma_factor > 0)) s->sigma_factor = METHODS[s->method].sigma_factor;
-    p->open_iterations = !s->most_iterations;
     if (!s->most_iterations) s->most_iterations = METHODS[s->method].most_iterations;
 }
 
@@ -64,10 +63,9 @@ static void fill_in(atn_register_settings *s, reg_problem *p) {
 static atn_status take_clouds(reg_problem *p, const atn_register_settings *settings) {
     atn_status status = reg_read_clouds(p, settings);
     bool anywhere = settings->init == ATN_START_DEFAULT || settings->init == ATN_START_AUTO;
-    bool early = p->spare && (anywhere || settings->transform == ATN_TRANSFORM_RIGID);
-    if (status == ATN_OK && early) reg_scene_early(p);
+    if (status == ATN_OK && (anywhere || settings->transform == ATN_TRANSFORM_RIGID)) reg_scene_early(p);
     if (status == ATN_OK) status = reg_take_clouds(p, settings);
-    if (!early) reg_given_free(p);
+    if (!p->as_given) reg_given_free(p);
     return status;
 }
 
@@ -151,8 +149,6 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
 
 /* ---- from start to verdict ---- */
 
-static const double LIKELY = 0.25; /* share of the source on the target where the clouds lie: worth beginning there */
-static const double GROWS = 1.02;  /* from one short fit to the next, as long as there are more */
 static const double LEAST_PAIRS = 1e9, PAIRS_A_POINT = 5000; /* that a run may evaluate: five times what is usual */
 static const double NEAR = 0.3;                              /* of sigma_start: the search found where it has been */
 
@@ -261,20 +257,17 @@ static atn_status look_meanwhile(reg_problem *p) {
 }
 
 /* Does enough of the source fit where the clouds lie, after a short fit or some? Then p->pose is what they found. */
-static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings *settings, int fits_most, bool *fits) {
-    bool scaled = settings->transform != ATN_TRANSFORM_RIGID;
+static atn_status fit_where_they_lie(reg_problem *p, int fits_most, bool *fits) {
     reg_span span = reg_begin(&p->engine);
-    double at[16] = {[0] = 1, [5] = 1, [10] = 1, [15] = 1};
+    double at[16];
     atn_status status = look_meanwhile(p);
-    if (status == ATN_OK) status = reg_scene_ready(p);
-    double score = 0, before = -1;
     *fits = false;
-    for (int k = 0; k < fits_most && status == ATN_OK && !scaled && p->open_iterations && !*fits; ++k) {
-        score = reg_scene_refine(p->scene, at);
-        *fits = score > LIKELY;
-        if (score <= GROWS * before) break;
-        before = score;
-    }
+    if (status == ATN_OK) status = reg_scene_ready(p);
+    if (status == ATN_OK && p->sought.looked) {
+        *fits = p->sought.fits;
+        memcpy(at, p->sought.start, sizeof at);
+    } else if (status == ATN_OK)
+        *fits = reg_lies_well(p, fits_most, at);
     if (*fits) reg_to_inside(p, at, &p->pose);
     reg_end(&p->engine, REG_SEARCH, span);
     if (status == ATN_OK) status = reg_share_same(&p->engine, fits, sizeof *fits);
@@ -285,17 +278,17 @@ static atn_status fit_where_they_lie(reg_problem *p, const atn_register_settings
 /* Where the clouds lie, if they fit there; else where the search says; the better fit of both. */
 static atn_status run_from_anywhere(reg_problem *p, atn_register_settings *settings) {
     bool tried;
-    reg_start start;
+    double start[16];
     geom_pose found;
-    atn_status status = fit_where_they_lie(p, settings, 1, &tried);
+    atn_status status = fit_where_they_lie(p, 1, &tried);
     if (status == ATN_OK && tried) status = run(p, settings);
     if (status != ATN_OK || (tried && p->result->verdict == ATN_VERDICT_TRUSTED)) return status;
     reg_span span = reg_begin(&p->engine);
-    status = reg_search(p->scene, &start);
-    if (status == ATN_OK) status = reg_share_same(&p->engine, &start, sizeof start);
+    status = reg_seek_search(p, start);
+    if (status == ATN_OK) status = reg_share_same(&p->engine, start, sizeof start);
     reg_end(&p->engine, REG_SEARCH, span);
     if (status != ATN_OK) return status;
-    reg_to_inside(p, start.transform, &found);
+    reg_to_inside(p, start, &found);
     if (!tried) {
         p->pose = found;
         status = run(p, settings);
@@ -313,7 +306,7 @@ static atn_status run_from_identity(reg_problem *p, atn_register_settings *setti
     enum { SHORT_FITS = 16, HASTE = 12 };
     bool fits = true,
          asked = settings->transform == ATN_TRANSFORM_RIGID && !settings->compat && p->open_iterations && p->open_start;
-    atn_status status = asked ? fit_where_they_lie(p, settings, SHORT_FITS, &fits) : ATN_OK;
+    atn_status status = asked ? fit_where_they_lie(p, SHORT_FITS, &fits) : ATN_OK;
     if (asked && fits) settings->sigma_start = fmax(START[ATN_START_AUTO] * p->unit, settings->sigma_end);
     p->haste = fits ? 1 : HASTE;
     return status == ATN_OK ? run(p, settings) : status;
@@ -385,6 +378,9 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     p->held = held;
     p->parts = 1;
     p->haste = 1;
+    p->open_iterations = !settings.most_iterations;
+    bool anywhere = settings.init == ATN_START_AUTO || (settings.init == ATN_START_DEFAULT && !settings.compat);
+    p->seeks = anywhere && engine->remote; /* on the host all cores search sooner, one step after the other */
     bool here;
     int32_t left = reg_spare(engine, &settings, pair->source, pair->target, &here);
     atn_parallel_leave(left);

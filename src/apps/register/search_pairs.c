@@ -133,20 +133,22 @@ typedef struct web {
     size_t count;
     uint64_t bits[MOST_PAIRS][WORDS];
     uint16_t strength[MOST_PAIRS][MOST_PAIRS]; /* third pairs that agree with both, 0 where the two do not agree */
-    int64_t support[MOST_PAIRS];
+    uint32_t support[MOST_PAIRS];
     uint32_t order[MOST_PAIRS]; /* most support first */
     bool used[MOST_PAIRS];
 } web;
 
-/* Pairs i and j agree (1, else 0) where the distances of their points are over LEAST in both clouds and differ by less
- * than REACH, and so do the cosines between the normals, and of the normals with the line between the points, by less
- * than TURN. Normals have no sign: cosines are compared by size. */
-ATN_IN_LANES static void agree_row(const ends *e, size_t count, size_t i, uint8_t *out) {
+/* Pairs i and j agree (a bit) where the distances of their points are over LEAST in both clouds and differ by less than
+ * REACH, and so do the cosines between the normals, and of the normals with the line between the points, by less than
+ * TURN. Normals have no sign: cosines are compared by size. */
+ATN_IN_LANES static uint64_t agree_word(const ends *e, size_t first, size_t i) {
     const float px = e->p[0][i], py = e->p[1][i], pz = e->p[2][i], mx = e->m[0][i], my = e->m[1][i], mz = e->m[2][i];
     const float qx = e->q[0][i], qy = e->q[1][i], qz = e->q[2][i], nx = e->n[0][i], ny = e->n[1][i], nz = e->n[2][i];
-    float agreed[MOST_PAIRS];
+    uint64_t agreed[64], word = 0;
+    float one[64];
     ATN_LANES()
-    for (size_t j = 0; j < count; ++j) {
+    for (size_t k = 0; k < 64; ++k) {
+        size_t j = first + k;
         float dx = e->p[0][j] - px, dy = e->p[1][j] - py, dz = e->p[2][j] - pz;
         float ex = e->q[0][j] - qx, ey = e->q[1][j] - qy, ez = e->q[2][j] - qz;
         float ux = e->m[0][j], uy = e->m[1][j], uz = e->m[2][j], vx = e->n[0][j], vy = e->n[1][j], vz = e->n[2][j];
@@ -154,59 +156,89 @@ ATN_IN_LANES static void agree_row(const ends *e, size_t count, size_t i, uint8_
         float between = fabsf(fabsf(mx * ux + my * uy + mz * uz) - fabsf(nx * vx + ny * vy + nz * vz));
         float here = fabsf(fabsf(dx * mx + dy * my + dz * mz) * q - fabsf(ex * nx + ey * ny + ez * nz) * p);
         float there = fabsf(fabsf(dx * ux + dy * uy + dz * uz) * q - fabsf(ex * vx + ey * vy + ez * vz) * p);
-        float near = p < q ? p : q, one = near > LEAST ? 1.0F : 0.0F;
-        one = fabsf(p - q) < REACH ? one : 0;
-        one = between < TURN ? one : 0;
-        one = here < within ? one : 0;
-        agreed[j] = there < within ? one : 0;
+        float near = p < q ? p : q, all = near > LEAST ? 1.0F : 0.0F;
+        all = fabsf(p - q) < REACH ? all : 0;
+        all = between < TURN ? all : 0;
+        all = here < within ? all : 0;
+        one[k] = there < within ? all : 0;
     }
-    for (size_t j = 0; j < count; ++j) out[j] = agreed[j] > 0;
+    ATN_LANES()
+    for (size_t k = 0; k < 64; ++k) agreed[k] = (uint64_t)(one[k] > 0) << k;
+    ATN_LANES(reduction(| : word))
+    for (size_t k = 0; k < 64; ++k) word |= agreed[k];
+    return word;
 }
-
-static bool has(const web *w, size_t i, size_t j) { return w->bits[i][j / 64] >> (j % 64) & 1; }
 
 static void agree_some(void *user, int64_t from, int64_t to) {
     web *w = user;
     for (size_t i = (size_t)from; i < (size_t)to; ++i) {
-        uint8_t agreed[MOST_PAIRS];
-        agree_row(&w->ends, w->count, i, agreed);
         memset(w->bits[i], 0, sizeof w->bits[i]);
-        for (size_t j = 0; j < w->count; ++j) w->bits[i][j / 64] |= (uint64_t)agreed[j] << (j % 64);
+        memset(w->strength[i], 0, w->count * sizeof w->strength[i][0]);
+        for (size_t k = 0; 64 * k < w->count; ++k) {
+            size_t rest = w->count - 64 * k;
+            w->bits[i][k] = agree_word(&w->ends, 64 * k, i) & (rest < 64 ? ((uint64_t)1 << rest) - 1 : UINT64_MAX);
+        }
     }
 }
 
-/* Bits of a word are counted by one instruction in all clones but the last. */
+/* Both agree alike, so that each two are looked at once. Bits of a word are counted by one instruction in all clones
+ * but the last. */
 ATN_IN_LANES static void support_row(web *w, size_t i) {
-    int64_t support = 0;
-    for (size_t j = 0; j < w->count; ++j) {
-        int third = 0;
-        for (size_t k = 0; k < WORDS && has(w, i, j); ++k) third += __builtin_popcountll(w->bits[i][k] & w->bits[j][k]);
-        w->strength[i][j] = (uint16_t)third;
-        support += third;
-    }
-    w->support[i] = support;
+    const uint64_t *own = w->bits[i];
+    for (size_t k = i / 64; k < WORDS; ++k)
+        for (uint64_t left = k == i / 64 ? own[k] & UINT64_MAX << (i % 64) : own[k]; left; left &= left - 1) {
+            size_t j = 64 * k + (size_t)__builtin_ctzll(left);
+            int third = 0;
+            for (size_t n = 0; n < WORDS; ++n) third += __builtin_popcountll(own[n] & w->bits[j][n]);
+            w->strength[i][j] = w->strength[j][i] = (uint16_t)third;
+        }
 }
 
+enum { SUPPORTED = 32 }; /* rows of a piece: columns of these are not of another one's cache lines */
 static void support_some(void *user, int64_t from, int64_t to) {
-    for (size_t i = (size_t)from; i < (size_t)to; ++i) support_row(user, i);
+    web *w = user;
+    for (size_t i = (size_t)from * SUPPORTED; i < (size_t)to * SUPPORTED && i < w->count; ++i) support_row(w, i);
+}
+
+static void add_some(void *user, int64_t from, int64_t to) {
+    web *w = user;
+    for (int64_t i = from; i < to; ++i) {
+        uint32_t support = 0;
+        for (size_t j = 0; j < w->count; ++j) support += w->strength[i][j];
+        w->support[i] = support;
+    }
+}
+
+/* By falling support, the first of equals first: numbers that hold both are sorted, those that are far apart before
+ * those that are near. */
+static void sort_by_support(web *w) {
+    static const size_t APART[] = {701, 301, 132, 57, 23, 10, 4, 1};
+    uint64_t key[MOST_PAIRS];
+    for (size_t i = 0; i < w->count; ++i) key[i] = (uint64_t)(UINT32_MAX - w->support[i]) << 32 | i;
+    for (size_t a = 0; a < sizeof APART / sizeof *APART; ++a)
+        for (size_t i = APART[a]; i < w->count; ++i) {
+            uint64_t one = key[i];
+            size_t k = i;
+            for (; k >= APART[a] && key[k - APART[a]] > one; k -= APART[a]) key[k] = key[k - APART[a]];
+            key[k] = one;
+        }
+    for (size_t i = 0; i < w->count; ++i) w->order[i] = (uint32_t)key[i];
 }
 
 static void weave(web *w, const search_surface *source, const search_surface *target, const pair *pairs, size_t count) {
     enum { EACH = 16 }; /* rows that are worth a thread */
     w->count = count;
+    memset(&w->ends, 0, sizeof w->ends); /* behind the last, too */
     for (int a = 0; a < 3; ++a)
         for (size_t k = 0; k < count; ++k) {
             w->ends.p[a][k] = source->at[a][pairs[k].from], w->ends.m[a][k] = source->normal[a][pairs[k].from];
             w->ends.q[a][k] = target->at[a][pairs[k].to], w->ends.n[a][k] = target->normal[a][pairs[k].to];
         }
     atn_parallel((int64_t)count, EACH, agree_some, w);
-    atn_parallel((int64_t)count, EACH, support_some, w);
+    atn_parallel_pieces((int64_t)((count + SUPPORTED - 1) / SUPPORTED), support_some, w);
+    atn_parallel((int64_t)count, 4 * EACH, add_some, w);
     memset(w->used, 0, sizeof w->used);
-    for (size_t i = 0; i < count; ++i) { /* insertion by falling support, the first of equals first */
-        size_t k = i;
-        for (; k > 0 && w->support[w->order[k - 1]] < w->support[i]; --k) w->order[k] = w->order[k - 1];
-        w->order[k] = (uint32_t)i;
-    }
+    sort_by_support(w);
 }
 
 /* The pairs that support pair `seed` most, the strongest first. */

@@ -83,14 +83,17 @@ static double spacing_at(const reg_problem *p, int32_t level) {
 }
 
 atn_status reg_surface_early(reg_problem *p, reg_level *all) {
-    atn_array *ratio = NULL;
-    bool asked = p->polished && p->spacing > 0 && p->source_spacing > 0 && all->target.padded <= FEW;
+    bool asked = p->polished && p->spacing > 0 && p->source_spacing > 0 && all->target.count <= MANY;
     if (!asked) return ATN_OK;
+    reg_side *const side[2] = {&all->source, &all->target};
+    const double spacing[2] = {p->source_spacing, p->spacing};
     atn_status status = thickness_of(&p->engine, &all->target, p->spacing, &p->early.shape[1], &p->early.thickness);
     p->early.told = status == ATN_OK;
-    if (status == ATN_OK && p->early.thickness <= FLAT)
-        status = look(&p->engine, &all->source, &all->source, p->source_spacing, &p->early.shape[0], &ratio);
-    atn_array_free(ratio);
+    for (int k = 1; k >= 0 && status == ATN_OK && p->early.thickness <= FLAT; --k) {
+        atn_array *ratio = NULL;
+        if (!p->early.shape[k]) status = look(&p->engine, side[k], side[k], spacing[k], &p->early.shape[k], &ratio);
+        atn_array_free(ratio);
+    }
     return status;
 }
 

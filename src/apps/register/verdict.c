@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const double CHANCE = 0.45;                        /* agreement that wrong poses reach */
 static const double AGREES = 0.65;                        /* agreement that is none by chance */
@@ -244,26 +243,24 @@ static atn_status judge_now(reg_problem *p, atn_register_result *r) {
 /* Planes that are still being made are not waited for by the thread that has the device. */
 static void judge_beside(void *user) {
     reg_problem *p = user;
-    while (!atomic_load_explicit(&p->fitness_there, memory_order_acquire))
-        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    while (!atomic_load_explicit(&p->fitness_there, memory_order_acquire)) atn_aside_nap();
     p->judge_status = p->fitness_status == ATN_OK ? judge_now(p, p->result) : p->fitness_status;
 }
 
 void reg_judge_begin(reg_problem *p) {
-    enum { THREADS = 2, MANY_THREADS = 6 };
     char why[200];
     bool made = p->fitness && (p->fitness_aside.gang || atomic_load(&p->fitness_there));
     if (!p->scene || p->scene_aside.work || !made || (!p->engine.remote && !p->spare) ||
-        !atn_aside_is_done(&p->rivals_aside) || judge_degenerate(p, why, sizeof why))
+        judge_degenerate(p, why, sizeof why))
         return;
-    reg_rivals_end(p); /* by the thread that began it */
-    atn_aside_begin(p->engine.ctx, &p->judge_aside, judge_beside, p,
-                    p->spare ? p->spare - 1 : atn_parallel_some(THREADS, MANY_THREADS));
+    atomic_store(&p->near, true);
+    atn_aside_begin(p->engine.ctx, &p->judge_aside, judge_beside, p, reg_judge_threads(p));
 }
 
 /* Begun beside the device's last work, or now. */
 static atn_status judge_pose(reg_problem *p, atn_register_result *r) {
     bool begun = p->judge_aside.work != NULL;
+    atomic_store(&p->near, true);
     atn_aside_end(&p->judge_aside);
     atn_status status = reg_fitness_ready(p);
     if (status != ATN_OK) return status;
