@@ -24,6 +24,8 @@ typedef struct tuning {
     atn_cli_call *call;
     atn_cli_work list;
     atn_device *device;
+    atn_device *devices[ATN_MOST_DEVICES]; /* the same one, and others of a list */
+    int32_t n_devices;
     atn_wisdom *wisdom;
     atn_tune_options options;
     atn_tune_result *results;
@@ -36,7 +38,7 @@ typedef struct tuning {
     atn_cli_kernel program; /* programs NULL: kernels are tuned */
     atn_plan_given given;   /* of the program */
     char *space;            /* text of --space, or NULL */
-    atn_spread *spread;     /* ranks that try candidates, too; NULL: there are none */
+    atn_spread *spread;     /* ranks or devices that try candidates, too; NULL: there are none */
 } tuning;
 
 /* ---- options ---- */
@@ -231,7 +233,7 @@ static void end(tuning *t) {
     if (t->program.call) atn_cli_kernel_close(&t->program);
     atn_spread_free(t->spread);
     atn_wisdom_close(t->wisdom);
-    atn_device_close(t->device);
+    for (int32_t k = 0; k < t->n_devices; ++k) atn_device_close(t->devices[k]);
     atn_serve_close(t->serve);
 }
 
@@ -292,8 +294,6 @@ static atn_status join_ranks(tuning *t, atn_status status) {
 
 static atn_status run(atn_cli_call *call) {
     tuning t = {.call = call};
-    atn_devices *devices = NULL;
-    int32_t index = 0;
     atn_status status = read_options(&t);
     bool unwrap = call->n_operands && strcmp(call->operands[0], "unwrap") == 0;
     if (!status && atn_cli_has(call, "serve") && (atn_cli_has(call, "command") || unwrap))
@@ -306,9 +306,8 @@ static atn_status run(atn_cli_call *call) {
     }
     if (!status && call->n_operands == 0)
         status = atn_cli_misuse(call, "needs a kernel, a program, all or unwrap; or --command");
-    if (!status) status = atn_cli_pick_device(call, &devices, &index);
-    if (!status) status = atn_device_open(devices, index, &t.device);
-    atn_devices_free(devices);
+    if (!status) status = atn_cli_open_devices(call, t.devices, &t.n_devices);
+    t.device = t.devices[0];
     if (!status && unwrap) {
         status = atn_cli_tune_unwrap(call, t.device, &t.options);
         end(&t);
@@ -319,6 +318,9 @@ static atn_status run(atn_cli_call *call) {
         end(&t);
         return status;
     }
+    if (!status && t.n_devices > 1 && call->ranks->count == 1)
+        status = atn_spread_open_devices(t.devices, t.n_devices, t.options.program, &t.spread);
+    t.options.spread = t.spread;
     if (!status) status = list_work(&t);
     if (!status) status = atn_wisdom_open(call->ctx, NULL, false, &t.wisdom);
     if (!status && !(t.results = atn_zalloc(call->ctx, ((size_t)t.list.n + 1) * sizeof *t.results)))

@@ -1,8 +1,10 @@
-/* Trials on ranks. What the first rank says is a line of JSON that all get, as workers do: a workload, some variants of
- * it, the end. Trials come back in the order of variants: variant k is tried by rank k modulo those that take part. */
+/* Trials on ranks, or on several devices of this process. What the first rank says is a line of JSON that all get, as
+ * workers do: a workload, some variants of it, the end. Trials come back in the order of variants: variant k is tried
+ * by rank k modulo those that take part. */
 #include "tune/spread.h"
 
 #include "base/memory.h"
+#include "base/pieces.h"
 #include "tune/wire.h"
 
 #include <assert.h>
@@ -21,12 +23,25 @@ struct atn_spread {
     atn_workload workload;
     atn_trial_setup setup;
     atn_worker_pool *pool;
+    /* of devices of this process, where `ranks` is NULL; the first one's pool is the session's: */
+    const char *program;
+    const atn_device_info *device[ATN_MOST_DEVICES];
+    atn_worker_pool *pools[ATN_MOST_DEVICES];
 };
 
 typedef struct device_name {
     char backend[32], name[160];
     int64_t cores;
 } device_name;
+
+static device_name name_of(const atn_device_info *info) {
+    device_name name;
+    memset(&name, 0, sizeof name); /* so that all bytes are known */
+    snprintf(name.backend, sizeof name.backend, "%s", info->backend);
+    snprintf(name.name, sizeof name.name, "%s", info->name);
+    name.cores = info->cores;
+    return name;
+}
 
 atn_status atn_spread_open(atn_ranks *ranks, atn_device *device, atn_spread **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
@@ -35,12 +50,7 @@ atn_status atn_spread_open(atn_ranks *ranks, atn_device *device, atn_spread **ou
     if (s) *s = (atn_spread){.ctx = ctx, .ranks = ranks, .info = atn_device_get_info(device)};
     if (s) s->part = atn_alloc(ctx, (size_t)ranks->count * sizeof *s->part);
     atn_status status = s && s->part && all ? ATN_OK : ATN_ERR_MEMORY;
-    memset(&own, 0, sizeof own);
-    if (status == ATN_OK) {
-        snprintf(own.backend, sizeof own.backend, "%s", s->info->backend);
-        snprintf(own.name, sizeof own.name, "%s", s->info->name);
-        own.cores = s->info->cores;
-    }
+    own = name_of(atn_device_get_info(device));
     status = atn_ranks_allgather(ranks, status, &own, sizeof own, all);
     assert(status != ATN_OK || (s && s->part && all));
     for (int32_t k = 0; k < ranks->count && status == ATN_OK; ++k) {
@@ -57,6 +67,35 @@ atn_status atn_spread_open(atn_ranks *ranks, atn_device *device, atn_spread **ou
     return status;
 }
 
+atn_status atn_spread_open_devices(atn_device *const *devices, int32_t n, const char *program, atn_spread **out) {
+    const atn_ctx *ctx = atn_device_ctx(devices[0]);
+    device_name first = name_of(atn_device_get_info(devices[0]));
+    *out = NULL;
+    atn_spread *s = atn_zalloc(ctx, sizeof *s);
+    if (!s) return ATN_ERR_MEMORY;
+    *s = (atn_spread){.ctx = ctx, .info = atn_device_get_info(devices[0]), .program = program};
+    for (int32_t k = 0; k < n && k < ATN_MOST_DEVICES; ++k) {
+        const atn_device_info *info = atn_device_get_info(devices[k]);
+        device_name own = name_of(info);
+        if (memcmp(&own, &first, sizeof own) == 0)
+            s->device[s->count++] = info;
+        else
+            atn_log(ctx, ATN_LOG_WARNING, "tune: %s is not like %s: it tries no candidates", info->name, s->info->name);
+    }
+    if (s->count > 1)
+        *out = s;
+    else
+        atn_spread_free(s);
+    return ATN_OK;
+}
+
+static void drop_pools(atn_spread *s) {
+    for (int32_t k = 0; k < ATN_MOST_DEVICES; ++k) {
+        atn_worker_pool_free(s->pools[k]);
+        s->pools[k] = NULL;
+    }
+}
+
 static void drop_pool(atn_spread *s) {
     atn_worker_pool_free(s->pool);
     atn_wire_workload_free(s->ctx, &s->workload);
@@ -67,6 +106,7 @@ static void drop_pool(atn_spread *s) {
 
 void atn_spread_free(atn_spread *s) {
     if (!s) return;
+    drop_pools(s);
     drop_pool(s);
     atn_free(s->ctx, s->part);
     atn_free(s->ctx, s);
@@ -125,8 +165,8 @@ static atn_status try_share(const atn_spread *s, atn_worker_pool *pool, const ch
 
 /* ---- the first rank ---- */
 
-static atn_status tell_workload(atn_spread *s, const atn_workload *workload, const atn_trial_setup *setup) {
-    json_t *open = atn_wire_open(s->info, workload, setup);
+/* Is it another workload than before? */
+static bool is_new(atn_spread *s, const json_t *open) {
     char *text = open ? json_dumps(open, JSON_COMPACT) : NULL;
     json_free_t release;
     json_get_alloc_funcs(NULL, &release);
@@ -134,14 +174,60 @@ static atn_status tell_workload(atn_spread *s, const atn_workload *workload, con
     bool same = text && memcmp(&hash, &s->asked, sizeof hash) == 0;
     release(text);
     s->asked = hash;
-    if (!same) return say(s, open);
+    return !same;
+}
+
+static atn_status tell_workload(atn_spread *s, const atn_workload *workload, const atn_trial_setup *setup) {
+    json_t *open = atn_wire_open(s->info, workload, setup);
+    if (is_new(s, open)) return say(s, open);
     json_decref(open);
     return ATN_OK;
+}
+
+/* ---- several devices ---- */
+
+typedef struct trying {
+    atn_worker_pool *const *pools;
+    const char *const *variants, *incumbent;
+    double best_s;
+    atn_trial *out;
+} trying;
+
+static atn_status try_pieces(void *user, int32_t device, int64_t from, int64_t to) {
+    const trying *x = user;
+    atn_status status = ATN_OK;
+    for (int64_t k = from; k < to && status == ATN_OK; ++k) {
+        status = atn_worker_pool_ready(x->pools[device]);
+        if (status == ATN_OK)
+            status = atn_worker_pool_try(x->pools[device], x->variants[k], x->incumbent, x->best_s, &x->out[k]);
+    }
+    return status;
+}
+
+/* Whichever device is free takes the next candidate. */
+static atn_status try_devices(atn_spread *s, const atn_workload *workload, const atn_trial_setup *setup,
+                              atn_worker_pool *pool, trying x, int32_t n) {
+    atn_worker_pool *pools[ATN_MOST_DEVICES] = {pool};
+    json_t *open = atn_wire_open(s->info, workload, setup);
+    atn_status status = open ? ATN_OK : ATN_ERR_MEMORY;
+    if (is_new(s, open)) drop_pools(s);
+    json_decref(open);
+    for (int32_t k = 1; k < s->count && status == ATN_OK; ++k) {
+        if (!s->pools[k])
+            status = atn_worker_pool_create(s->ctx, s->device[k], workload, setup, s->program, &s->pools[k]);
+        pools[k] = s->pools[k];
+    }
+    x.pools = pools;
+    return status == ATN_OK ? atn_pieces_run(s->ctx, "tune", n, s->count, 0, 1, try_pieces, &x) : status;
 }
 
 atn_status atn_spread_try(atn_spread *s, const atn_workload *workload, const atn_trial_setup *setup,
                           atn_worker_pool *pool, const char *const *variants, int32_t n, const char *incumbent,
                           double best_s, atn_trial *out) {
+    if (!s->ranks) {
+        trying x = {.variants = variants, .incumbent = incumbent, .best_s = best_s, .out = out};
+        return try_devices(s, workload, setup, pool, x, n);
+    }
     atn_status status = tell_workload(s, workload, setup);
     json_t *list = json_array(), *words = json_pack("{s:s, s:o, s:f}", "op", "try", "variants", list, "best_s", best_s);
     for (int32_t k = 0; k < n; ++k) json_array_append_new(list, json_string(variants[k]));
@@ -153,7 +239,7 @@ atn_status atn_spread_try(atn_spread *s, const atn_workload *workload, const atn
     return status == ATN_OK ? try_share(s, pool, variants, n, incumbent, best_s, out) : status;
 }
 
-atn_status atn_spread_end(atn_spread *s) { return say(s, json_pack("{s:s}", "op", "end")); }
+atn_status atn_spread_end(atn_spread *s) { return !s->ranks ? ATN_OK : say(s, json_pack("{s:s}", "op", "end")); }
 
 /* ---- the others ---- */
 

@@ -1,6 +1,8 @@
 /* Sessions and what may come between: another tuner, Ctrl-C, no program for workers, a device that is gone. */
 #include "tunekit.h"
 
+#include "tune/spread.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +54,35 @@ KIT_TEST(two_tuners_do_not_meet) {
     assert_int_equal(r.tried, 4);
     assert_int_equal(r.recalled, 2);
     atn_tune_result_free(&r);
+    tunekit_close(&k);
+}
+
+/* Two equal devices in one process: each has workers of its own, and all candidates are tried once. */
+KIT_TEST(devices_share_candidates) {
+    tunekit k;
+    tunekit_open(&k, NULL);
+    atn_device *devices[2] = {k.device, NULL};
+    atn_spread *spread;
+    atn_workload add = tunekit_add();
+    atn_tune_options options = tunekit_options(SPACE);
+    atn_tune_result r;
+    int32_t host;
+    kit_ok(k.ctx, atn_devices_pick(k.devices, "host", &host));
+    kit_ok(k.ctx, atn_device_open(k.devices, host, &devices[1]));
+    kit_ok(k.ctx, atn_spread_open_devices(devices, 1, options.program, &spread));
+    assert_null(spread); /* nobody to share with */
+    kit_ok(k.ctx, atn_spread_open_devices(devices, 2, options.program, &spread));
+    assert_int_equal(atn_spread_count(spread), 2);
+    options.spread = spread;
+    kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &add, &options, &r));
+    assert_int_equal(r.tried, tunekit_count(&k, NULL));
+    assert_int_equal(r.tried, tunekit_count(&k, "right"));
+    assert_true(r.tried >= 4);
+    assert_non_null(r.variant);
+    atn_tune_result_free(&r);
+    kit_ok(k.ctx, atn_spread_end(spread));
+    atn_spread_free(spread);
+    atn_device_close(devices[1]);
     tunekit_close(&k);
 }
 
@@ -183,11 +214,9 @@ KIT_TEST(wrong_questions_are_refused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_tuners_do_not_meet),
-        cmocka_unit_test(stopping_keeps_all),
-        cmocka_unit_test(winners_are_of_the_space),
-        cmocka_unit_test(workers_must_be_found),
-        cmocka_unit_test(who_kills_twice_is_not_tried_again),
+        cmocka_unit_test(two_tuners_do_not_meet),      cmocka_unit_test(devices_share_candidates),
+        cmocka_unit_test(stopping_keeps_all),          cmocka_unit_test(winners_are_of_the_space),
+        cmocka_unit_test(workers_must_be_found),       cmocka_unit_test(who_kills_twice_is_not_tried_again),
         cmocka_unit_test(wrong_questions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
