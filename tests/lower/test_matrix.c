@@ -228,6 +228,9 @@ static const struct {
     {"estep", "SP", "matrix=half,mix=4,packed=1,lanes_p0=32,tile_q0=32,stage=1,exp=native", 67, 75, 1, 0, 0},
     {"estep", "HP", "matrix=half,mix=8,packed=1,lanes_p0=64,tile_q0=64,stage=2,exp=native", 97, 140, 2, 0, 0},
     {"estep_compat", "SP", "matrix=pair,lanes_p0=32,tile_q0=32,stage=2,split_q0=2", 65, 100, 1, 0, 1},
+    {"nearest_all", "SP", "matrix=half,lanes_p0=64,regs_p0=2,tile_q0=64,unroll_q0=2,stage=1,split_q0=3,index=32", 130,
+     333, 6, 900, 1},
+    {"nearest_all", "SP", "matrix=half,lanes_p0=64,tile_q0=64,stage=2,index=32", 1, 47, 1, 0, 1},
 };
 
 KIT_TEST(agrees_with_the_oracle) {
