@@ -111,6 +111,7 @@ static atn_status open_back(const reg_polish_state *like, reg_surface *surface, 
         surface->source = few->shape;
     }
     status = reg_polish_open(p, surface, rows, columns, out);
+    out->together = true;
     out->settled = true;
     out->scale2 = like->scale2;
     return status;

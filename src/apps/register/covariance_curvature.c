@@ -38,16 +38,22 @@ static void copy_blocks(void *user, int64_t first, int64_t end) {
         }
 }
 
+/* The pose itself last. */
+static void find_poses(const geom_pose *pose, double step, geom_pose there[COPIES]) {
+    for (int c = 0; c < COPIES; ++c) {
+        double twist[6] = {0};
+        if (c < WAYS) twist[c / 2] = c % 2 ? -step : step;
+        geom_pose beside = geom_pose_exp(twist);
+        there[c] = geom_pose_compose(&beside, pose);
+    }
+}
+
 /* Where `pose` sends a copy is where the pose beside it would send the point. */
 static void find_ways(const geom_pose *pose, double step, geom_pose by[COPIES]) {
     geom_pose back = GEOM_IDENTITY;
     (void)geom_pose_invert(pose, &back); /* it is rigid */
-    for (int c = 0; c < COPIES; ++c) {
-        double twist[6] = {0};
-        if (c < WAYS) twist[c / 2] = c % 2 ? -step : step;
-        geom_pose beside = geom_pose_exp(twist), there = geom_pose_compose(&beside, pose);
-        by[c] = geom_pose_compose(&back, &there);
-    }
+    find_poses(pose, step, by);
+    for (int c = 0; c < COPIES; ++c) by[c] = geom_pose_compose(&back, &by[c]);
 }
 
 static atn_status copy_all(reg_engine *e, const reg_side *from, const geom_pose *pose, double step, reg_side *out) {
@@ -145,6 +151,15 @@ static atn_status gradients(reg_polish_state *s, const geom_pose *pose, double g
     return status;
 }
 
+/* The same of few points, whose pairs are found together with those of other clouds: no point is copied. */
+static bool gradients_together(const reg_polish_state *s, const geom_pose *pose, double step, double g[COPIES][6],
+                               double weight[COPIES]) {
+    geom_pose there[COPIES];
+    if (!s->p->engine.client || s->source->count > THIN) return false;
+    find_poses(pose, step, there);
+    return reg_polish_gradients(s, COPIES, there, REG_POLISH_NEAREST * s->surface->spacing, g, weight);
+}
+
 /* By central differences, made symmetric. */
 static void differ(const double g[COPIES][6], double step, double by, double h[36]) {
     for (int d = 0; d < 6; ++d)
@@ -157,6 +172,10 @@ atn_status reg_curvature(const reg_polish_state *s, const geom_pose *pose, doubl
     reg_engine *e = &s->p->engine;
     size_t every = s->source->count > THIN ? s->source->padded / THIN + 1 : 1;
     double step = sqrt(s->scale2), g[COPIES][6] = {{0}}, weight[COPIES] = {0};
+    if (gradients_together(s, pose, step, g, weight)) {
+        differ((const double(*)[6])g, step, weight[WAYS] > 0 ? s->weight / weight[WAYS] : 0, h);
+        return ATN_OK;
+    }
     size_t blocks = COPIES * round_up(s->source->blocks, every), block = s->source->block;
     reg_side copies = {.device = s->source->device,
                        .type = s->source->type,

@@ -22,7 +22,7 @@ static const struct {
         LATER,
         AHEAD,
         AHEAD_THERE
-    } ahead; /* nearly every registration takes it, or each whose points are sorted there */
+    } ahead;    /* nearly every registration takes it, or each whose points are sorted there */
     bool sized; /* how it is computed depends on how many points there are */
 } TABLE[REG_WORKS] = {
     [REG_MOVE] = {"move", false, false, 0, true, LATER},

@@ -27,9 +27,9 @@ static const struct {
                            (size_t)REG_FIT_POINTS *REG_PLANES_POINT, 2},
     [REG_GATHER_EXPECT] = {"fit_expect", (size_t)2 * REG_FIT_POINTS *REG_EXPECT_POINT, REG_EXPECT_ITEM, REG_EXPECT_SUMS,
                            1},
-    [REG_GATHER_PAIRS] = {"fit_pairs", (size_t)2 * REG_FIT_POINTS *REG_PAIRS_POINT, REG_PAIRS_ITEM, REG_FIT_POINTS, 1,
-                          .pairs = true},
-    [REG_GATHER_SUMS] = {"fit_sums", 0, REG_SUMS_ITEM, REG_SUMS_SUMS, 1, REG_GATHER_PAIRS, true},
+    [REG_GATHER_PAIRS] = {"fit_pairs", (size_t)2 * REG_FIT_POINTS *REG_PAIRS_POINT, REG_PAIRS_ITEM, REG_FIT_POINTS,
+                          REG_PAIRS_MOST, .pairs = true},
+    [REG_GATHER_SUMS] = {"fit_sums", 0, REG_SUMS_ITEM, REG_SUMS_SUMS, REG_PAIRS_MOST, REG_GATHER_PAIRS, true},
 };
 
 /* What a client waits for. */
@@ -63,7 +63,7 @@ typedef struct kind {
     double seconds;                             /* of launches */
 } kind;
 
-/* Of each source point of each slot: W, q and the partner (programs/fit_pairs.atn). */
+/* Of each source point, at each pose of a request: W, q and the partner (programs/fit_pairs.atn). */
 enum { PAIR = 8 };
 static const char *const PAIR_NAMES[PAIR] = {"w0", "w1", "w2", "w3", "w4", "w5", "q", "partner"};
 
@@ -86,7 +86,7 @@ static size_t numbers_of(int32_t clients, reg_gathered which) {
 size_t reg_gather_bytes(int32_t clients) {
     size_t numbers = 0;
     for (int k = 0; k < REG_GATHERS; ++k) numbers += numbers_of(clients, (reg_gathered)k);
-    return (numbers + (size_t)clients * REG_FIT_POINTS * PAIR) * sizeof(float);
+    return (numbers + (size_t)clients * REG_PAIRS_MOST * REG_FIT_POINTS * PAIR) * sizeof(float);
 }
 
 /* An array of which the host and the device have copies from now on. */
@@ -146,8 +146,8 @@ atn_status reg_gather_open(atn_device *device, int32_t clients, reg_gather **out
     }
     atn_status status = ATN_OK;
     for (int k = 0; k < PAIR && status == ATN_OK; ++k)
-        status = atn_array_create_matrix(device, k == PAIR - 1 ? ATN_INT32 : ATN_SP, clients, REG_FIT_POINTS, 0,
-                                         &g->pair[k]);
+        status = atn_array_create_matrix(device, k == PAIR - 1 ? ATN_INT32 : ATN_SP, (int64_t)clients * REG_PAIRS_MOST,
+                                         REG_FIT_POINTS, 0, &g->pair[k]);
     for (int k = 0; k < REG_GATHERS && status == ATN_OK; ++k) status = open_kind(g, device, (reg_gathered)k);
     if (status == ATN_OK)
         *out = g;
@@ -186,7 +186,7 @@ float *reg_gather_room(reg_client *c, reg_gathered which, size_t count, int32_t 
     return c->gather->kind[which].room + first;
 }
 
-int32_t reg_gather_slot(const reg_client *c) { return c->slot; }
+int32_t reg_gather_row(const reg_client *c, int32_t k) { return c->slot * REG_PAIRS_MOST + k; }
 
 bool reg_gather_run(reg_client *c, reg_gathered which, size_t items, const float *item, const int32_t *place,
                     float *out) {

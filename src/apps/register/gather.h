@@ -33,6 +33,7 @@ enum {
     REG_EXPECT_SUMS = 24,
     REG_PAIRS_POINT = 10,
     REG_PAIRS_ITEM = 14,
+    REG_PAIRS_MOST = 13, /* poses */
     REG_SUMS_ITEM = 15,
     REG_SUMS_SUMS = 32,
     REG_GATHER_PLACE = 6 /* whole numbers of each row */
@@ -57,7 +58,7 @@ void reg_gather_leave(reg_client *client); /* the last call of a client */
  * then.
  */
 float *reg_gather_room(reg_client *client, reg_gathered which, size_t count, int32_t *base);
-int32_t reg_gather_slot(const reg_client *client);
+int32_t reg_gather_row(const reg_client *client, int32_t k); /* where fit_pairs writes what pose `k` comes to */
 /* For each of `items`, which are not more than a client may have, a row of `item` and one of `place`; and one of `out`.
  * False: the device is lost. */
 bool reg_gather_run(reg_client *client, reg_gathered which, size_t items, const float *item, const int32_t *place,

@@ -43,6 +43,11 @@ atn_status reg_polish_pairs(reg_polish_state *s, const geom_pose *pose, double r
 /* These; scale2 unless settled; h = sum of J^T W J, g = sum of J^T W d, weighed; the other sums. */
 atn_status reg_polish_step(reg_polish_state *s, const geom_pose *pose, double reach);
 
+/* g and weight, as of reg_polish_step with the scale that is there, at some poses, in one launch with those of other
+ * pairs of clouds; at most REG_PAIRS_MOST (gather.h). False: the host has to. */
+bool reg_polish_gradients(const reg_polish_state *s, size_t count, const geom_pose *pose, double reach, double (*g)[6],
+                          double *weight);
+
 /* What the pairs of the last step added to g, `per` neighbours in a column: where their source points are, in the mean
  * of those that count, J^T W d times the weight of each, and that weight, 0: none counts. Of the coordinates' type;
  * owned by the caller. */

@@ -7,6 +7,7 @@
 #include "apps/register/polish.h"
 #include "apps/register/share.h"
 
+#include "base/memory.h"
 #include "geom/nth.h"
 
 #include "num/array.h"
@@ -152,35 +153,72 @@ static bool keep(reg_polish_state *s) {
     return true;
 }
 
+/* A pose, for fit_pairs; and what else fit_sums asks for. */
+static void describe_pose(const reg_polish_state *s, const geom_pose *pose, double reach, int32_t k,
+                          float item[REG_PAIRS_ITEM], int32_t place[REG_GATHER_PLACE]) {
+    const int32_t all[REG_GATHER_PLACE] = {s->kept_at, s->kept_at + (int32_t)(REG_PAIRS_POINT * s->source->padded),
+                                           (int32_t)s->source->padded, (int32_t)s->target->padded,
+                                           reg_gather_row(s->p->engine.client, k)};
+    memcpy(place, all, sizeof all);
+    for (int i = 0; i < 9; ++i) item[i] = (float)pose->a[i];
+    for (int i = 0; i < 3; ++i) item[9 + i] = (float)pose->b[i];
+    item[12] = (float)(reach * reach);
+    item[13] = shapes_of_both(s) ? 1 : 0;
+}
+
+static void describe_sums(const reg_polish_state *s, const float pose[12], float item[REG_SUMS_ITEM]) {
+    double fits = FITS * s->surface->spacing, same = REG_POLISH_SAME * s->surface->spacing;
+    memcpy(item, pose, 12 * sizeof *item);
+    item[12] = (float)limit_of(s);
+    item[13] = (float)(fits * fits);
+    item[14] = (float)(same * same);
+}
+
 /* Pairs and their q, unless the scale is settled already; then sums. False: the host has to. */
 static bool step_together(reg_polish_state *s, const geom_pose *pose, double reach) {
     reg_engine *e = &s->p->engine;
-    float item[REG_SUMS_ITEM] = {0}, sums[REG_SUMS_SUMS], q[REG_FIT_POINTS];
+    float pairs[REG_PAIRS_ITEM], item[REG_SUMS_ITEM], sums[REG_SUMS_SUMS], q[REG_FIT_POINTS];
     double square[REG_FIT_POINTS], total[TOTALS];
-    double fits = FITS * s->surface->spacing, same = REG_POLISH_SAME * s->surface->spacing;
+    int32_t place[REG_GATHER_PLACE];
     if (!s->together || !e->client || !keep(s)) return false;
     reg_span span = reg_begin(e);
-    const int32_t place[REG_GATHER_PLACE] = {s->kept_at, s->kept_at + (int32_t)(REG_PAIRS_POINT * s->source->padded),
-                                             (int32_t)s->source->padded, (int32_t)s->target->padded,
-                                             reg_gather_slot(e->client)};
-    for (int k = 0; k < 9; ++k) item[k] = (float)pose->a[k];
-    for (int k = 0; k < 3; ++k) item[9 + k] = (float)pose->b[k];
-    item[12] = (float)(reach * reach);
-    item[13] = shapes_of_both(s) ? 1 : 0;
-    bool done = reg_gather_run(e->client, REG_GATHER_PAIRS, 1, item, place, q);
+    describe_pose(s, pose, reach, 0, pairs, place);
+    bool done = reg_gather_run(e->client, REG_GATHER_PAIRS, 1, pairs, place, q);
     if (done && !s->settled) {
         for (size_t k = 0; k < s->source->padded; ++k) square[k] = (double)q[k];
         take_scale(s, square, s->source->padded);
     }
-    item[12] = (float)limit_of(s);
-    item[13] = (float)(fits * fits);
-    item[14] = (float)(same * same);
+    describe_sums(s, pairs, item);
     done = done && reg_gather_run(e->client, REG_GATHER_SUMS, 1, item, place, sums);
     for (int k = 0; k < TOTALS && done; ++k) total[k] = (double)sums[k];
     if (done) take_sums(s, total);
     e->pairs = (double)s->source->count * (double)s->target->count;
     if (done) e->evaluated += e->pairs;
     reg_end(e, REG_SUMS, span);
+    return done;
+}
+
+bool reg_polish_gradients(const reg_polish_state *from, size_t count, const geom_pose *pose, double reach,
+                          double (*g)[6], double *weight) {
+    reg_client *client = from->p->engine.client;
+    reg_polish_state s = *from;
+    float pairs[REG_PAIRS_MOST][REG_PAIRS_ITEM], item[REG_PAIRS_MOST][REG_SUMS_ITEM];
+    float sums[REG_PAIRS_MOST][REG_SUMS_SUMS];
+    int32_t place[REG_PAIRS_MOST][REG_GATHER_PLACE];
+    s.kept = NULL;
+    if (!client || count > REG_PAIRS_MOST || !keep(&s)) return false;
+    float *q = atn_alloc(from->p->engine.ctx, REG_PAIRS_MOST * REG_FIT_POINTS * sizeof *q); /* nobody reads them */
+    for (size_t k = 0; k < count; ++k) {
+        describe_pose(&s, &pose[k], reach, (int32_t)k, pairs[k], place[k]);
+        describe_sums(&s, pairs[k], item[k]);
+    }
+    bool done = q && reg_gather_run(client, REG_GATHER_PAIRS, count, pairs[0], place[0], q) &&
+                reg_gather_run(client, REG_GATHER_SUMS, count, item[0], place[0], sums[0]);
+    for (size_t k = 0; k < count && done; ++k) {
+        for (int i = 0; i < 6; ++i) g[k][i] = (double)sums[k][21 + i];
+        weight[k] = (double)sums[k][27];
+    }
+    atn_free(from->p->engine.ctx, q);
     return done;
 }
 

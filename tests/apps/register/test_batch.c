@@ -116,7 +116,11 @@ static void make_kinds(atn_ctx *ctx, kinds *out) {
         motion_make(2, AXIS, 1, SHIFT, off);
         motion_invert(motion, back);
         out->target[k] = shape_make(ctx, &(shape){.points = POINTS[k] + 60, .seed = 3});
-        out->source[k] = shape_make(ctx, &(shape){.points = POINTS[k], .seed = k == 7 ? 11 : 3, .back = back});
+        out->source[k] = shape_make(ctx, &(shape){.points = POINTS[k],
+                                                  .seed = k == 7 ? 11 : 3,
+                                                  .noise = 0.005,
+                                                  .noise_seed = 5 + (uint64_t)k,
+                                                  .back = back});
         for (int i = 0; i < 16; ++i) {
             out->start[k][i] = 0;
             for (int j = 0; j < 4; ++j) out->start[k][i] += off[i / 4 * 4 + j] * motion[4 * j + i % 4];
@@ -143,7 +147,7 @@ static void ask_kinds(const kinds *c, size_t count, atn_register_pair *pairs) {
 /* Steps that are made together come out as those of each pair alone, to what another order of sums leaves; the last one
  * had to stop at once. */
 KIT_TEST(steps_of_many_pairs_in_one_launch) {
-    enum { MANY = 3 * KINDS };
+    enum { MANY = KINDS + 5 };
     kit_host host = host_open();
     kinds c = {0};
     atn_register_pair alone[KINDS], *pairs = calloc(MANY, sizeof *pairs);
@@ -163,6 +167,11 @@ KIT_TEST(steps_of_many_pairs_in_one_launch) {
         assert_string_equal(own->message, one->message);
         assert_int_equal(own->result.verdict, one->result.verdict);
         assert_int_equal(own->result.converged, one->result.converged);
+        assert_int_equal(own->result.has_covariance, one->result.has_covariance);
+        for (int i = 0; i < 6; ++i) {
+            double variance = one->result.covariance[7 * i];
+            assert_true(fabs(own->result.covariance[7 * i] - variance) <= 0.05 * variance);
+        }
         assert_true(fabs(own->result.runner_up - one->result.runner_up) < 0.02);
         assert_true(fabs(own->result.agreement - one->result.agreement) < 0.02);
         for (int i = 0; i < 16 && one->result.verdict == ATN_VERDICT_TRUSTED; ++i)
