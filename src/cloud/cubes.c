@@ -11,8 +11,14 @@
 
 enum { PACKED_BITS = 21 };
 
-/* -0 and 0 are one cube. */
-static double cube_of(double position, double edge) { return floor(position / edge) + 0.0; }
+/* -0 and 0 are one cube. Where an integer holds it no function is called: floor is one on some processors. */
+static double cube_of(double position, double edge) {
+    static const double WHOLE = 4e15;
+    double at = position / edge;
+    if (!(at > -WHOLE && at < WHOLE)) return floor(at) + 0.0;
+    double whole = (double)(int64_t)at;
+    return whole - (whole > at);
+}
 
 /* Bits that are ordered as the doubles are. */
 static uint64_t bits_of(double value) {

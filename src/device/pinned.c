@@ -32,11 +32,12 @@ static void *find(atn_pinned_pool *pool, size_t *bytes) {
 
 void *atn_pinned_take(atn_device *device, size_t *bytes) {
     if (!device->backend->host_alloc) return NULL;
+    size_t all = round_up(*bytes), kept = all;
     pthread_mutex_lock(&lock);
-    void *block = find(&device->pinned, bytes);
+    void *block = find(&device->pinned, &kept);
     pthread_mutex_unlock(&lock);
+    if (block) *bytes = kept;
     if (block) return block;
-    size_t all = round_up(*bytes);
     block = device->backend->host_alloc(device, all);
     if (!block && device->pinned.count) {
         atn_pinned_drop(device);

@@ -2,8 +2,6 @@
  * processors cannot guess. */
 #include "geom/nth.h"
 
-#include <stdlib.h>
-
 static void swap(double *a, size_t i, size_t j) {
     double kept = a[i];
     a[i] = a[j];
@@ -71,16 +69,52 @@ double geom_nth(double *a, size_t n, size_t k) {
     return a[k];
 }
 
-static int by_number(const void *a, const void *b) {
-    double x = ((const geom_weighed *)a)->number, y = ((const geom_weighed *)b)->number;
-    return x < y ? -1 : x > y;
+/* Splits [low, high) into less than, equal to and more than the pivot: at `equal` the second part begins, at `more` the
+ * third. The weights of the first two. */
+static void split(geom_weighed *list, size_t low, size_t high, double pivot, size_t *equal, size_t *more,
+                  double weight[2]) {
+    size_t less = low, at = low, end = high;
+    weight[0] = weight[1] = 0;
+    while (at < end) {
+        geom_weighed one = list[at];
+        if (one.number < pivot) {
+            weight[0] += one.weight;
+            list[at++] = list[less];
+            list[less++] = one;
+        } else if (one.number > pivot) {
+            list[at] = list[--end];
+            list[end] = one;
+        } else {
+            weight[1] += one.weight;
+            ++at;
+        }
+    }
+    *equal = less;
+    *more = end;
+}
+
+static double middle_of(double a, double b, double c) {
+    double low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
 }
 
 double geom_weighed_median(geom_weighed *list, size_t n) {
-    double all = 0, seen = 0;
-    size_t k = 0;
-    if (n) qsort(list, n, sizeof *list, by_number);
+    double all = 0, below = 0;
+    size_t low = 0, high = n;
     for (size_t i = 0; i < n; ++i) all += list[i].weight;
-    while (k + 1 < n && 2 * (seen += list[k].weight) < all) ++k;
-    return n ? list[k].number : 0;
+    while (low < high) {
+        size_t equal, more;
+        double weight[2],
+            pivot = middle_of(list[low].number, list[low + (high - low) / 2].number, list[high - 1].number);
+        split(list, low, high, pivot, &equal, &more, weight);
+        if (equal > low && 2 * (below + weight[0]) >= all)
+            high = equal;
+        else if (more == high || 2 * (below + weight[0] + weight[1]) >= all)
+            return pivot;
+        else {
+            below += weight[0] + weight[1];
+            low = more;
+        }
+    }
+    return 0;
 }

@@ -99,6 +99,8 @@ static atn_status copy_there(const reg_polish_state *s, const geom_pose *pose, d
     atn_array *poses = NULL, *rows = NULL;
     out->count = out->padded;
     atn_status status = reg_side_create(out);
+    for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) status = reg_array_open(out->point[axis]);
+    if (status == ATN_OK) status = reg_array_open(out->w);
     find_ways(pose, step, by);
     for (int c = 0; c < COPIES; ++c) {
         memcpy(number[c], by[c].a, sizeof by[c].a);
@@ -108,6 +110,7 @@ static atn_status copy_there(const reg_polish_state *s, const geom_pose *pose, d
     if (status == ATN_OK) status = reg_array_put(poses, COPIES * 12, number[0]);
     if (status == ATN_OK) status = atn_array_view_matrix(poses, COPIES, 12, &rows);
     if (status == ATN_OK) status = atn_array_create_matrix(e->device, e->type, 6, (int64_t)out->padded, 0, shape);
+    if (status == ATN_OK) status = reg_array_open(*shape);
     reg_given given[] = {{"every", (double)every}, {"block", (double)from->block}};
     reg_binding bound[] = {
         {"px", from->point[0]},        {"py", from->point[1]}, {"pz", from->point[2]}, {"w", from->w},

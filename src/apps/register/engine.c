@@ -223,7 +223,8 @@ atn_status reg_engine_build_ahead(reg_engine *e, bool sorts) {
     int32_t n = 0;
     atn_status status = ATN_OK;
     snprintf(set, sizeof set, "register %d %d %d", (int)e->type, e->settings->reproducible, sorts);
-    if (e->kernel[REG_NEAREST] || !atn_ahead_is_due(e->device, set)) return ATN_OK;
+    bool used = e->kernel[REG_NEAREST] || e->kernel[REG_SHAPES];
+    if (used || !atn_ahead_is_due(e->device, set)) return ATN_OK;
     for (int k = 0; k < REG_KERNELS && status == ATN_OK; ++k)
         if (TABLE[k].ahead == AHEAD || (sorts && TABLE[k].ahead == AHEAD_THERE))
             status = reg_engine_kernel(e, (reg_kernel)k, &kernels[n++]);

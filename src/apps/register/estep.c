@@ -3,6 +3,7 @@
 #include "apps/register/engine.h"
 #include "apps/register/helpers.h"
 #include "apps/register/share.h"
+#include "apps/register/where.h"
 
 #include "base/clock.h"
 #include "base/parallel.h"
@@ -25,12 +26,9 @@ static atn_status dense(reg_engine *e, reg_side *rows, reg_side *columns) {
 }
 
 bool reg_all_sooner(const reg_engine *e, const reg_side *rows, const reg_side *columns) {
-    static const double LISTS = 2e-4, RATE = 5e8; /* seconds that lists take; pairs a second of a lane, about */
-    const atn_device_info *info = atn_device_get_info(e->device);
-    double rate = RATE * (double)info->cores * (double)info->simd;
     bool gated = rows->species && columns->species;
     return e->remote && !gated && !reg_share_range(e, rows).some &&
-           (double)rows->padded * (double)columns->padded < LISTS * rate;
+           reg_all_at_once(atn_device_get_info(e->device), (double)rows->padded * (double)columns->padded);
 }
 
 /* The list for this direction: the first side that was ever used as rows has the first. */

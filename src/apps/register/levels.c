@@ -77,15 +77,38 @@ static atn_status make_sides(reg_problem *p, const cloud_points *source, const c
     return status;
 }
 
-/* All points of a cloud, before the other levels are wanted: they tell the spacing. */
+/* All points of a cloud, before the other levels are wanted: they tell the spacing, and where too many crowd. */
 typedef struct looking {
     reg_problem *p;
-    const cloud_points *points;
+    const char *which;
+    cloud_points *points;
+    reg_curve *curve;
+    uint32_t *from;
     const double *origin;
     reg_side *side;
     double *spacing;
     atn_status status;
 } looking;
+
+/* The sigma of the end is half a spacing; pairs of up to three are looked at. A surface has 4 points in such a cell,
+ * points that fill space have 8. Lists of near pairs would be as long as the square of the number of points that crowd,
+ * and say no more about the pose than a few of them with their weights. */
+static const double CROWD_CELL = 2; /* spacings */
+enum { CROWD_MOST = 64 };
+
+static atn_status thin(const looking *t) {
+    const atn_register_settings *s = t->p->settings;
+    size_t before = t->points->count;
+    if (!(*t->spacing > 0) || s->compat || s->dense) return ATN_OK; /* all pairs are asked for */
+    double edge = reg_curve_edge(t->curve, CROWD_CELL * *t->spacing * t->p->unit);
+    atn_status status = reg_curve_thin(t->points, t->curve, edge, CROWD_MOST, t->from);
+    if (status != ATN_OK || t->points->count == before) return status;
+    reg_side_free(t->side); /* of all points */
+    atn_log(t->points->ctx, ATN_LOG_INFO,
+            "register: the %s has crowded places: %zu points are merged into others there", t->which,
+            before - t->points->count);
+    return ATN_OK;
+}
 
 static void look_at(void *user) {
     looking *t = user;
@@ -93,14 +116,29 @@ static void look_at(void *user) {
     t->status = reg_side_make(e->device, t->points, t->origin, t->p->unit, e->type,
                               reg_engine_block(e, t->points->count), t->side);
     *t->spacing = t->status == ATN_OK ? reg_side_spacing(t->side) : 0;
+    if (t->status == ATN_OK) t->status = thin(t);
 }
 
 /* At the same time where cores are left to it. */
 static atn_status look_at_both(reg_problem *p) {
     reg_level *level = &p->level[0];
     atn_aside beside = {0};
-    looking target = {p, &p->target, p->target_origin, &level->target, &p->spacing, ATN_OK},
-            source = {p, &p->source, p->source_origin, &level->source, &p->source_spacing, ATN_OK};
+    looking target = {.p = p,
+                      .which = "target",
+                      .points = &p->target,
+                      .curve = &p->target_curve,
+                      .from = p->target_from,
+                      .origin = p->target_origin,
+                      .side = &level->target,
+                      .spacing = &p->spacing};
+    looking source = {.p = p,
+                      .which = "source",
+                      .points = &p->source,
+                      .curve = &p->source_curve,
+                      .from = p->source_from,
+                      .origin = p->source_origin,
+                      .side = &level->source,
+                      .spacing = &p->source_spacing};
     reg_span span = reg_begin(&p->engine);
     if (p->spare) atn_aside_begin(p->engine.ctx, &beside, look_at, &source, (p->spare + 1) / 2);
     look_at(&target);
@@ -110,25 +148,6 @@ static atn_status look_at_both(reg_problem *p) {
         look_at(&source);
     reg_end(&p->engine, REG_SPACING, span);
     return target.status == ATN_OK ? source.status : target.status;
-}
-
-/* The sigma of the end is half a spacing; pairs of up to three are looked at. A surface has 4 points in such a cell,
- * points that fill space have 8. Lists of near pairs would be as long as the square of the number of points that crowd,
- * and say no more about the pose than a few of them with their weights. */
-static const double CROWD_CELL = 2; /* spacings */
-enum { CROWD_MOST = 64 };
-
-static atn_status thin(reg_problem *p, const char *which, double spacing, cloud_points *points, reg_curve *curve,
-                       uint32_t *from, reg_side *side) {
-    size_t before = points->count;
-    if (!(spacing > 0) || p->settings->compat || p->settings->dense) return ATN_OK; /* all pairs are asked for */
-    atn_status status =
-        reg_curve_thin(points, curve, reg_curve_edge(curve, CROWD_CELL * spacing * p->unit), CROWD_MOST, from);
-    if (status != ATN_OK || points->count == before) return status;
-    reg_side_free(side); /* of all points */
-    atn_log(p->engine.ctx, ATN_LOG_INFO, "register: the %s has crowded places: %zu points are merged into others there",
-            which, before - points->count);
-    return ATN_OK;
 }
 
 /* ---- on the device ---- */
@@ -228,7 +247,6 @@ static atn_status make_coarser_on_device(reg_problem *p) {
 /* ---- from both ---- */
 
 atn_status reg_levels_begin(reg_problem *p) {
-    reg_level *level = &p->level[0];
     bool crowded = false;
     if (p->on_device) {
         atn_status begun = begin_on_device(p, &crowded);
@@ -236,14 +254,8 @@ atn_status reg_levels_begin(reg_problem *p) {
         if (begun != ATN_OK || !crowded) return begun;
     }
     atn_status status = look_at_both(p);
-    reg_span span = reg_begin(&p->engine);
-    if (status == ATN_OK)
-        status = thin(p, "source", p->source_spacing, &p->source, &p->source_curve, p->source_from, &level->source);
-    if (status == ATN_OK)
-        status = thin(p, "target", p->spacing, &p->target, &p->target_curve, p->target_from, &level->target);
     p->source_count = p->source.count;
     p->target_count = p->target.count;
-    reg_end(&p->engine, REG_LEVELS, span);
     return status;
 }
 

@@ -87,7 +87,13 @@ atn_status reg_surface_early(reg_problem *p, reg_level *all) {
     if (!asked) return ATN_OK;
     reg_side *const side[2] = {&all->source, &all->target};
     const double spacing[2] = {p->source_spacing, p->spacing};
-    atn_status status = thickness_of(&p->engine, &all->target, p->spacing, &p->early.shape[1], &p->early.thickness);
+    atn_array *ahead = NULL; /* what another device does is not waited for */
+    atn_status status = ATN_OK;
+    if (reg_all_sooner(&p->engine, side[0], side[0]))
+        status = look(&p->engine, side[0], side[0], spacing[0], &p->early.shape[0], &ahead);
+    atn_array_free(ahead);
+    if (status == ATN_OK)
+        status = thickness_of(&p->engine, &all->target, p->spacing, &p->early.shape[1], &p->early.thickness);
     p->early.told = status == ATN_OK;
     for (int k = 1; k >= 0 && status == ATN_OK && p->early.thickness <= FLAT; --k) {
         atn_array *ratio = NULL;

@@ -1,5 +1,5 @@
-/* Of ten thousand points nearly all of the time on a GPU is that of launches, and of the host's own part: measured on
- * an H200 beside 16 cores, 19 ms there and 15 ms here; at forty thousand points it is 30 and 41. */
+/* Of ten thousand points nearly all of the time on a GPU is that of launches, and of the host's own part. One that
+ * evaluates all pairs of them at once has few launches, and is as fast as the cores of its host or faster. */
 #include "apps/register/where.h"
 
 #include "apps/register/problem.h"
@@ -9,7 +9,8 @@
 #include "device/backend.h"
 #include "device/facts.h"
 
-enum { FEW = 20000, CORES = 8 }; /* points; cores that are as fast with them */
+enum { FEW = 20000, FEWEST = 4000 }; /* points; of which another device makes no use */
+enum { CORES = 8 };                  /* that are as fast with them */
 
 /* The host, from one call to the next. */
 struct reg_host {
@@ -26,10 +27,16 @@ static void drop(atn_left *left) {
     atn_free(host->ctx, host);
 }
 
+bool reg_all_at_once(const atn_device_info *info, double pairs) {
+    static const double LISTS = 2e-4, RATE = 5e8; /* seconds that lists take; pairs a second of a lane, about */
+    return pairs < LISTS * RATE * (double)info->cores * (double)info->simd;
+}
+
 bool reg_sooner_on_host(const atn_device_info *asked, const atn_register_settings *s, size_t most, int32_t cores) {
     bool surfaces = s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP || reg_takes_planes(s, NULL);
     bool method = surfaces && !s->compat && !s->dense;
-    return method && most <= FEW && !asked->cpu && !atn_backend_facts_of(asked)->threads && cores >= CORES;
+    bool there = most >= FEWEST && reg_all_at_once(asked, (double)most * (double)most);
+    return method && most <= FEW && !there && !asked->cpu && !atn_backend_facts_of(asked)->threads && cores >= CORES;
 }
 
 static struct reg_host *host_of(atn_device *asked) {

@@ -13,6 +13,9 @@ typedef struct reg_where {
     struct reg_host *beside; /* kept with that one; NULL: it is used itself */
 } reg_where;
 
+/* Does a device evaluate so many pairs in less time than lists of near ones take? */
+bool reg_all_at_once(const atn_device_info *info, double pairs);
+
 /* `cores`: of the host. */
 bool reg_sooner_on_host(const atn_device_info *asked, const atn_register_settings *settings, size_t most,
                         int32_t cores);

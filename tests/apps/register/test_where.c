@@ -16,6 +16,17 @@ KIT_TEST(few_points_stay_with_many_cores) {
     assert_false(reg_sooner_on_host(&GPU, &PLAIN, 40000, 16));
 }
 
+KIT_TEST(a_large_gpu_takes_all_pairs_of_few_points) {
+    static const atn_register_settings PLAIN = {.init = ATN_START_AUTO};
+    atn_device_info large = GPU;
+    large.cores = 132;
+    large.simd = 32;
+    assert_false(reg_sooner_on_host(&large, &PLAIN, 10000, 16));
+    assert_true(reg_sooner_on_host(&large, &PLAIN, 1000, 16));
+    large.cores = 8;
+    assert_true(reg_sooner_on_host(&large, &PLAIN, 10000, 16));
+}
+
 KIT_TEST(what_is_on_the_host_is_not_moved) {
     static const atn_register_settings PLAIN = {.init = ATN_START_AUTO};
     assert_false(reg_sooner_on_host(&HOST, &PLAIN, 10000, 16));
@@ -47,6 +58,7 @@ KIT_TEST(a_host_needs_no_other) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_points_stay_with_many_cores),
+        cmocka_unit_test(a_large_gpu_takes_all_pairs_of_few_points),
         cmocka_unit_test(what_is_on_the_host_is_not_moved),
         cmocka_unit_test(other_methods_go_where_they_are_sent),
         cmocka_unit_test(a_host_needs_no_other),
