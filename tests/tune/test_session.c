@@ -1,6 +1,7 @@
 /* Sessions and what may come between: another tuner, Ctrl-C, no program for workers, a device that is gone. */
 #include "tunekit.h"
 
+#include "graph/shipped.h"
 #include "tune/spread.h"
 
 #include <stdio.h>
@@ -131,6 +132,26 @@ KIT_TEST(winners_are_of_the_space) {
     tunekit_close(&k);
 }
 
+/* A variant that is right, but less accurate than the tolerance allows, does not win, and with a wider one it does. */
+KIT_TEST(winners_keep_the_tolerance) {
+    static const char *const DEFINES[] = {"USED_FLOAT=SP", NULL};
+    tunekit k;
+    tunekit_open(&k, NULL);
+    atn_workload estep = {.name = "estep", .xml = atn_shipped_find("estep"), .defines = DEFINES};
+    estep.sizes = (const char *const[]){"yx=40", "xx=5", NULL}; /* few terms: rounding of their sum hides nothing */
+    atn_tune_options options = tunekit_options("exp = (\"polynomial\",)\ndegree = (3,)\n");
+    atn_tune_result r;
+    kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &estep, &options, &r));
+    assert_true(r.tried >= 1);
+    assert_null(r.variant);
+    atn_tune_result_free(&r);
+    options.tolerance = 1e-3;
+    kit_ok(k.ctx, atn_tune(k.device, k.wisdom, &estep, &options, &r));
+    assert_string_equal(r.variant, "exp=polynomial,degree=3");
+    atn_tune_result_free(&r);
+    tunekit_close(&k);
+}
+
 KIT_TEST(workers_must_be_found) {
     tunekit k;
     tunekit_open(&k, NULL);
@@ -214,9 +235,13 @@ KIT_TEST(wrong_questions_are_refused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_tuners_do_not_meet),      cmocka_unit_test(devices_share_candidates),
-        cmocka_unit_test(stopping_keeps_all),          cmocka_unit_test(winners_are_of_the_space),
-        cmocka_unit_test(workers_must_be_found),       cmocka_unit_test(who_kills_twice_is_not_tried_again),
+        cmocka_unit_test(two_tuners_do_not_meet),
+        cmocka_unit_test(devices_share_candidates),
+        cmocka_unit_test(stopping_keeps_all),
+        cmocka_unit_test(winners_are_of_the_space),
+        cmocka_unit_test(winners_keep_the_tolerance),
+        cmocka_unit_test(workers_must_be_found),
+        cmocka_unit_test(who_kills_twice_is_not_tried_again),
         cmocka_unit_test(wrong_questions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
