@@ -94,22 +94,7 @@ static void widen(slabs_group *g, double low, double high) {
     g->high = fmax(g->high, high);
 }
 
-/* Into a file, one after the other. */
-static atn_status sort_piece(atn_slabs *s, const atn_atoms *piece) {
-    atn_status status = ATN_OK;
-    for (size_t k = 0; status == ATN_OK && k < piece->count; ++k) {
-        double x = piece->position[s->axis][k];
-        size_t bucket = s->group_of[slabs_bin(s, x)];
-        slabs_record *r;
-        status = spill_put(s->spill, bucket, (void **)&r);
-        if (status != ATN_OK) break;
-        *r = record_of(piece, k);
-        widen(&s->group[bucket], x, x);
-    }
-    return status;
-}
-
-/* In memory, on all cores: each has a stretch of the piece, of which it counts the atoms of each group first. */
+/* On all cores: each has a stretch of the piece, of which it counts the atoms of each group first. */
 typedef struct sorting {
     atn_slabs *s;
     const atn_atoms *piece;
@@ -119,6 +104,7 @@ typedef struct sorting {
         double low, high;
         slabs_record *to; /* where the next one goes */
     } * own;              /* of each stretch and group */
+    slabs_record *sorted; /* all of the piece, on their way to a file; NULL: they go to memory at once */
 } sorting;
 
 static size_t begin_of(const sorting *x, int64_t stretch) {
@@ -150,25 +136,37 @@ static void put_stretch(void *user, int64_t from, int64_t to) {
                 record_of(x->piece, k);
 }
 
-static atn_status sort_stretches(sorting *x) {
+static size_t count_of(const sorting *x, size_t g) {
+    size_t count = 0;
+    for (int64_t n = 0; n < x->stretches; ++n) count += x->own[(size_t)n * x->s->groups + g].count;
+    return count;
+}
+
+static atn_status sort_piece(sorting *x) {
     atn_slabs *s = x->s;
     atn_status status = ATN_OK;
+    slabs_record *next = x->sorted;
     x->stretches = (int64_t)(x->piece->count / STRETCH < SORTERS ? x->piece->count / STRETCH : SORTERS);
     if (x->stretches < 1) x->stretches = 1;
     atn_parallel(x->stretches, 1, count_stretch, x);
     for (size_t g = 0; g < s->groups && status == ATN_OK; ++g) {
-        size_t count = 0;
-        void *to;
-        for (int64_t n = 0; n < x->stretches; ++n) count += x->own[(size_t)n * s->groups + g].count;
-        status = spill_put_some(s->spill, g, count, &to);
+        void *to = next;
+        if (!x->sorted) status = spill_put_some(s->spill, g, count_of(x, g), &to);
         for (int64_t n = 0; n < x->stretches && status == ATN_OK; ++n) {
             struct own *own = &x->own[(size_t)n * s->groups + g];
             own->to = to;
             to = own->to + own->count;
             widen(&s->group[g], own->low, own->high);
         }
+        next = to;
     }
     if (status == ATN_OK) atn_parallel(x->stretches, 1, put_stretch, x);
+    next = x->sorted;
+    for (size_t g = 0; g < s->groups && x->sorted && status == ATN_OK; ++g) {
+        size_t count = count_of(x, g);
+        status = spill_put_all(s->spill, g, count, next);
+        next += count;
+    }
     return status;
 }
 
@@ -176,14 +174,16 @@ static atn_status sort_atoms(atn_slabs *s) {
     atn_atoms piece = {0};
     sorting x = {.s = s, .piece = &piece};
     bool file = spill_is_file(s->spill);
-    x.own = file ? NULL : atn_alloc(s->ctx, SORTERS * s->groups * sizeof *x.own);
-    atn_status status = file || x.own ? atn_frame_rewind(s->frame) : ATN_ERR_MEMORY;
+    x.own = atn_alloc(s->ctx, SORTERS * s->groups * sizeof *x.own);
+    x.sorted = file ? atn_alloc(s->ctx, ATN_FRAME_PIECE * sizeof *x.sorted) : NULL;
+    atn_status status = x.own && (x.sorted || !file) ? atn_frame_rewind(s->frame) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = atn_frame_next(s->frame, &piece);
     while (status == ATN_OK && piece.count) {
-        status = file ? sort_piece(s, &piece) : sort_stretches(&x);
+        status = sort_piece(&x);
         if (status == ATN_OK) status = atn_frame_next(s->frame, &piece);
     }
     atn_free(s->ctx, x.own);
+    atn_free(s->ctx, x.sorted);
     return status == ATN_OK ? spill_end(s->spill) : status;
 }
 

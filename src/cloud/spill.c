@@ -138,6 +138,27 @@ atn_status spill_put_some(spill *s, size_t k, size_t count, void **records) {
     return ATN_OK;
 }
 
+atn_status spill_put_all(spill *s, size_t k, size_t count, const void *records) {
+    bucket *b = &s->bucket[k];
+    const char *from = records;
+    atn_status status = ATN_OK;
+    if (s->fd < 0) {
+        void *to;
+        status = spill_put_some(s, k, count, &to);
+        if (status == ATN_OK && count) memcpy(to, from, count * s->bytes);
+        return status;
+    }
+    if (count > b->size - b->count) return refuse(s);
+    while (count && status == ATN_OK) {
+        if (b->held == s->room) status = flush(s, k);
+        size_t some = count < s->room - b->held ? count : s->room - b->held;
+        memcpy(s->block + (k * s->room + b->held) * s->bytes, from, some * s->bytes);
+        b->held += some, b->count += some;
+        from += some * s->bytes, count -= some;
+    }
+    return status;
+}
+
 atn_status spill_end(spill *s) {
     atn_status status = ATN_OK;
     for (size_t k = 0; s->fd >= 0 && status == ATN_OK && k < s->buckets; ++k) status = flush(s, k);

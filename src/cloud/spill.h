@@ -22,6 +22,8 @@ size_t spill_count(const spill *s, size_t bucket); /* records that it has */
 atn_status spill_put(spill *s, size_t bucket, void **record);
 /* The same for the next `count` of them, side by side, where records are in memory (not spill_is_file). */
 atn_status spill_put_some(spill *s, size_t bucket, size_t count, void **records);
+/* The same for records that are there already, in memory or in a file. */
+atn_status spill_put_all(spill *s, size_t bucket, size_t count, const void *records);
 atn_status spill_end(spill *s); /* after the last put, before the first get */
 
 /* Records from ... from + count of a bucket, in the order they were put. */
