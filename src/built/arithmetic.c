@@ -52,9 +52,10 @@ atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_varian
         options.exp_error += 2 * atn_exp_error(variant->degree) + (atn_variant_has_half_exp2(variant) ? 0x1p-10 : 0);
     else if (variant->exp == ATN_EXP_NATIVE && (has_scaled(graph) || !facts->exact_exp2))
         options.exp_slope = 2 * 0x1p-24;
-    if (variant->packed) { /* of a form that is rounded to a half */
+    if (variant->packed == 1) { /* of a form that is rounded to a half */
         options.exp_error += 0x1p-10;
         options.exp_slope += 0x1p-11;
     }
+    if (variant->packed == 2) options.exp_error += 0x1p-9; /* of a form with ten bits behind the point */
     return options;
 }

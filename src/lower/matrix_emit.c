@@ -48,8 +48,10 @@ static void weights_of(matrix *x, int32_t weight, const int32_t form[2], ir_ref 
 static void pack_weights(const matrix *x, const ir_ref value[8], ir_ref words[2][4]) {
     lowering *l = x->l;
     for (int32_t k = 0; k < 4; ++k) {
-        ir_ref both = matrix_call(l, IR_CALL_PACK, ATN_INT32, value[2 * k], value[2 * k + 1]);
-        if (is_packed(l, k)) both = matrix_call(l, IR_CALL_EXP2_HALVES, ATN_INT32, both, -1);
+        bool bits = is_packed(l, k) && l->v.packed == 2;
+        ir_ref both =
+            matrix_call(l, bits ? IR_CALL_EXP2_BITS : IR_CALL_PACK, ATN_INT32, value[2 * k], value[2 * k + 1]);
+        if (is_packed(l, k) && !bits) both = matrix_call(l, IR_CALL_EXP2_HALVES, ATN_INT32, both, -1);
         words[0][k] = ir_declare(l->p, l->block, "high", both);
         if (x->m.parts == 1) continue;
         ir_ref low = OP(ATN_OP_SUB, value[2 * k], matrix_call(l, IR_CALL_LOW_HALF, ATN_SP, words[0][k], -1));
@@ -172,9 +174,11 @@ static void open_matrix(matrix *x) {
             steps = (int64_t)l->v.q[0].tile * x->m.step_words * (l->v.stage == 2 ? 2 : 1),
             sums = (int64_t)l->cuts.span[0] * (x->m.n_columns + 1);
     bool dynamic = 4 * (points + steps + sums) > MUCH;
-    x->points = matrix_add_tile(l, "points", ATN_INT32, points, dynamic);
+    x->shared = dynamic && l->v.resident > 1 && !x->m.form.picks;
+    x->points = matrix_add_tile(l, "points", ATN_INT32, x->shared && sums > points ? sums : points, dynamic);
     x->steps = matrix_add_tile(l, "steps", ATN_INT32, steps, dynamic);
     if (!x->m.form.picks) x->sums = matrix_add_tile(l, "sums", ATN_SP, sums, dynamic);
+    if (x->shared && l->status == ATN_OK) p->stage[l->stage].tile[x->sums].over = x->points + 1;
     x->lane = ir_declare(p, l->block, "lane", ir_operation(p, ATN_OP_MOD, IR_ADDRESS, l->item, warp, -1));
     x->warp = ir_declare(p, l->block, "warp", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, l->item, warp, -1));
 }
@@ -200,6 +204,7 @@ static void hand_over(matrix *x) {
     ir_ref row = ir_add(p, ir_multiply_integer(p, x->warp, (int64_t)x->tiles * MATRIX_ROWS),
                         ir_operation(p, ATN_OP_DIV, IR_ADDRESS, x->lane, ir_address(p, 4), -1));
     ir_ref column = ir_multiply_integer(p, ir_operation(p, ATN_OP_MOD, IR_ADDRESS, x->lane, ir_address(p, 4), -1), 2);
+    if (x->shared) ir_barrier(p, l->block); /* all have read their points */
     ir_ref at = ir_declare(p, l->block, "sums_at", ir_add(p, ir_multiply_integer(p, row, pitch), column));
     for (int32_t t = 0; t < x->tiles && !p->failed; ++t)
         for (int32_t c = 0; c < products; ++c)

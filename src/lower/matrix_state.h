@@ -20,6 +20,7 @@ typedef struct matrix {
     ir_ref first, row;           /* of a list: its first place, and the length of the range at each place */
     int32_t points, steps, sums; /* tiles */
     int32_t *left, *acc;         /* variables: rows of points, [tile][slots / 4]; sums, [tile][columns / 2] */
+    bool shared;                 /* sums use the memory of the points: several groups are to fit into a core */
     int32_t tiles;               /* tiles of 16 points per warp */
     ir_ref lane, warp;
     ir_ref begin;              /* first step of the group */

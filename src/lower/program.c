@@ -42,13 +42,16 @@ int64_t atn_lowered_groups(const atn_lowered *program, int32_t stage, const atn_
     return groups;
 }
 
-int64_t atn_stage_dynamic_bytes(const ir_stage *stage) {
+int64_t atn_stage_dynamic_offset(const ir_stage *stage, int32_t tile) {
     int64_t bytes = 0;
-    for (int32_t t = 0; t < stage->n_tiles; ++t)
-        if (stage->tile[t].dynamic)
+    if (tile < stage->n_tiles && stage->tile[tile].over) tile = stage->tile[tile].over - 1;
+    for (int32_t t = 0; t < tile; ++t)
+        if (stage->tile[t].dynamic && !stage->tile[t].over)
             bytes += (stage->tile[t].elements * (int64_t)atn_type_bytes(stage->tile[t].type) + 15) / 16 * 16;
     return bytes;
 }
+
+int64_t atn_stage_dynamic_bytes(const ir_stage *stage) { return atn_stage_dynamic_offset(stage, stage->n_tiles); }
 
 int64_t atn_extent_points(const atn_extent *extent) {
     int64_t all = 1;

@@ -49,6 +49,7 @@ typedef enum ir_call {
     IR_CALL_HIGH_HALF,   /* the second */
     IR_CALL_AS_HALF,     /* a single, rounded to a half */
     IR_CALL_EXP2_HALVES, /* 2^x of two packed halves, in halves, by a polynomial */
+    IR_CALL_EXP2_BITS,   /* 2^x, packed halves, of two singles x + MATRIX_SHIFT, by a polynomial of their bits */
     IR_CALL_AS_TF32,     /* a single, rounded to 11 bits; what would overflow stays finite */
     IR_CALL_REST_TF32,   /* the remainder, arg[0] less arg[1], rounded to 11 bits */
     IR_CALL_ALIGNED, /* is the element of the load arg[0] at a multiple of 16 bytes, with rows arg[1] elements apart? */
@@ -152,6 +153,7 @@ typedef struct ir_tile {
     atn_type type;
     int64_t elements;
     bool dynamic; /* its memory is requested at launch, one after the other (cuda) */
+    int32_t over; /* dynamic: 1 + the number of an earlier tile whose memory it uses, which is no smaller; 0: its own */
 } ir_tile;
 
 typedef struct ir_stage {
@@ -203,6 +205,7 @@ typedef struct atn_extent {
 } atn_extent;
 int64_t atn_lowered_splits(const atn_lowered *program, const atn_extent *extent); /* partial results at each point */
 int64_t atn_stage_dynamic_bytes(const ir_stage *stage); /* of its dynamic tiles, each rounded up to a multiple of 16 */
+int64_t atn_stage_dynamic_offset(const ir_stage *stage, int32_t tile); /* where one begins, in bytes */
 int64_t atn_lowered_groups(const atn_lowered *program, int32_t stage, const atn_extent *extent);
 int64_t atn_extent_points(const atn_extent *extent); /* the product; INT64_MAX: too large to count */
 /* Points times splits times slots: the number of partial results. */

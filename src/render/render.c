@@ -181,7 +181,6 @@ static void loop(printer *r, const ir_statement *s) {
 
 /* Memory requested at launch is divided into tiles explicitly. */
 static void dynamic_tiles(printer *r) {
-    int64_t at = 0;
     if (atn_stage_dynamic_bytes(r->stage) == 0) return;
     line(r);
     ADD("%s;\n", r->d->dynamic_local);
@@ -190,8 +189,8 @@ static void dynamic_tiles(printer *r) {
         const char *type = print_type((int32_t)tile->type);
         if (!tile->dynamic) continue;
         line(r);
-        ADD("%s *const tile%d_%s = (%s *)(dynamic_local + %" PRId64 ");\n", type, t, tile->name, type, at);
-        at += (tile->elements * (int64_t)atn_type_bytes(tile->type) + 15) / 16 * 16;
+        ADD("%s *const tile%d_%s = (%s *)(dynamic_local + %" PRId64 ");\n", type, t, tile->name, type,
+            atn_stage_dynamic_offset(r->stage, t));
     }
 }
 

@@ -112,6 +112,18 @@ static float exp2_half(float x) {
     return n < -14 ? 0 : atn_as_half(ldexpf(p, (int)n));
 }
 static int atn_exp2_halves(int x) { return atn_pack_halves(exp2_half(atn_low_half(x)), exp2_half(atn_high_half(x))); }
+static float exp2_bits(float x) {
+    float z = fmaxf(x, 32);
+    uint32_t bits;
+    memcpy(&bits, &z, 4);
+    bits = bits >> 8 & 0xffff;
+    float m = half_to_float((bits & 0x3ff) | 0x3c00);
+    float p = atn_as_half(m * half_to_float(0xaeb4) + half_to_float(0x3997));
+    p = atn_as_half(p * m + half_to_float(0xbd74));
+    p = atn_as_half(p * m + half_to_float(0x3f13));
+    return atn_as_half(p * half_to_float(bits));
+}
+static int atn_exp2_bits(float a, float b) { return atn_pack_halves(exp2_bits(a), exp2_bits(b)); }
 static float to_tf32(float x) {
     int exponent;
     float f = frexpf(x, &exponent);

@@ -25,6 +25,15 @@ INLINE int atn_exp2_halves(int x) { /* n = round(x) from 1551 + x, of which 5 bi
     asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(p), "r"((int)((uint)t * 1024 - 0x1980000)));
     return r;
 }
+INLINE int atn_exp2_bits(float a, float b) { /* of x + 47 + 1/2048: in 32 to 64 its bits are 2^n (1 + f) as a half */
+    int w = __byte_perm(__float_as_int(fmaxf(a, 32.0f)), __float_as_int(fmaxf(b, 32.0f)), 0x6521), m, p, r;
+    asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(m) : "r"(w), "r"(0x03ff03ff), "r"(0x3c003c00)); /* 1 + f */
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(m), "r"(0xaeb4aeb4), "r"(0x39973997)); /* 2^f / (1 + f) */
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(p), "r"(m), "r"(0xbd74bd74));
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(p), "r"(m), "r"(0x3f133f13));
+    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(p), "r"(w));
+    return r;
+}
 INLINE float atn_to_tf32(float x) {
     uint r; asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x)); return __int_as_float((int)r);
 }
