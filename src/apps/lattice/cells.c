@@ -328,20 +328,29 @@ static atn_status fill(lattice_cells *c, const atn_atoms *atoms, double angstrom
     return status == ATN_OK ? merge(c, atoms, angstrom) : status;
 }
 
-atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double angstrom, double reach,
-                              lattice_cells *out) {
+atn_status lattice_cells_make_in(const atn_ctx *ctx, const atn_atoms *atoms, double angstrom, double reach,
+                                 const double low[3], const double high[3], lattice_cells *out) {
     lattice_cells *c = out;
-    double high[3] = {0};
-    *c = (lattice_cells){.ctx = ctx, .atoms = atoms->count};
+    *c = (lattice_cells){.ctx = ctx, .atoms = atoms->count, .low = {low[0], low[1], low[2]}};
     if (atoms->count > INT32_MAX / 2)
         return atn_fail(ctx, ATN_ERR_INPUT, "lattice: %zu atoms at once; use slabs of fewer than 2^30", atoms->count);
-    for (int axis = 0; axis < 3; ++axis) {
-        lattice_span(atoms->position[axis], atoms->count, &c->low[axis], &high[axis]);
-        c->low[axis] *= angstrom, high[axis] *= angstrom;
-    }
     atn_status status = fill(c, atoms, angstrom, high, reach);
     if (status != ATN_OK) lattice_cells_free(c);
     return status;
+}
+
+void lattice_bounds(const atn_atoms *atoms, double angstrom, double low[3], double high[3]) {
+    for (int axis = 0; axis < 3; ++axis) {
+        lattice_span(atoms->position[axis], atoms->count, &low[axis], &high[axis]);
+        low[axis] *= angstrom, high[axis] *= angstrom;
+    }
+}
+
+atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double angstrom, double reach,
+                              lattice_cells *out) {
+    double low[3], high[3];
+    lattice_bounds(atoms, angstrom, low, high);
+    return lattice_cells_make_in(ctx, atoms, angstrom, reach, low, high, out);
 }
 
 void lattice_cells_free(lattice_cells *cells) {

@@ -76,22 +76,28 @@ static void gather(size_t count, double *number, uint16_t *bins, const bool *ins
     out->centres = (double)kept;
 }
 
-/* number: of neighbours of each that counts; bins: of each, their distances. */
+/* number: of neighbours of each that counts; bins: of each, their distances. Cells are made of the atoms near the
+ * sample alone. low, high: of all. */
 static atn_status measure(const atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
-                          size_t count, double *number, uint16_t *bins, distances *out) {
+                          size_t count, const double low[3], const double high[3], double *number, uint16_t *bins,
+                          distances *out) {
     lattice_cells cells = {0};
+    lattice_narrowed few;
     *out = (distances){.reach = out->reach};
     float *list = atn_alloc(l->ctx, 3 * ATN_LATTICE_MOST_NEIGHBOURS * sizeof *list);
     double *sorted = atn_alloc(l->ctx, (count + 1) * sizeof *sorted);
     bool *inside = atn_alloc(l->ctx, count + 1);
-    atn_status status =
-        list && sorted && inside ? lattice_cells_make(l->ctx, atoms, angstrom, out->reach, &cells) : ATN_ERR_MEMORY;
+    atn_status status = lattice_narrow(l->ctx, atoms, out->reach / angstrom, which, count, &few);
+    if (few.place) atoms = &few.atoms, which = few.which;
+    if (!list || !sorted || !inside) status = ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = lattice_cells_make_in(l->ctx, atoms, angstrom, out->reach, low, high, &cells);
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
         inside[k] = add_centre(&cells, which[k], out->reach, list, &number[k], bins + k * BINS);
         out->crowded = out->crowded || number[k] == ATN_LATTICE_MOST_NEIGHBOURS;
     }
     if (status == ATN_OK) gather(count, number, bins, inside, sorted, out);
     lattice_cells_free(&cells);
+    lattice_narrowed_free(l->ctx, &few);
     atn_free(l->ctx, list);
     atn_free(l->ctx, sorted);
     atn_free(l->ctx, inside);
@@ -101,17 +107,14 @@ static atn_status measure(const atn_lattice *l, const atn_atoms *atoms, double a
 /* Distances as far as about 60 neighbours reach. */
 static atn_status measure_near(const atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
                                size_t count, double *number, uint16_t *bins, distances *out) {
-    double volume = 1;
-    for (int axis = 0; axis < 3; ++axis) {
-        double low, high;
-        lattice_span(atoms->position[axis], atoms->count, &low, &high);
-        volume *= fmax((high - low) * angstrom, 1e-3);
-    }
+    double volume = 1, low[3], high[3];
+    lattice_bounds(atoms, angstrom, low, high);
+    for (int axis = 0; axis < 3; ++axis) volume *= fmax(high[axis] - low[axis], 1e-3);
     out->reach = fmin(fmax(cbrt(60 * volume / (double)atoms->count / ball(1)), 0.5), 30);
     atn_status status = ATN_OK;
     for (int round = 0; round < 6 && status == ATN_OK; ++round) {
         double reach = out->reach;
-        status = measure(l, atoms, angstrom, which, count, number, bins, out);
+        status = measure(l, atoms, angstrom, which, count, low, high, number, bins, out);
         if (out->median > 30 && out->median < 120) break;
         double by = out->crowded ? 0.5 : cbrt(60 / fmax(out->median, 4));
         if (round < 5) out->reach = fmin(fmax(reach * by, 0.05), 40);

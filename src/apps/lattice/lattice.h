@@ -189,6 +189,10 @@ void lattice_span(const double *list, size_t count, double *low, double *high);
 /* ATN_ERR_INPUT where atoms are farther apart than cells can be counted. */
 atn_status lattice_cells_make(const atn_ctx *ctx, const atn_atoms *atoms, double angstrom, double reach,
                               lattice_cells *out);
+/* The same of some of the atoms between low and high, in Angstrom: cells and places are those of all of them. */
+atn_status lattice_cells_make_in(const atn_ctx *ctx, const atn_atoms *atoms, double angstrom, double reach,
+                                 const double low[3], const double high[3], lattice_cells *out);
+void lattice_bounds(const atn_atoms *atoms, double angstrom, double low[3], double high[3]); /* in Angstrom */
 void lattice_cells_free(lattice_cells *cells);
 /* Sites of the cells around one, side by side, for those of its atoms that come one after the other. Zeros at first. */
 enum { LATTICE_BLOCK = 512 };
