@@ -75,6 +75,25 @@ static atn_status sums(reg_engine *e, reg_side *rows, reg_side *columns, const r
     return near ? blocked(e, rows, columns, near, start) : dense(e, rows, columns);
 }
 
+/* On the host a run cannot be stopped: a long step is made of several, all as long as the first, which is what its
+ * kernel is planned for. */
+static atn_status sums_in_pieces(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near, double pairs) {
+    static const double MOST = 2e8; /* pairs of a piece: less than a second */
+    size_t pieces = e->remote ? 1 : (size_t)fmin(ceil(pairs / MOST), (double)rows->blocks);
+    atn_array *start = near ? near->start_array : NULL;
+    if (pieces <= 1) return sums(e, rows, columns, near, start);
+    size_t blocks = (rows->blocks + pieces - 1) / pieces;
+    atn_status status = ATN_OK;
+    for (size_t first = 0; first < rows->blocks && status == ATN_OK; first += blocks) {
+        size_t from = first + blocks > rows->blocks ? rows->blocks - blocks : first; /* some rows twice */
+        reg_share piece;
+        status = reg_share_view(rows, start, (reg_range){from, from + blocks, true}, &piece);
+        if (status == ATN_OK) status = sums(e, &piece.side, columns, near, piece.start);
+        reg_share_free(&piece);
+    }
+    return status;
+}
+
 /* Is it worth a list? Far reaches take in nearly everything; then whichever was seen to be cheaper. */
 static bool worth_lists(const reg_engine *e, const reg_side *rows, const reg_side *columns, double reach) {
     double extent2 = 0, unit = geom_pose_scale(&columns->placed);
@@ -113,7 +132,7 @@ atn_status reg_estep(reg_engine *e, reg_side *rows, reg_side *columns, double re
     else if (reg_helpers_wanted(e, rows, pairs))
         status = reg_helpers_run(e, rows, columns, use ? near : NULL, false, sums);
     else
-        status = sums(e, rows, columns, use ? near : NULL, use ? near->start_array : NULL);
+        status = sums_in_pieces(e, rows, columns, use ? near : NULL, pairs);
     e->pairs = pairs;
     if (status == ATN_OK && (e->wait || atn_device_get_info(e->device)->unified) && e->pairs > 1e6)
         e->cost[use] = (atn_clock_seconds() - since) / e->pairs;
