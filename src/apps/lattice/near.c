@@ -55,9 +55,18 @@ ATN_IN_LANES static void find_squares(const float *const axis[3], const float p[
         square[k] = (x[k] - px) * (x[k] - px) + (y[k] - py) * (y[k] - py) + (z[k] - pz) * (z[k] - pz);
 }
 
+/* Of numbers that are not negative the larger has the larger bits: one comparison tells whether one is in a range. */
+static inline uint32_t bits_of(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
 /* No more than MOST in all. Without a branch: which are near is as good as random. */
 static void collect(collected *to, const float *const axis[3], int32_t from, int32_t end) {
-    const float reach2 = to->reach2, inner2 = to->inner2;
+    const uint32_t least = bits_of(ITSELF); /* from there to below reach2 */
+    const uint32_t span = to->reach2 > ITSELF ? bits_of(to->reach2) - least : 0;
+    const float inner2 = to->inner2;
     for (; from < end && to->inner + to->outer < MOST; from += AT_ONCE) {
         int32_t n = end - from < AT_ONCE ? end - from : AT_ONCE, inside[AT_ONCE], count = 0;
         int32_t inner = to->inner, outer = to->outer;
@@ -65,7 +74,7 @@ static void collect(collected *to, const float *const axis[3], int32_t from, int
         find_squares(axis, to->p, from, n, square);
         for (int32_t k = 0; k < n; ++k) {
             inside[count] = k;
-            count += (square[k] < reach2) & (square[k] >= ITSELF);
+            count += bits_of(square[k]) - least < span;
         }
         if (count > MOST - inner - outer) count = MOST - inner - outer;
         for (int32_t k = 0; k < count; ++k) {
