@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { ROUNDS = 5, FEW = 3 };
 static const double PATIENCE_S = 20; /* for the published structure; else steps are sampled */
@@ -162,8 +163,21 @@ typedef struct trial {
     bool many; /* where the device is not the host: as many points as show what the sums cost; without 64 bits */
 } trial;
 
+/* The angle that is reported as one standard deviation; 0: none is. Not part of what is timed. */
+static atn_status reported_angle(const bench_one *one, double *out) {
+    bench_one again = *one;
+    *out = 0;
+    again.settings.no_covariance = false;
+    atn_status status = bench_run_one(&again);
+    if (status == ATN_OK && again.result.has_covariance)
+        for (int k = 0; k < 3; ++k) *out += again.result.covariance[7 * k];
+    *out = sqrt(*out);
+    return status;
+}
+
 /* One that ran, beside the first, which has most bits. */
-static void emit_precision(bench_session *s, const trial *t, const bench_runner *first, const bench_runner *runner) {
+static atn_status emit_precision(bench_session *s, const trial *t, const bench_runner *first,
+                                 const bench_runner *runner) {
     const bench_one *one = runner->data, *most = first->data;
     double error = bench_turn_error(one->result.transform, one->pair->truth);
     double least = bench_turn_error(most->result.transform, most->pair->truth);
@@ -176,6 +190,10 @@ static void emit_precision(bench_session *s, const trial *t, const bench_runner 
         snprintf(row.reference_name, sizeof row.reference_name, "%d bits", most->settings.precision);
     }
     note_result(one, &row);
+    double angle = 0;
+    atn_status status = t->settings.no_covariance ? reported_angle(one, &angle) : ATN_OK;
+    size_t length = strlen(row.note);
+    if (angle > 0) snprintf(row.note + length, sizeof row.note - length, ", standard deviation %.2g reported", angle);
     bench_emit(s, row);
     snprintf(row.name, sizeof row.name, "time at %d bits", one->settings.precision);
     snprintf(row.unit, sizeof row.unit, "s");
@@ -183,6 +201,7 @@ static void emit_precision(bench_session *s, const trial *t, const bench_runner 
     row.reference = runner != first ? first->median : 0;
     row.ratio = runner != first ? bench_compare(runner, first, few(s)) : 0;
     bench_emit(s, row);
+    return status;
 }
 
 /* The truth, turned by 10 degrees about z. */
@@ -216,7 +235,7 @@ static atn_status try_precisions(bench_session *s, const trial *t, const bench_p
         ++count;
     }
     atn_status status = bench_turns(s, runners, count, few(s));
-    for (int k = 0; k < count && status == ATN_OK; ++k) emit_precision(s, t, &runners[0], &runners[k]);
+    for (int k = 0; k < count && status == ATN_OK; ++k) status = emit_precision(s, t, &runners[0], &runners[k]);
     return status;
 }
 
