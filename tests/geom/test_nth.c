@@ -59,11 +59,33 @@ KIT_TEST(kth_without_numbers) {
         }
 }
 
+/* The first number, in order, that has half of all weight up to it. */
+KIT_TEST(weighed_medians) {
+    for (size_t n = 1; n < 40; ++n)
+        for (size_t way = 0; way < 6; ++way) {
+            geom_weighed list[40];
+            double all = 0, wanted = INFINITY;
+            for (size_t i = 0; i < n; ++i) {
+                list[i] =
+                    (geom_weighed){.number = (double)(i * 389 % (way < 3 ? 41 : 5)), .weight = (double)(i % (way + 1))};
+                all += list[i].weight;
+            }
+            for (size_t i = 0; i < n; ++i) {
+                double up_to = 0;
+                for (size_t k = 0; k < n; ++k) up_to += list[k].number <= list[i].number ? list[k].weight : 0;
+                if (2 * up_to >= all) wanted = fmin(wanted, list[i].number);
+            }
+            assert_true(geom_weighed_median(list, n) == wanted);
+        }
+    assert_true(geom_weighed_median(NULL, 0) == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kth_of_any),
         cmocka_unit_test(kth_in_order),
         cmocka_unit_test(kth_without_numbers),
+        cmocka_unit_test(weighed_medians),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
