@@ -9,7 +9,7 @@
 enum { HELD = 1 << 28 };                              /* bytes of a frame, and of its results, in memory */
 static const double BUFFERS = 50e6, WRITTEN = 11.5e6; /* tables and buffers; those of results */
 static const double NEAR = 3080, SCORES = 3700;       /* of an atom of a batch: neighbours; of each model, results */
-static const double ATOM = 40, SLAB = 167, RESULT = 44, ROW = 52; /* bytes an atom: of the frame, of a slab, with -o */
+static const double ATOM = 40, SLAB = 167, RESULT = 44, ROW = 52; /* bytes an atom: copied, of a slab, with -o */
 static const double LINE =
     128; /* of a row that a rank holds until it is known where its rows begin, HELD_ROWS in all */
 enum { HELD_ROWS = 1 << 24 };
@@ -24,7 +24,8 @@ static double fixed(const lattice_job *j) {
     double atoms = (double)j->about.atoms, device_part = device->cpu ? 1 : 0.1; /* scores stay there */
     atn_lattice_info info = atn_lattice_info_of(j->lattice);
     double models = info.models > 0 ? info.models : 3;
-    double sum = BUFFERS + held(j, ATOM * atoms) + lattice_batch_for(device) * (NEAR + device_part * SCORES * models);
+    double sum = BUFFERS + held(j, (double)frame_atom_bytes(j->frame) * atoms) +
+                 lattice_batch_for(device) * (NEAR + device_part * SCORES * models);
     if (j->output && j->ranks) sum += fmin(HELD_ROWS, LINE * atoms / j->ranks->count);
     return j->output ? sum + held(j, ROW * atoms) + WRITTEN + 1e-3 * ROW * atoms : sum;
 }

@@ -155,6 +155,7 @@ void frame_part(const atn_frame *f, size_t *first, size_t *end) {
 
 atn_ranks *frame_ranks(const atn_frame *f) { return f->ranks; }
 size_t frame_part_atoms(const atn_frame *f) { return f->part_atoms; }
+bool frame_is_of_ions(const atn_frame *f) { return f->streamed && !f->kept && f->info.records <= UINT32_MAX; }
 
 int32_t frame_owner(const atn_frame *f, uint64_t index) {
     if (!f->ranks) return 0;

@@ -82,11 +82,24 @@ static void make_slabs(atn_slabs *s) {
 
 /* ---- sorting ---- */
 
-static slabs_record record_of(const atn_atoms *piece, size_t k) {
-    return (slabs_record){.position = {piece->position[0][k], piece->position[1][k], piece->position[2][k]},
-                          .mass = piece->mass ? piece->mass[k] : 0,
-                          .species = piece->species ? piece->species[k] : 0,
-                          .index = piece->index[k]};
+size_t frame_atom_bytes(const atn_frame *frame) {
+    return !frame_ranks(frame) && frame_is_of_ions(frame) ? sizeof(slabs_ion) : sizeof(slabs_record);
+}
+
+static void put_record(const atn_slabs *s, const atn_atoms *piece, size_t k, void *to) {
+    float mass = piece->mass ? piece->mass[k] : 0;
+    if (s->bytes == sizeof(slabs_ion)) {
+        slabs_ion *ion = to;
+        for (int d = 0; d < 3; ++d) ion->position[d] = (float)piece->position[d][k];
+        ion->mass = mass;
+        ion->index = (uint32_t)piece->index[k];
+        return;
+    }
+    *(slabs_record *)to =
+        (slabs_record){.position = {piece->position[0][k], piece->position[1][k], piece->position[2][k]},
+                       .mass = mass,
+                       .species = piece->species ? piece->species[k] : 0,
+                       .index = piece->index[k]};
 }
 
 static void widen(slabs_group *g, double low, double high) {
@@ -102,9 +115,9 @@ typedef struct sorting {
     struct own {
         size_t count;
         double low, high;
-        slabs_record *to; /* where the next one goes */
-    } * own;              /* of each stretch and group */
-    slabs_record *sorted; /* all of the piece, on their way to a file; NULL: they go to memory at once */
+        char *to; /* where the next one goes */
+    } * own;      /* of each stretch and group */
+    char *sorted; /* all of the piece, on their way to a file; NULL: they go to memory at once */
 } sorting;
 
 static size_t begin_of(const sorting *x, int64_t stretch) {
@@ -131,9 +144,12 @@ static void put_stretch(void *user, int64_t from, int64_t to) {
     const sorting *x = user;
     const atn_slabs *s = x->s;
     for (int64_t n = from; n < to; ++n)
-        for (size_t k = begin_of(x, n); k < begin_of(x, n + 1); ++k)
-            *x->own[(size_t)n * s->groups + s->group_of[slabs_bin(s, x->piece->position[s->axis][k])]].to++ =
-                record_of(x->piece, k);
+        for (size_t k = begin_of(x, n); k < begin_of(x, n + 1); ++k) {
+            size_t group = s->group_of[slabs_bin(s, x->piece->position[s->axis][k])];
+            char **place = &x->own[(size_t)n * s->groups + group].to;
+            put_record(s, x->piece, k, *place);
+            *place += s->bytes;
+        }
 }
 
 static size_t count_of(const sorting *x, size_t g) {
@@ -145,7 +161,7 @@ static size_t count_of(const sorting *x, size_t g) {
 static atn_status sort_piece(sorting *x) {
     atn_slabs *s = x->s;
     atn_status status = ATN_OK;
-    slabs_record *next = x->sorted;
+    char *next = x->sorted;
     x->stretches = (int64_t)(x->piece->count / STRETCH < SORTERS ? x->piece->count / STRETCH : SORTERS);
     if (x->stretches < 1) x->stretches = 1;
     atn_parallel(x->stretches, 1, count_stretch, x);
@@ -155,7 +171,7 @@ static atn_status sort_piece(sorting *x) {
         for (int64_t n = 0; n < x->stretches && status == ATN_OK; ++n) {
             struct own *own = &x->own[(size_t)n * s->groups + g];
             own->to = to;
-            to = own->to + own->count;
+            to = own->to + own->count * s->bytes;
             widen(&s->group[g], own->low, own->high);
         }
         next = to;
@@ -165,7 +181,7 @@ static atn_status sort_piece(sorting *x) {
     for (size_t g = 0; g < s->groups && x->sorted && status == ATN_OK; ++g) {
         size_t count = count_of(x, g);
         status = spill_put_all(s->spill, g, count, next);
-        next += count;
+        next += count * s->bytes;
     }
     return status;
 }
@@ -175,7 +191,7 @@ static atn_status sort_atoms(atn_slabs *s) {
     sorting x = {.s = s, .piece = &piece};
     bool file = spill_is_file(s->spill);
     x.own = atn_alloc(s->ctx, SORTERS * s->groups * sizeof *x.own);
-    x.sorted = file ? atn_alloc(s->ctx, ATN_FRAME_PIECE * sizeof *x.sorted) : NULL;
+    x.sorted = file ? atn_alloc(s->ctx, ATN_FRAME_PIECE * s->bytes) : NULL;
     atn_status status = x.own && (x.sorted || !file) ? atn_frame_rewind(s->frame) : ATN_ERR_MEMORY;
     if (status == ATN_OK) status = atn_frame_next(s->frame, &piece);
     while (status == ATN_OK && piece.count) {
@@ -229,7 +245,7 @@ static atn_status make_arrays(atn_slabs *s) {
     bool good = true;
     for (int d = 0; d < 3; ++d) good = (s->position[d] = atn_alloc(ctx, s->most * sizeof(double))) && good;
     s->index = atn_alloc(ctx, s->most * sizeof *s->index);
-    s->raw = atn_alloc(ctx, SOME * sizeof *s->raw);
+    s->raw = atn_alloc(ctx, SOME * s->bytes);
     if (s->info.masses) good = (s->mass = atn_alloc(ctx, s->most * sizeof *s->mass)) && good;
     if (s->info.species) good = (s->species = atn_alloc(ctx, s->most * sizeof *s->species)) && good;
     return good && s->index && s->raw ? ATN_OK : ATN_ERR_MEMORY;
@@ -261,7 +277,7 @@ static atn_status plan(atn_slabs *s, size_t *count) {
     for (size_t k = 0; k < s->slabs && !s->ranks; ++k) s->mine[s->own++] = k;
     if (s->ranks) return ATN_OK;
     for (size_t g = 0; g < s->groups; ++g) sizes[g] = s->group[g].count;
-    return spill_make(s->ctx, sizeof(slabs_record), s->groups, sizes, s->options.memory, &s->spill);
+    return spill_make(s->ctx, s->bytes, s->groups, sizes, s->options.memory, &s->spill);
 }
 
 static atn_status open_one(atn_slabs *s) {
@@ -302,6 +318,7 @@ atn_status slabs_open(atn_frame *frame, const atn_slabs_settings *given, size_t 
     if (!*out) return ATN_ERR_MEMORY;
     **out = (atn_slabs){.ctx = ctx, .frame = frame, .info = atn_frame_info_of(frame), .options = o};
     (*out)->ranks = frame_ranks(frame);
+    (*out)->bytes = frame_atom_bytes(frame);
     if (wanted) { /* more of them where each would have too many */
         size_t each = ((*out)->info.atoms + wanted - 1) / wanted, times = (each + o.atoms - 1) / o.atoms;
         (*out)->wanted = wanted * (times ? times : 1);
@@ -333,7 +350,16 @@ size_t slabs_mine(const atn_slabs *s, const size_t **list) {
     return s->own;
 }
 
-static void show(atn_slabs *s, const slabs_record *r, size_t at) {
+static slabs_record record_at(const atn_slabs *s, const void *raw, size_t k) {
+    const char *at = (const char *)raw + k * s->bytes;
+    if (s->bytes == sizeof(slabs_record)) return *(const slabs_record *)(const void *)at;
+    const slabs_ion *ion = (const void *)at;
+    slabs_record out = {.mass = ion->mass, .index = ion->index};
+    for (int d = 0; d < 3; ++d) out.position[d] = (double)ion->position[d];
+    return out;
+}
+
+static void show(const atn_slabs *s, const slabs_record *r, size_t at) {
     for (int d = 0; d < 3; ++d) s->position[d][at] = r->position[d];
     if (s->mass) s->mass[at] = r->mass;
     if (s->species) s->species[at] = r->species;
@@ -348,8 +374,8 @@ static atn_status add_group(atn_slabs *s, size_t g, double low, double high, siz
         atn_status status = spill_get(s->spill, g, from, some, s->raw);
         if (status != ATN_OK) return status;
         for (size_t k = 0; k < some; ++k) {
-            const slabs_record *r = &s->raw[k];
-            if (r->position[s->axis] >= low && r->position[s->axis] <= high) show(s, r, (*count)++);
+            const slabs_record r = record_at(s, s->raw, k);
+            if (r.position[s->axis] >= low && r.position[s->axis] <= high) show(s, &r, (*count)++);
         }
     }
     return ATN_OK;
@@ -363,12 +389,15 @@ typedef struct owning {
 
 static atn_status own_part(void *user, int64_t from, int64_t to) {
     const owning *x = user;
-    slabs_record raw[PART];
+    slabs_record raw[PART]; /* or as many ions */
     for (size_t k = (size_t)from; k < (size_t)to; k += PART) {
         size_t some = (size_t)to - k < PART ? (size_t)to - k : PART;
         atn_status status = spill_get(x->s->spill, x->group, k, some, raw);
         if (status != ATN_OK) return status;
-        for (size_t n = 0; n < some; ++n) show(x->s, &raw[n], x->at + k + n);
+        for (size_t n = 0; n < some; ++n) {
+            const slabs_record r = record_at(x->s, raw, n);
+            show(x->s, &r, x->at + k + n);
+        }
     }
     return ATN_OK;
 }

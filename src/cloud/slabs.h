@@ -17,6 +17,12 @@ typedef struct slabs_record {
     uint64_t index;
 } slabs_record;
 
+/* The same of an ion of an atom probe, whose numbers are floats. */
+typedef struct slabs_ion {
+    float position[3], mass;
+    uint32_t index;
+} slabs_ion;
+
 typedef struct slabs_group {
     size_t first, last; /* its bins */
     size_t count;
@@ -47,7 +53,8 @@ struct atn_slabs {
     spill *spill; /* NULL: no atoms */
     size_t most;
     size_t next;         /* of its own */
-    slabs_record *raw;   /* some of them, on their way out of a bucket; owned */
+    size_t bytes;        /* of an atom while it is sorted: a slabs_record, or a slabs_ion (frame_is_of_ions) */
+    char *raw;           /* some of them, on their way out of a bucket; owned */
     double *position[3]; /* of the slab that is shown; owned, as all that follows */
     float *mass;
     int32_t *species;
