@@ -81,17 +81,30 @@ atn_status lattice_hold_results(const lattice_job *j, const atn_atoms *atoms, co
     return status;
 }
 
+/* What a rank has sent, some at a time. */
+static atn_status put_results(const lattice_job *j, const atn_ranks_parcel *parcel) {
+    enum { SOME = 512 };
+    uint64_t place[SOME];
+    lattice_kept row[SOME];
+    atn_status status = ATN_OK;
+    for (size_t from = 0, count = parcel->bytes / sizeof(sent); from < count && !status; from += SOME) {
+        size_t some = count - from < SOME ? count - from : SOME;
+        for (size_t k = 0; k < some; ++k) {
+            const sent *one = (const sent *)parcel->data + from + k;
+            place[k] = one->index - j->first;
+            row[k] = one->row;
+        }
+        status = atn_atom_column_put(j->column, place, some, row);
+    }
+    return status;
+}
+
 atn_status lattice_send_results(const lattice_job *j, atn_status status) {
     const atn_ctx *ctx = j->call->ctx;
     atn_ranks_parcel *in = atn_zalloc(ctx, (size_t)j->ranks->count * sizeof *in);
     if (!in) return atn_ranks_agree(j->ranks, ATN_ERR_MEMORY);
     status = atn_ranks_exchange(j->ranks, status, j->parcel, in);
-    for (int32_t rank = 0; rank < j->ranks->count; ++rank)
-        for (size_t k = 0; k < in[rank].bytes / sizeof(sent) && !status; ++k) {
-            const sent *one = (const sent *)in[rank].data + k;
-            uint64_t place = one->index - j->first;
-            status = atn_atom_column_put(j->column, &place, 1, &one->row);
-        }
+    for (int32_t rank = 0; rank < j->ranks->count && !status; ++rank) status = put_results(j, &in[rank]);
     atn_ranks_free_parcels(j->ranks, in);
     atn_free(ctx, in);
     return status;
