@@ -23,10 +23,10 @@ static atn_status lower(atn_ctx *ctx, const atn_graph *graph, const char *knobs,
 /* What took gcc 70 s where registers have 16 bytes is refused there, and only there. */
 KIT_TEST(vectors_of_many_registers) {
     atn_ctx *ctx = kit_ctx();
-    const char *text = atn_shipped_find("unwrap_raise");
+    const char *text = atn_shipped_find("unwrap_prolongate");
     atn_sequence *sequence;
     const atn_define define = {"USED_FLOAT", "DP"};
-    kit_ok(ctx, atn_sequence_parse(ctx, "unwrap_raise", text, strlen(text),
+    kit_ok(ctx, atn_sequence_parse(ctx, "unwrap_prolongate", text, strlen(text),
                                    &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
     const atn_graph *g = sequence->step[0];
     kit_fails(ctx, ATN_ERR_UNSUPPORTED, "instructions without a branch", lower(ctx, g, "vec_p0=16,regs_p1=2", 16));
