@@ -14,7 +14,8 @@ left() { [[ -z $(find "$work" -name "$1*") ]] || bad "$1 is left behind"; }
 # more ranks than slabs
 ranks 4 "$attune" lattice "$work/frame.pos" "${given[@]}" --slabs 3 -o "$work/four.xyz" >"$work/four.txt" || bad "four ranks"
 cmp "$work/one.xyz" "$work/four.xyz" || bad "four ranks write something else"
-[[ $(sed 1d "$work/one.txt") == "$(sed 1d "$work/four.txt")" ]] || bad "four ranks tell something else"
+# but for the time and the peak of memory
+[[ $(sed 1,2d "$work/one.txt") == "$(sed 1,2d "$work/four.txt")" ]] || bad "four ranks tell something else"
 
 # more slabs than ranks: each has some of different parts of the frame
 "$attune" lattice "$work/frame.pos" "${given[@]}" --slabs 11 -o "$work/one.pos" >/dev/null || bad "eleven slabs"
