@@ -107,6 +107,12 @@ int32_t reg_spare(const reg_engine *e, const atn_register_settings *s, const atn
     return some < most ? some : most;
 }
 
+/* 40,000 points on 16 cores: ten sort a cloud in 0.7 ms, and three take 5 ms beside the scene. */
+bool reg_are_few(const atn_cloud *source, const atn_cloud *target) {
+    enum { FEW = 20000 };
+    return cloud_count(source) <= FEW && cloud_count(target) <= FEW;
+}
+
 atn_status reg_scene_begin(reg_problem *p) {
     bool asked = p->settings->init == ATN_START_AUTO || p->settings->transform == ATN_TRANSFORM_RIGID;
     if (p->parts != 1 || !asked || (!p->on_device && !p->spare)) return ATN_OK;

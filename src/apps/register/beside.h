@@ -11,6 +11,10 @@
 int32_t reg_spare(const reg_engine *engine, const atn_register_settings *settings, const atn_cloud *source,
                   const atn_cloud *target, bool *here);
 
+/* So few that some cores prepare one cloud as soon as the others prepare the other one: of more, all do so sooner one
+ * after the other. */
+bool reg_are_few(const atn_cloud *source, const atn_cloud *target);
+
 /* p->scene, once p->source and p->target stay; p->fitness with it where cores are left to both, else once all levels
  * are there. Each is begun at most once, and where that was not done it is made when it is to be ready. */
 atn_status reg_scene_begin(reg_problem *p);

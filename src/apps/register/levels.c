@@ -119,7 +119,7 @@ static void look_at(void *user) {
     if (t->status == ATN_OK) t->status = thin(t);
 }
 
-/* At the same time where cores are left to it. */
+/* At the same time where they are prepared so. */
 static atn_status look_at_both(reg_problem *p) {
     reg_level *level = &p->level[0];
     atn_aside beside = {0};
@@ -140,9 +140,9 @@ static atn_status look_at_both(reg_problem *p) {
                       .side = &level->source,
                       .spacing = &p->source_spacing};
     reg_span span = reg_begin(&p->engine);
-    if (p->spare) atn_aside_begin(p->engine.ctx, &beside, look_at, &source, (p->spare + 1) / 2);
+    if (p->halved) atn_aside_begin(p->engine.ctx, &beside, look_at, &source, (p->spare + 1) / 2);
     look_at(&target);
-    if (p->spare)
+    if (p->halved)
         atn_aside_end(&beside);
     else if (target.status == ATN_OK)
         look_at(&source);

@@ -105,6 +105,7 @@ typedef struct reg_problem {
     atomic_bool fitness_there;   /* or it failed */
     atomic_bool near;            /* the answer is there, or nearly: nobody needs to look around it ahead of that */
     int32_t spare;               /* cores of the host that its loops leave to these; 0: none */
+    bool halved;                 /* both clouds are prepared at the same time, each by some cores */
     struct reg_surface *surface; /* owned; once it was asked for */
     struct {
         bool told;           /* how thick surfaces are among all points of the target; */

@@ -385,6 +385,7 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     int32_t left = reg_spare(engine, &settings, pair->source, pair->target, &here);
     atn_parallel_leave(left);
     p->spare = here ? left : 0;
+    p->halved = p->spare && reg_are_few(pair->source, pair->target);
     reg_engine_reset(engine, &settings);
     p->engine = *engine;
     atn_status status = tell(p, TELL_START);

@@ -163,9 +163,9 @@ static atn_status sort_points(reg_problem *p, const cloud_points *source, const 
     double spacing = p->guess.spacing;
     if (status != ATN_OK) return status;
     t.cell = reg_curve_cell(target, REG_FIRST_EDGE * spacing);
-    if (p->spare) atn_aside_begin(p->engine.ctx, &beside, sort_source, &t, half_of(p->spare));
+    if (p->halved) atn_aside_begin(p->engine.ctx, &beside, sort_source, &t, half_of(p->spare));
     status = reg_curve_make(target, REG_FIRST_EDGE * spacing, distinct, &p->target, &p->target_curve, &p->target_from);
-    if (p->spare)
+    if (p->halved)
         atn_aside_end(&beside);
     else if (status == ATN_OK)
         sort_source(&t);
@@ -298,7 +298,7 @@ atn_status reg_read_clouds(reg_problem *p, const atn_register_settings *settings
     const atn_ctx *ctx = p->engine.ctx;
     uint32_t *kept = NULL;
     reg_span span = reg_begin(&p->engine);
-    if (p->spare && cloud_count(p->target_cloud) > 0)
+    if (p->halved && cloud_count(p->target_cloud) > 0)
         atn_aside_begin(ctx, &p->guess.aside, guess_spacing, p, half_of(p->spare));
     atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &p->given[0]);
     if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &p->given[1]);
