@@ -23,8 +23,9 @@ enum { JUDGED = 230, MOST_JUDGED = 30000 };
 enum { SCENE = 3300000, STEPS = 700000 };
 enum { STAGED = 7000000 }; /* pinned memory that points go to another device by */
 /* Points that are sorted on a device: bytes a point there, and as many more for each byte of a coordinate; of the
- * host's for samples, planes and terms, of so many of a cloud at most. */
-enum { SORTED = 23, SAMPLED = 175, MOST_SAMPLED = 130000 };
+ * host's for samples, planes and terms, of so many of a cloud at most; and of what is done beside it, however many
+ * points there are: the search, the verdict, pinned memory. */
+enum { SORTED = 28, SAMPLED = 175, MOST_SAMPLED = 130000, BESIDE = 18000000 };
 
 static double coordinate(const atn_register_settings *s) { return s->precision == 64 ? 8 : 4; }
 
@@ -40,7 +41,7 @@ static need needs_there(const atn_register_settings *s, double source, double ta
     double each = SORTED * (1 + coordinate(s));
     return (need){.source = each * source,
                   .target = each * target,
-                  .host = SAMPLED * (fmin(source, MOST_SAMPLED) + fmin(target, MOST_SAMPLED))};
+                  .host = SAMPLED * (fmin(source, MOST_SAMPLED) + fmin(target, MOST_SAMPLED)) + BESIDE};
 }
 
 static double of_method(const atn_register_settings *s, bool steps) {
