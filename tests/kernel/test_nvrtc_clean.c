@@ -20,6 +20,7 @@ static const struct {
     {"estep", "SP",
      "matrix=pair,mix=1,degree=5,lanes_p0=128,regs_p0=2,tile_q0=128,unroll_q0=4,stage=1,split_q0=3,exp=native"},
     {"estep", "HP", "matrix=half,mix=2,degree=3,lanes_p0=256,regs_p0=2,tile_q0=256,stage=2,exp=native,index=32"},
+    {"estep", "SP", "matrix=half,mix=4,packed=2,lanes_p0=128,regs_p0=4,tile_q0=128,stage=1,exp=native,resident=5"},
     {"estep_compat", "SP", "matrix=half,lanes_p0=64,tile_q0=64,stage=2,exp=native"},
     {"estep_compat", "SP", "lanes_p0=128,regs_p0=4,tile_q0=128,stage=1,unroll_q0=4,exp=native"},
     {"estep_near", "SP", "lanes_p0=64,regs_p0=2,lanes_p1=2,exp=native,guard=0,index=32"},
