@@ -30,9 +30,11 @@ uint64_t atn_random_next(void *random) {
 }
 
 uint64_t atn_random_below(atn_random *random, uint64_t limit) {
-    uint64_t rest = -limit % limit, word; /* 2^64 mod limit: so many of the lowest words would be one too many */
-    do word = atn_random_next(random);
-    while (word < rest);
+    uint64_t word = atn_random_next(random);
+    if (word < limit) { /* 2^64 mod limit, which is less, of the lowest words would be one too many */
+        uint64_t rest = -limit % limit;
+        while (word < rest) word = atn_random_next(random);
+    }
     return word % limit;
 }
 

@@ -8,9 +8,14 @@
 
 void reg_curve_choose(size_t all, size_t count, int32_t *out) {
     atn_random random;
+    size_t run = all / count, more = all % count, first = 0, over = 0; /* the run of point k begins at all k / count */
     atn_random_seed(&random, 1);
-    for (size_t k = 0; k < count; ++k)
-        out[k] = (int32_t)(all / count * k + all % count * k / count + atn_random_below(&random, all / count));
+    for (size_t k = 0; k < count; ++k) {
+        out[k] = (int32_t)(first + atn_random_below(&random, run));
+        over += more;
+        first += run + (over >= count);
+        over -= over >= count ? count : 0;
+    }
 }
 
 /* Points of reg_curve_choose. */
