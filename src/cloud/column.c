@@ -2,6 +2,7 @@
  * index i is in bucket i / share of a temporary file, and a bucket is sorted in memory when it is read. */
 #include "base/attempt.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/size.h"
 #include "cloud/rows.h"
 #include "cloud/spill.h"
@@ -39,6 +40,10 @@ static atn_status make_spill(atn_atom_column *c) {
     return spill_make(c->ctx, PLACE + c->bytes, buckets, sizes, 0, &c->spill);
 }
 
+enum { ZEROS = 1 << 18 }; /* bytes for which a core is worth waking */
+
+static void zero_part(void *user, int64_t from, int64_t to) { memset((char *)user + from, 0, (size_t)(to - from)); }
+
 atn_status atn_atom_column_create(atn_ctx *ctx, size_t records, size_t bytes, size_t memory, atn_atom_column **out) {
     size_t total;
     *out = NULL;
@@ -49,7 +54,8 @@ atn_status atn_atom_column_create(atn_ctx *ctx, size_t records, size_t bytes, si
     if (!*out) return ATN_ERR_MEMORY;
     **out = (atn_atom_column){.ctx = ctx, .records = records, .bytes = bytes, .loaded = SIZE_MAX};
     bool file = total > (memory ? memory : MEMORY);
-    if (!file) (*out)->whole = atn_zalloc(ctx, records * bytes + 1);
+    if (!file) (*out)->whole = atn_alloc(ctx, records * bytes + 1);
+    if ((*out)->whole) atn_parallel((int64_t)(records * bytes), ZEROS, zero_part, (*out)->whole);
     atn_status status = file ? make_spill(*out) : (*out)->whole ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) return ATN_OK;
     atn_atom_column_free(*out);

@@ -100,6 +100,7 @@ static void count_cells(void *user, int64_t from, int64_t to) {
     lattice_cells *c = x->c;
     for (int64_t s = from; s < to; ++s) {
         int32_t *count = x->count + (size_t)s * c->cells;
+        memset(count, 0, c->cells * sizeof *count);
         for (size_t k = begin_of(x, s); k < begin_of(x, s + 1); ++k) {
             double p[3];
             int64_t at[3];
@@ -178,7 +179,7 @@ static void place_all(const counting *x) {
 static atn_status sort_all(lattice_cells *c, const atn_atoms *atoms, double angstrom) {
     counting x = {c, atoms, angstrom, lattice_stretches(c->atoms, c->cells / 2), NULL};
     c->start = atn_alloc(c->ctx, (c->cells + 1) * sizeof *c->start);
-    x.count = atn_zalloc(c->ctx, (size_t)x.stretches * (c->cells + 1) * sizeof *x.count);
+    x.count = atn_alloc(c->ctx, (size_t)x.stretches * (c->cells + 1) * sizeof *x.count);
     if (c->start && x.count) {
         atn_parallel(x.stretches, 1, count_cells, &x);
         place_all(&x);
