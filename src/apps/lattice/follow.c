@@ -184,9 +184,7 @@ atn_status lattice_follow_start(atn_lattice *l, const lattice_near *near) {
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
         lattice_slot *s = &l->slot[m];
         void *to[4] = {NULL}, *end = NULL;
-        size_t any = 0;
-        for (size_t i = 0; i < near->atoms; ++i) any += near->hint[i].model == m;
-        if (!any) continue;
+        if (!near->hinted[m]) continue;
         for (int k = 0; k < 4 && status == ATN_OK; ++k) status = atn_array_map_write(s->follow.q[k], &to[k]);
         if (status == ATN_OK) status = atn_array_map_write(s->follow.end, &end);
         hinting h = {near, m, {to[0], to[1], to[2], to[3]}, end};
@@ -236,10 +234,8 @@ atn_status lattice_follow_finish(atn_lattice *l) {
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_KERNELS);
     atn_status status = ATN_OK;
     taking t = {.l = l};
-    bool any[ATN_LATTICE_MOST_MODELS] = {false};
-    for (size_t i = 0; i < l->near.atoms; ++i) any[l->near.hint[i].model] = true;
     for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m)
-        if (any[m]) status = lattice_engine_see(&l->slot[m].follow, &t.seen[m]);
+        if (l->near.hinted[m]) status = lattice_engine_see(&l->slot[m].follow, &t.seen[m]);
     if (status == ATN_OK) atn_parallel((int64_t)l->near.atoms, LATTICE_PART, take_part, &t);
     lattice_spend_back(&l->spent, l->known, before);
     return status;

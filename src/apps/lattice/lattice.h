@@ -147,7 +147,8 @@ typedef struct lattice_near {
     size_t atoms, room; /* room: neighbours that fit */
     int32_t *start, *inner;
     lattice_hint *hint;
-    double *null; /* what lattice_null says; NAN until that is asked */
+    size_t hinted[ATN_LATTICE_MOST_MODELS]; /* atoms with a hint of each model; some may not have had room */
+    double *null;                           /* what lattice_null says; NAN until that is asked */
     float *axis[3];
     bool staged; /* neighbours are on their way to the device already (lattice_engine_stage) */
 } lattice_near;

@@ -102,12 +102,15 @@ static void keep_open(job *j, bool all) {
 
 /* Those that have a turn to try come to the front. */
 static size_t hint(const job *j, hinting *f, size_t count) {
+    lattice_near *next = &j->l->next;
     size_t kept = 0;
     f->count = count;
+    memset(next->hinted, 0, sizeof next->hinted);
     atn_parallel_pieces((int64_t)((count + PIECE - 1) / PIECE), hint_part, f);
     for (size_t i = 0; i < count; ++i) {
-        if (j->l->next.hint[i].model < 0) continue;
-        if (kept < i) j->l->next.hint[kept] = j->l->next.hint[i];
+        if (next->hint[i].model < 0) continue;
+        ++next->hinted[next->hint[i].model];
+        if (kept < i) next->hint[kept] = next->hint[i];
         j->place[kept] = j->place[i];
         j->next[kept++] = j->next[i];
     }
