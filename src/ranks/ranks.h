@@ -37,9 +37,9 @@ typedef struct atn_ranks {
     const atn_ranks_way *way;
     void *module; /* that `way` lies in, or NULL */
     int32_t rank, count;
-    int32_t *states; /* one for each rank; owned */
-    atn_status over; /* a rank failed, and all know it; ATN_OK: none did */
-    bool broken;     /* a call of the table failed: the others cannot be told, only ended */
+    int32_t *states;        /* one for each rank; owned */
+    atn_status over;        /* a rank failed, and all know it; ATN_OK: none did */
+    bool broken;            /* a call of the table failed: the others cannot be told, only ended */
     double joining, joined; /* when it began to join the others, and when it had (atn_clock_seconds) */
     double waited;          /* seconds in calls that all make together, below */
 } atn_ranks;
