@@ -1,6 +1,6 @@
 /* The parts of the benchmark of registration: clouds (register_data.c), turns and rows (register_turns.c), dense
- * E-steps (register_dense.c), whole registrations (register_whole.c), many scans (register_views.c), methods on files
- * (register_methods.c). */
+ * E-steps (register_dense.c), whole registrations (register_whole.c), many scans (register_views.c), many pairs
+ * (register_batch.c), methods on files (register_methods.c). */
 #ifndef ATN_BENCH_REGISTER_PARTS_H
 #define ATN_BENCH_REGISTER_PARTS_H
 
@@ -51,6 +51,7 @@ atn_status bench_whole(bench_session *s);      /* a whole registration against t
 atn_status bench_truncation(bench_session *s); /* what is left out, and what reproducible sums cost */
 atn_status bench_precisions(bench_session *s);
 atn_status bench_views(bench_session *s);   /* many scans into one frame */
+atn_status bench_batch(bench_session *s);   /* many small pairs */
 atn_status bench_methods(bench_session *s); /* on the clouds of the options */
 size_t bench_method_count(void);
 

@@ -67,7 +67,7 @@ atn_status atn_array_send(atn_array *array, atn_queue *queue, const void *from);
 /* For arrays without gaps of which some elements are used at a time, through the pointer of atn_array_map_write, which
  * was called once; nothing is said of the others. refresh: begins to overwrite elements on the device with those of the
  * host, in order with the device's first queue, and returns; the host leaves them alone until work behind it was waited
- * for. recall: waits for the device's, and brings them to the host. */
+ * for. recall: begins to bring the device's to the host, where they are once atn_storage_settle returns. */
 atn_status atn_array_refresh(atn_array *array, int64_t first, int64_t count);
 atn_status atn_array_recall(atn_array *array, int64_t first, int64_t count);
 /* Begins to bring the host's copy up to date, in order with `queue` (NULL: the device's own first), and returns; what

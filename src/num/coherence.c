@@ -126,9 +126,12 @@ atn_status atn_array_refresh(atn_array *array, int64_t first, int64_t count) {
 
 atn_status atn_array_recall(atn_array *array, int64_t first, int64_t count) {
     atn_storage *s = array->storage;
+    atn_queue *queue = atn_device_queue(s->device);
     size_t element = atn_type_bytes(array->type), from = (size_t)(array->offset + first) * element;
-    if (is_shared(s)) return atn_queue_finish(atn_device_queue(s->device));
-    return count ? atn_buffer_get(NULL, s->buffer, from, (char *)s->host + from, (size_t)count * element) : ATN_OK;
+    if (is_shared(s)) return atn_queue_finish(queue);
+    if (count == 0) return ATN_OK;
+    atn_status status = atn_buffer_get_async(queue, s->buffer, from, (char *)s->host + from, (size_t)count * element);
+    return status == ATN_OK ? move(s, queue, ATN_MOTION_TO_HOST) : status;
 }
 
 void atn_array_written_on_device(atn_array *array) {

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "device/backend.h"
 #include "kernel/give.h"
 #include "num/array.h"
 
@@ -47,20 +48,30 @@ struct reg_client {
     int32_t slot;
     size_t changed[REG_GATHERS]; /* numbers in its slot, since the last request */
     request request;
+    reg_client *next; /* whose request is in the same launch */
     pthread_cond_t answered;
 };
 
+/* The first rows of the arrays of a kind, and the kernel over them: rows that nobody asked for take time, too. */
+enum { TIERS = 4, TIER = 4, FEWEST_ROWS = 4 }; /* each with so many times fewer rows than the one before */
+typedef struct tier {
+    atn_kernel *kernel;
+    atn_array *item, *place, *sum;
+    size_t rows;
+} tier;
+
 /* The arrays of a kind. */
 typedef struct kind {
-    atn_kernel *kernel;
+    tier tier[TIERS];
     atn_array *all, *data, *item, *place, *sum; /* data: all of it, as a vector */
     float *room;                                /* the host's copies: of data, */
     float *items, *sums;                        /* item, sum, */
     int32_t *places;                            /* and place */
     size_t rows;                                /* of these three */
+    reg_client *taken;                          /* the first whose request is in the launch */
     size_t written;                             /* rows of `place` that may say something */
     size_t launches, requests, made;            /* so far; rows of these */
-    double seconds;                             /* of launches */
+    double seconds;                             /* that were waited for launches */
 } kind;
 
 /* Of each source point, at each pose of a request: W, q and the partner (programs/fit_pairs.atn). */
@@ -68,6 +79,8 @@ enum { PAIR = 8 };
 static const char *const PAIR_NAMES[PAIR] = {"w0", "w1", "w2", "w3", "w4", "w5", "q", "partner"};
 
 struct reg_gather {
+    atn_left left_over; /* with the device, from one batch to the next: first, so that it is found again */
+    atn_device *device;
     const atn_ctx *ctx;
     kind kind[REG_GATHERS];
     atn_array *pair[PAIR];
@@ -115,12 +128,16 @@ static atn_status make_arrays(atn_device *device, int32_t clients, reg_gathered 
     return status;
 }
 
-static atn_status open_kind(reg_gather *g, atn_device *device, reg_gathered which) {
-    kind *out = &g->kind[which];
-    bool owns = KINDS[which].stays != 0;
-    atn_status status = atn_kernel_make(device, KINDS[which].kernel, ATN_SP, ATN_TRUSTED, &out->kernel);
-    if (status == ATN_OK) status = make_arrays(device, g->clients, which, out);
-    atn_array *data = owns ? out->data : g->kind[KINDS[which].data].data;
+static atn_status open_tier(reg_gather *g, reg_gathered which, size_t rows, tier *out) {
+    const kind *of = &g->kind[which];
+    atn_array *data = of->data ? of->data : g->kind[KINDS[which].data].data;
+    out->rows = rows;
+    atn_status status = atn_kernel_make(g->device, KINDS[which].kernel, ATN_SP, ATN_TRUSTED, &out->kernel);
+    if (status == ATN_OK)
+        status = atn_array_view_block(of->item, 0, 0, (int64_t)rows, (int64_t)KINDS[which].item, &out->item);
+    if (status == ATN_OK) status = atn_array_view_block(of->place, 0, 0, (int64_t)rows, REG_GATHER_PLACE, &out->place);
+    if (status == ATN_OK)
+        status = atn_array_view_block(of->sum, 0, 0, (int64_t)rows, (int64_t)KINDS[which].sums, &out->sum);
     if (status == ATN_OK)
         status = atn_kernel_give(
             out->kernel, ATN_ARRAYS({"data", data}, {"item", out->item}, {"place", out->place}, {"sum", out->sum}),
@@ -130,11 +147,48 @@ static atn_status open_kind(reg_gather *g, atn_device *device, reg_gathered whic
     return status == ATN_OK ? atn_kernel_plan(out->kernel) : status;
 }
 
-atn_status reg_gather_open(atn_device *device, int32_t clients, reg_gather **out) {
+static atn_status open_kind(reg_gather *g, reg_gathered which) {
+    kind *out = &g->kind[which];
+    atn_status status = make_arrays(g->device, g->clients, which, out);
+    size_t rows = out->rows;
+    for (int k = 0; k < TIERS && status == ATN_OK && (k == 0 || rows >= FEWEST_ROWS); ++k, rows /= TIER)
+        status = open_tier(g, which, rows, &out->tier[k]);
+    return status;
+}
+
+static void free_kind(kind *own) {
+    for (int k = 0; k < TIERS; ++k) {
+        atn_kernel_free(own->tier[k].kernel);
+        atn_array_free(own->tier[k].item);
+        atn_array_free(own->tier[k].place);
+        atn_array_free(own->tier[k].sum);
+    }
+    atn_array_free(own->data);
+    atn_array_free(own->all);
+    atn_array_free(own->item);
+    atn_array_free(own->place);
+    atn_array_free(own->sum);
+}
+
+static const char OWNER;
+
+static void drop(atn_left *left) {
+    reg_gather *g = (reg_gather *)left;
+    for (int k = 0; k < REG_GATHERS; ++k) free_kind(&g->kind[k]);
+    for (int k = 0; k < PAIR; ++k) atn_array_free(g->pair[k]);
+    for (int32_t k = 0; k < g->clients; ++k) pthread_cond_destroy(&g->client[k].answered);
+    pthread_cond_destroy(&g->asked);
+    pthread_mutex_destroy(&g->lock);
+    atn_free(g->ctx, g);
+}
+
+static atn_status make(atn_device *device, int32_t clients, reg_gather **out) {
     const atn_ctx *ctx = atn_device_ctx(device);
     reg_gather *g = atn_zalloc(ctx, sizeof *g + (size_t)clients * sizeof *g->client);
     *out = NULL;
     if (!g) return ATN_ERR_MEMORY;
+    g->left_over = (atn_left){.owner = &OWNER, .drop = drop};
+    g->device = device;
     g->ctx = ctx;
     g->clients = clients;
     pthread_mutex_init(&g->lock, NULL);
@@ -148,30 +202,36 @@ atn_status reg_gather_open(atn_device *device, int32_t clients, reg_gather **out
     for (int k = 0; k < PAIR && status == ATN_OK; ++k)
         status = atn_array_create_matrix(device, k == PAIR - 1 ? ATN_INT32 : ATN_SP, (int64_t)clients * REG_PAIRS_MOST,
                                          REG_FIT_POINTS, 0, &g->pair[k]);
-    for (int k = 0; k < REG_GATHERS && status == ATN_OK; ++k) status = open_kind(g, device, (reg_gathered)k);
+    for (int k = 0; k < REG_GATHERS && status == ATN_OK; ++k) status = open_kind(g, (reg_gathered)k);
     if (status == ATN_OK)
         *out = g;
     else
-        reg_gather_close(g);
+        drop(&g->left_over);
     return status;
+}
+
+atn_status reg_gather_open(atn_device *device, int32_t clients, reg_gather **out) {
+    reg_gather *g = (reg_gather *)atn_device_take(device, &OWNER);
+    if (g && g->clients != clients) {
+        drop(&g->left_over);
+        g = NULL;
+    }
+    *out = g;
+    if (!g) return make(device, clients, out);
+    g->left = 0;
+    for (int k = 0; k < REG_GATHERS; ++k) {
+        g->kind[k].launches = g->kind[k].requests = g->kind[k].made = 0;
+        g->kind[k].seconds = 0;
+    }
+    return ATN_OK;
 }
 
 void reg_gather_close(reg_gather *g) {
     if (!g) return;
-    for (int k = 0; k < REG_GATHERS; ++k) {
-        kind *own = &g->kind[k];
-        atn_kernel_free(own->kernel);
-        atn_array_free(own->data);
-        atn_array_free(own->all);
-        atn_array_free(own->item);
-        atn_array_free(own->place);
-        atn_array_free(own->sum);
-    }
-    for (int k = 0; k < PAIR; ++k) atn_array_free(g->pair[k]);
-    for (int32_t k = 0; k < g->clients; ++k) pthread_cond_destroy(&g->client[k].answered);
-    pthread_cond_destroy(&g->asked);
-    pthread_mutex_destroy(&g->lock);
-    atn_free(g->ctx, g);
+    if (g->broken)
+        drop(&g->left_over);
+    else
+        atn_device_leave(g->device, &g->left_over);
 }
 
 reg_client *reg_gather_client(reg_gather *g, int32_t k) { return &g->client[k]; }
@@ -212,27 +272,20 @@ void reg_gather_leave(reg_client *c) {
 
 /* ---- the thread that has the device ---- */
 
-/* The kind that most items wait for; REG_GATHERS: nobody waits. */
-static reg_gathered most_wanted(const reg_gather *g) {
-    size_t items[REG_GATHERS] = {0};
-    int best = REG_GATHERS;
-    for (int32_t k = 0; k < g->clients; ++k)
-        if (g->client[k].request.state == WAITING) items[g->client[k].request.which] += g->client[k].request.items;
-    for (int k = 0; k < REG_GATHERS; ++k)
-        if (items[k] && (best == REG_GATHERS || items[k] > items[best])) best = k;
-    return (reg_gathered)best;
-}
-
 /* All that wait for it: there is a row for each item that clients may ask for. */
 static size_t take(reg_gather *g, reg_gathered which) {
+    kind *own = &g->kind[which];
     size_t rows = 0;
+    own->taken = NULL;
     for (int32_t k = 0; k < g->clients; ++k) {
-        request *r = &g->client[k].request;
-        if (r->state != WAITING || r->which != which) continue;
-        r->state = TAKEN;
-        r->first = rows;
-        rows += r->items;
-        ++g->kind[which].requests;
+        reg_client *c = &g->client[k];
+        if (c->request.state != WAITING || c->request.which != which) continue;
+        c->request.state = TAKEN;
+        c->request.first = rows;
+        rows += c->request.items;
+        c->next = own->taken;
+        own->taken = c;
+        ++own->requests;
     }
     return rows;
 }
@@ -242,10 +295,8 @@ static atn_status fill(reg_gather *g, reg_gathered which, size_t rows) {
     kind *own = &g->kind[which];
     size_t wide = KINDS[which].item, more = own->written > rows ? own->written - rows : 0;
     atn_status status = ATN_OK;
-    for (int32_t k = 0; k < g->clients && status == ATN_OK; ++k) {
-        reg_client *c = &g->client[k];
+    for (reg_client *c = own->taken; c && status == ATN_OK; c = c->next) {
         const request *r = &c->request;
-        if (r->state != TAKEN) continue;
         memcpy(own->items + r->first * wide, r->item, r->items * wide * sizeof *own->items);
         memcpy(own->places + r->first * REG_GATHER_PLACE, r->place, r->items * REG_GATHER_PLACE * sizeof *own->places);
         if (c->changed[which])
@@ -260,48 +311,70 @@ static atn_status fill(reg_gather *g, reg_gathered which, size_t rows) {
     return status;
 }
 
+/* Begins with it; what comes out is on its way behind it. */
 static atn_status launch(reg_gather *g, reg_gathered which, size_t rows) {
     kind *own = &g->kind[which];
-    double since = atn_clock_seconds();
+    int last = 0;
+    while (last + 1 < TIERS && own->tier[last + 1].rows >= rows) ++last;
     atn_status status = fill(g, which, rows);
-    if (status == ATN_OK) status = atn_kernel_run(own->kernel);
+    if (status == ATN_OK) status = atn_kernel_run(own->tier[last].kernel);
     if (status == ATN_OK) status = atn_array_recall(own->sum, 0, (int64_t)(rows * KINDS[which].sums));
     ++own->launches;
     own->made += rows;
+    return status;
+}
+
+static atn_status await(kind *own) {
+    double since = atn_clock_seconds();
+    atn_status status = atn_storage_settle(own->sum->storage);
     own->seconds += atn_clock_seconds() - since;
     return status;
 }
 
+static void end(reg_client *c, bool done) {
+    c->request.state = done ? DONE : FAILED;
+    pthread_cond_signal(&c->answered);
+}
+
 static void answer(reg_gather *g, reg_gathered which) {
-    const float *sums = g->kind[which].sums;
-    for (int32_t k = 0; k < g->clients; ++k) {
-        reg_client *c = &g->client[k];
-        request *r = &c->request;
-        if (g->broken && r->state == WAITING) r->state = TAKEN;
-        if (r->state != TAKEN) continue;
-        if (!g->broken) {
-            size_t wide = KINDS[which].sums;
-            memcpy(r->out, sums + r->first * wide, r->items * wide * sizeof *sums);
-        }
-        r->state = g->broken ? FAILED : DONE;
-        pthread_cond_signal(&c->answered);
+    const kind *own = &g->kind[which];
+    size_t wide = KINDS[which].sums;
+    for (reg_client *c = own->taken, *next; c; c = next) {
+        next = c->next;
+        if (!g->broken)
+            memcpy(c->request.out, own->sums + c->request.first * wide, c->request.items * wide * sizeof *own->sums);
+        end(c, !g->broken);
     }
+    for (int32_t k = 0; k < g->clients && g->broken; ++k)
+        if (g->client[k].request.state == WAITING) end(&g->client[k], false);
+}
+
+/* All kinds that are asked for, one behind the other: the host fills the rows of the next one meanwhile. False: nobody
+ * asked. The lock is held. */
+static bool serve_all(reg_gather *g) {
+    size_t rows[REG_GATHERS], any = 0;
+    atn_status status = ATN_OK;
+    for (int k = 0; k < REG_GATHERS; ++k) any += rows[k] = take(g, (reg_gathered)k);
+    if (!any) return false;
+    pthread_mutex_unlock(&g->lock); /* what is taken is nobody else's */
+    for (int k = 0; k < REG_GATHERS && status == ATN_OK; ++k)
+        if (rows[k]) status = launch(g, (reg_gathered)k, rows[k]);
+    for (int k = 0; k < REG_GATHERS; ++k) {
+        if (!rows[k]) continue;
+        if (status == ATN_OK) status = await(&g->kind[k]);
+        pthread_mutex_lock(&g->lock);
+        if (status != ATN_OK) g->broken = true;
+        answer(g, (reg_gathered)k);
+        pthread_mutex_unlock(&g->lock);
+    }
+    pthread_mutex_lock(&g->lock);
+    return true;
 }
 
 void reg_gather_serve(reg_gather *g, void (*meanwhile)(void *user), void *user) {
     pthread_mutex_lock(&g->lock);
     while (g->left < g->clients) {
-        reg_gathered which = most_wanted(g);
-        if (which == REG_GATHERS) {
-            pthread_cond_wait(&g->asked, &g->lock);
-        } else {
-            size_t rows = take(g, which);
-            pthread_mutex_unlock(&g->lock); /* what is taken is nobody else's */
-            atn_status status = launch(g, which, rows);
-            pthread_mutex_lock(&g->lock);
-            if (status != ATN_OK) g->broken = true;
-            answer(g, which);
-        }
+        if (!serve_all(g)) pthread_cond_wait(&g->asked, &g->lock);
         pthread_mutex_unlock(&g->lock);
         meanwhile(user);
         pthread_mutex_lock(&g->lock);
