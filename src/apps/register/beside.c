@@ -96,15 +96,21 @@ static void make_scene_here(reg_problem *p) {
  * 25, and with four, since loops are few where the device has the points, 10.4 to 11.8 and 14. */
 int32_t reg_spare(const reg_engine *e, const atn_register_settings *s, const atn_cloud *source, const atn_cloud *target,
                   bool *here) {
-    enum { FEW = 50000, SOON = 200000, MOST = 6, MOST_HERE = 10, MOST_THERE = 12 };
+    enum { FEWEST = 20000, FEW = 50000, SOON = 200000 };
+    enum { MANY_POINTS, FEW_HERE, FEWEST_HERE, SOON_THERE };
+    static const struct {
+        int32_t eighths, most; /* of the cores */
+    } LEFT[] = {[MANY_POINTS] = {2, 6}, [FEW_HERE] = {3, 6}, [FEWEST_HERE] = {4, 8}, [SOON_THERE] = {6, 12}};
     bool method = (s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP) && !s->compat && !s->dense;
-    bool few = method && source && cloud_count(source) <= FEW && cloud_count(target) <= FEW;
+    size_t points = !source || !method                          ? SIZE_MAX
+                    : cloud_count(source) > cloud_count(target) ? cloud_count(source)
+                                                                : cloud_count(target);
+    bool few = points <= FEW;
     *here = few && !reg_goes_to_device(e->device, s, cloud_count(source), cloud_count(target));
-    bool soon = method && source && !*here && cloud_count(source) <= SOON && cloud_count(target) <= SOON;
-    int32_t cores = atn_parallel_workers(), eighths = *here ? (e->remote ? 5 : 3) : soon ? 6 : 2;
-    int32_t some = eighths * cores / 8, most = soon ? MOST_THERE : *here && e->remote ? MOST_HERE : MOST;
+    int row = points > SOON ? MANY_POINTS : e->remote ? SOON_THERE : points <= FEWEST ? FEWEST_HERE : FEW_HERE;
+    int32_t cores = atn_parallel_workers(), some = LEFT[row].eighths * cores / 8;
     if (cores < ATN_PARALLEL_MANY || (!e->remote && !few)) return 0;
-    return some < most ? some : most;
+    return some < LEFT[row].most ? some : LEFT[row].most;
 }
 
 /* 40,000 points on 16 cores: ten sort a cloud in 0.7 ms, and three take 5 ms beside the scene. */

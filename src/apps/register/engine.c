@@ -38,7 +38,7 @@ static const struct {
     [REG_WEIGHTS] = {"polish_weights", true, false, 0, false, AHEAD},
     [REG_WEIGHTS_ALL] = {"polish_all", true, false, REG_NEAREST, false, LATER, true},
     [REG_SAMPLE] = {"polish_sample", true, false, 0, true, AHEAD},
-    [REG_SUMS] = {"polish_sums", true, false, 0, false, AHEAD},
+    [REG_SUMS] = {"polish_sums", true, false, 0, false, LATER, true},
     [REG_TERMS] = {"polish_terms", true, false, 0, true, AHEAD},
     [REG_COPIES] = {"polish_copies", true, false, REG_COVARIANCE, true, LATER},
     [REG_MSTEP] = {.name = "mstep"},

@@ -287,7 +287,7 @@ static void weigh_some(void *user, int64_t from, int64_t to) {
     const weighing *t = user;
     for (int64_t k = from; k < to; ++k) {
         double w = t->factor ? (double)t->s->weight[k] * t->factor[k] : (double)t->s->weight[k];
-        t->number[k] = w > 0 ? fmax(log2(w), REG_NOTHING) : REG_NOTHING;
+        t->number[k] = w == 1 ? 0 : w > 0 ? fmax(log2(w), REG_NOTHING) : REG_NOTHING; /* most are 1 */
     }
 }
 

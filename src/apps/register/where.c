@@ -9,7 +9,7 @@
 #include "device/backend.h"
 #include "device/facts.h"
 
-enum { FEW = 20000, FEWEST = 4000 }; /* points; of which another device makes no use */
+enum { FEW = 20000, FEWEST = 2000 }; /* points; of which another device makes no use */
 enum { CORES = 8 };                  /* that are as fast with them */
 
 /* The host, from one call to the next. */
