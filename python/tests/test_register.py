@@ -78,7 +78,7 @@ def test_mismatched_clouds_are_a_verdict_not_an_exception(pair):
 @pytest.mark.parametrize("wrong, kind, says", [
     (dict(source=np.zeros((4, 2))), ValueError, r"source has the shape \(4, 2\); expected \(n, 3\)"),
     (dict(source=np.zeros(3)), ValueError, "source has the shape"),
-    (dict(source=np.zeros((4, 3), complex)), TypeError, "complex128; real numbers"),
+    (dict(source=np.zeros((4, 3), complex)), TypeError, "complex128; expected real numbers"),
     (dict(target=np.array([["a", "b", "c"]])), TypeError, "expected real numbers"),
     (dict(target=[object()]), TypeError, "not an array of numbers"),
     (dict(target=np.zeros((0, 3))), ValueError, None),
