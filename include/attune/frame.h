@@ -2,10 +2,10 @@
  * halo; results are collected per atom in a column; output is written row by row.
  *
  * Memory: POS, ePOS and APT files are never held in memory completely. A frame takes 3 MiB. Slabs take settings.memory
- * for atoms (beyond that a temporary file in $TMPDIR, 40 bytes per atom, removed on close), 15 MiB for buffers and 40
- * bytes per atom of the largest slab with its halo, known in advance as info.most. Text files (XYZ, CSV) of more than
- * 64 MiB are read once into such a temporary file, 32 bytes per atom. Other formats are read completely, 40 bytes per
- * atom. */
+ * for atoms (20 bytes each in POS, ePOS and APT files, 40 in others; beyond that a temporary file in $TMPDIR, removed
+ * on close), 15 MiB for buffers and 40 bytes per atom of the largest slab with its halo, known in advance as info.most.
+ * Text files (XYZ, CSV) of more than 64 MiB are read once into such a temporary file, 32 bytes per atom. Other formats
+ * are read completely, 40 bytes per atom. */
 #ifndef ATTUNE_FRAME_H
 #define ATTUNE_FRAME_H
 

@@ -8,7 +8,7 @@
 
 enum { HELD = 1 << 28 };                              /* bytes of a frame, and of its results, in memory */
 static const double BUFFERS = 50e6, WRITTEN = 11.5e6; /* tables and buffers; those of results */
-static const double NEAR = 3080, SCORES = 3700;       /* of an atom of a batch: neighbours; of each model, results */
+static const double NEAR = 2312, SCORES = 3700;       /* of an atom of a batch: neighbours; of each model, results */
 static const double ATOM = 40, SLAB = 167, RESULT = 44, ROW = 52; /* bytes an atom: copied, of a slab, with -o */
 static const double LINE =
     128; /* of a row that a rank holds until it is known where its rows begin, HELD_ROWS in all */
