@@ -2,7 +2,7 @@
  * l0)^2 u_k u_k^T, and a distance d counts as d^T W d, W = 2 (C_x + R C_y R^T)^-1: across a surface fully, along it
  * hardly (so that edges of a partial view do not pull), in all directions alike where points fill space. Both clouds'
  * shapes, since a plane of one alone lies outside of what is curved. All that is done for each pair is described in
- * programs/polish_*.atn; sums and some of the distances are all that comes back. */
+ * polish_*.atn of programs/ and kernels/; sums and some of the distances are all that comes back. */
 #include "apps/register/gather.h"
 #include "apps/register/polish.h"
 #include "apps/register/share.h"
