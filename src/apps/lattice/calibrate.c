@@ -313,8 +313,10 @@ static line fit_line(made *m, bool other) {
         double slope = (h[2] * g[0] - h[1] * g[1]) / det, step = (h[0] * g[1] - h[1] * g[0]) / det;
         if (!(det > 0) || !isfinite(slope + step)) break;
         if (fabs(slope) + fabs(step) > 1) by = 1 / (fabs(slope) + fabs(step)); /* not too far at once */
+        line before = p;
         p.slope = fmax(p.slope + by * slope, 0.05);
         p.step += by * step;
+        if (p.slope == before.slope && p.step == before.step) break; /* and so it would stay */
     }
     return p;
 }
