@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "cli/register.h"
 
 #include <string.h>
@@ -208,21 +209,54 @@ static atn_status thin_cloud(atn_cli_call *call, double *edge, atn_cli_list_clou
     return ATN_OK;
 }
 
-atn_status atn_cli_list_take(atn_cli_call *call, const atn_cloud_settings *reading, double *edge, atn_cli_list *list,
-                             size_t first, size_t *end) {
-    enum { MOST_ROWS = 2048, MOST_POINTS = 2000000 };
-    size_t points = 0, limit = *end < list->n_rows ? *end : list->n_rows;
-    for (*end = first; *end < limit && *end < first + MOST_ROWS && points < MOST_POINTS; ++*end)
+/* Clouds that are read at the same time, each by one core; large ones one after the other, by all of them. */
+enum { MOST_AT_ONCE = 64 };
+typedef struct reading_some {
+    atn_cli_call *call;
+    const atn_cloud_settings *reading;
+    atn_cli_list_cloud *cloud[MOST_AT_ONCE];
+    atn_status status[MOST_AT_ONCE];
+    size_t count;
+} reading_some;
+
+static void read_some(void *user, int64_t from, int64_t to) {
+    reading_some *t = user;
+    for (int64_t k = from; k < to; ++k) t->status[k] = read_cloud(t->call, t->reading, t->cloud[k]);
+}
+
+/* From row *end on, clouds that were not read; *end: behind the last row that has all of its clouds then. */
+static void choose_some(atn_cli_list *list, size_t limit, size_t most, size_t *end, reading_some *t) {
+    for (t->count = 0; *end < limit && t->count + 2 <= most; ++*end)
         for (int k = 0; k < 2; ++k) {
             atn_cli_list_cloud *c = &list->clouds[list->rows[*end].clouds[k]];
             if (c->tried) continue;
-            atn_cli_progress(call, "reading for pair %zu of %zu ...", *end + 1, list->n_rows);
-            atn_status status = atn_check_cancel(call->ctx);
-            if (!status) status = read_cloud(call, reading, c);
-            if (!status && edge) status = thin_cloud(call, edge, c);
-            if (status) return status;
-            if (c->cloud) points += atn_cloud_info_of(c->cloud).points;
+            c->tried = true;
+            t->cloud[t->count++] = c;
         }
+}
+
+atn_status atn_cli_list_take(atn_cli_call *call, const atn_cloud_settings *reading, double *edge, atn_cli_list *list,
+                             size_t first, size_t *end) {
+    enum { MOST_ROWS = 2048, MOST_POINTS = 4000000, SMALL = MOST_POINTS / MOST_AT_ONCE };
+    size_t points = 0, largest = 0, limit = *end < list->n_rows ? *end : list->n_rows;
+    reading_some t = {.call = call, .reading = reading};
+    if (limit > first + MOST_ROWS) limit = first + MOST_ROWS;
+    for (*end = first; *end < limit && points < MOST_POINTS;) {
+        bool small = largest && largest < SMALL && points + MOST_AT_ONCE * largest < MOST_POINTS;
+        atn_cli_progress(call, "reading for pair %zu of %zu ...", *end + 1, list->n_rows);
+        choose_some(list, limit, small ? MOST_AT_ONCE : 2, end, &t);
+        atn_status status = atn_check_cancel(call->ctx);
+        if (!status && small) atn_parallel_pieces((int64_t)t.count, read_some, &t);
+        if (!status && !small) read_some(&t, 0, (int64_t)t.count);
+        for (size_t k = 0; k < t.count && !status; ++k) {
+            status = t.status[k];
+            if (!status && edge) status = thin_cloud(call, edge, t.cloud[k]);
+            size_t own = !status && t.cloud[k]->cloud ? atn_cloud_info_of(t.cloud[k]->cloud).points : 0;
+            points += own;
+            largest = own > largest ? own : largest;
+        }
+        if (status) return status;
+    }
     return ATN_OK;
 }
 
