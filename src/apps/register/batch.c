@@ -182,7 +182,7 @@ static int32_t workers_for(const batch *b) {
     const atn_device_info *info = atn_device_get_info(b->device);
     const atn_register_settings *s = b->settings;
     int32_t workers = atn_parallel_workers();
-    bool on_host = !reg_is_remote(b->device) || reg_sooner_on_host(info, s, b->most, workers);
+    bool on_host = !reg_is_remote(b->device) || reg_sooner_side_by_side(info, s, b->most, workers);
     if (!on_host || b->most > SMALL || b->count < FEWEST || s->profile) return 1;
     if ((size_t)workers > b->count) workers = (int32_t)b->count;
     size_t each = atn_register_bytes(NULL, s, b->most, b->most);

@@ -32,11 +32,15 @@ bool reg_all_at_once(const atn_device_info *info, double pairs) {
     return pairs < LISTS * RATE * (double)info->cores * (double)info->simd;
 }
 
-bool reg_sooner_on_host(const atn_device_info *asked, const atn_register_settings *s, size_t most, int32_t cores) {
+bool reg_sooner_side_by_side(const atn_device_info *asked, const atn_register_settings *s, size_t most, int32_t cores) {
     bool surfaces = s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP || reg_takes_planes(s, NULL);
     bool method = surfaces && !s->compat && !s->dense;
+    return method && most <= FEW && !asked->cpu && !atn_backend_facts_of(asked)->threads && cores >= CORES;
+}
+
+bool reg_sooner_on_host(const atn_device_info *asked, const atn_register_settings *s, size_t most, int32_t cores) {
     bool there = most >= FEWEST && reg_all_at_once(asked, (double)most * (double)most);
-    return method && most <= FEW && !there && !asked->cpu && !atn_backend_facts_of(asked)->threads && cores >= CORES;
+    return !there && reg_sooner_side_by_side(asked, s, most, cores);
 }
 
 static struct reg_host *host_of(atn_device *asked) {

@@ -16,9 +16,11 @@ typedef struct reg_where {
 /* Does a device evaluate so many pairs in less time than lists of near ones take? */
 bool reg_all_at_once(const atn_device_info *info, double pairs);
 
-/* `cores`: of the host. */
+/* `cores`: of the host. The second for many pairs at a time, each by one core. */
 bool reg_sooner_on_host(const atn_device_info *asked, const atn_register_settings *settings, size_t most,
                         int32_t cores);
+bool reg_sooner_side_by_side(const atn_device_info *asked, const atn_register_settings *settings, size_t most,
+                             int32_t cores);
 
 /* `most`: points of the larger cloud of all pairs. Ended with reg_where_end. */
 reg_where reg_where_begin(atn_device *asked, const atn_register_settings *settings, size_t most);

@@ -22,6 +22,7 @@ KIT_TEST(a_large_gpu_takes_all_pairs_of_few_points) {
     large.cores = 132;
     large.simd = 32;
     assert_false(reg_sooner_on_host(&large, &PLAIN, 10000, 16));
+    assert_true(reg_sooner_side_by_side(&large, &PLAIN, 10000, 16));
     assert_true(reg_sooner_on_host(&large, &PLAIN, 1000, 16));
     large.cores = 8;
     assert_true(reg_sooner_on_host(&large, &PLAIN, 10000, 16));
