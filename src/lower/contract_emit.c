@@ -407,12 +407,7 @@ static void conclude(lowering *l, const contraction *x) {
         int32_t tile = row * columns + at.r[p0] / 2, part = high * 2 + at.r[p0] % 2;
         ir_ref value[ATN_MAX_ACCS][2] = {
             {ir_cast(l->p, acc_type(l, &x->o.b->acc[0]), ir_variable_ref(l->p, x->acc[tile] + part))}};
-        if (l->split >= 0) {
-            loops_store_partial(l, x->o.b, at, value);
-        } else {
-            loops_apply_init(l, x->o.block, at, value);
-            loops_keep_results(l, x->o.block, at, value);
-        }
+        loops_end_place(l, &x->o, at, value);
     } while (lower_next_place(l, 1u << p0 | 1u << p1, &at));
 }
 

@@ -44,5 +44,7 @@ void loops_all(loops *o, loops_tile *each);
 void loops_keep_results(lowering *l, int32_t block, place at, ir_ref value[][2]); /* makes RESULT known */
 void loops_apply_init(lowering *l, int32_t block, place at, ir_ref value[][2]);
 void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value[][2]);
+/* What was accumulated at a place: stored as a partial result if the range is split, otherwise the result. */
+void loops_end_place(lowering *l, const loops *o, place at, ir_ref value[][2]);
 
 #endif

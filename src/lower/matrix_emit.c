@@ -237,12 +237,7 @@ static void conclude(matrix *x) {
             }
             value[k][0] = ir_declare(p, l->block, "sum", sum);
         }
-        if (l->split >= 0) {
-            loops_store_partial(l, x->o.b, at, value);
-        } else {
-            loops_apply_init(l, x->o.block, at, value);
-            loops_keep_results(l, x->o.block, at, value);
-        }
+        loops_end_place(l, &x->o, at, value);
     } while (lower_next_place(l, 1u << x->point, &at));
 }
 

@@ -348,11 +348,6 @@ void matrix_conclude_pick(matrix *x, ir_ref from, ir_ref to) {
                               ? ir_declare(p, l->block, "found",
                                            tile_element(l, x->pick->found[a], acc_type(l, &x->o.b->acc[a]), own))
                               : acc_neutral(l, x->o.b, a, 0);
-        if (l->split >= 0) {
-            loops_store_partial(l, x->o.b, at, value);
-        } else {
-            loops_apply_init(l, x->o.block, at, value);
-            loops_keep_results(l, x->o.block, at, value);
-        }
+        loops_end_place(l, &x->o, at, value);
     } while (lower_next_place(l, 1u << x->point, &at));
 }

@@ -167,6 +167,15 @@ void loops_store_partial(lowering *l, const atn_block *b, place at, ir_ref value
     while (lower_next_place(l, others, &at));
 }
 
+void loops_end_place(lowering *l, const loops *o, place at, ir_ref value[][2]) {
+    if (l->split >= 0) {
+        loops_store_partial(l, o->b, at, value);
+        return;
+    }
+    loops_apply_init(l, o->block, at, value);
+    loops_keep_results(l, o->block, at, value);
+}
+
 void lower_finish(lowering *l, int32_t block) {
     const atn_block *b = &l->g->blocks[block];
     atn_lowered *p = l->p;
