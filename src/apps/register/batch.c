@@ -278,7 +278,7 @@ static atn_status register_side_by_side(batch *b, int32_t workers, int32_t clien
     if (status == ATN_OK) {
         work_until(&t, 1, 1);
         bool asked = clients > 1 && ask_until(&t, b->count, clients) == ATN_OK;
-        if (!asked) work_until(&t, b->count, workers);
+        if (!asked && workers > 1) work_until(&t, b->count, workers);
     }
     if (t.pool) atn_device_leave(b->device, &t.pool->left);
     atn_free(ctx, t.done);
