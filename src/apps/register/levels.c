@@ -57,22 +57,43 @@ static atn_status make_parts(reg_problem *p, const cloud_points *source, reg_lev
     return status;
 }
 
+/* Both sides of a level, where the source goes in one part. */
+typedef struct siding {
+    reg_problem *p;
+    const cloud_points *points[2]; /* source, target */
+    const double *origin[2];
+    reg_side *side[2];
+    atn_status status[2];
+} siding;
+
+static void make_side(void *user, int64_t from, int64_t to) {
+    siding *t = user;
+    const reg_engine *e = &t->p->engine;
+    for (int64_t k = from; k < to; ++k)
+        if (!t->side[k]->device)
+            t->status[k] = reg_side_make(e->device, t->points[k], t->origin[k], t->p->unit, e->type,
+                                         reg_engine_block(e, t->points[k]->count), t->side[k]);
+}
+
+enum { EACH_BY_ONE = 1 << 15 }; /* points of a cloud that one core has done as soon as all of them */
+
 /* Sides that are there already stay. */
 static atn_status make_sides(reg_problem *p, const cloud_points *source, const cloud_points *target, reg_level *level) {
-    reg_engine *e = &p->engine;
-    atn_status status = ATN_OK;
+    bool parts = parts_of(p, source->count) > 1;
+    siding t = {.p = p,
+                .points = {source, target},
+                .origin = {p->source_origin, p->target_origin},
+                .side = {&level->source, &level->target}};
     level->bounds = NOWHERE;
-    if (!level->target.device)
-        status = reg_side_make(e->device, target, p->target_origin, p->unit, e->type,
-                               reg_engine_block(e, target->count), &level->target);
-    if (status != ATN_OK) return status;
-    if (parts_of(p, source->count) > 1) {
+    if (parts) {
+        make_side(&t, 1, 2);
         reg_side_free(&level->source);
-        return make_parts(p, source, level);
-    }
-    if (!level->source.device)
-        status = reg_side_make(e->device, source, p->source_origin, p->unit, e->type,
-                               reg_engine_block(e, source->count), &level->source);
+    } else if (source->count <= EACH_BY_ONE && target->count <= EACH_BY_ONE)
+        atn_parallel_pieces(2, make_side, &t);
+    else
+        make_side(&t, 0, 2);
+    atn_status status = t.status[1] == ATN_OK ? t.status[0] : t.status[1];
+    if (status == ATN_OK && parts) return make_parts(p, source, level);
     if (status == ATN_OK) note_part(level, &level->source);
     return status;
 }
@@ -295,9 +316,8 @@ static void merge_one(void *user, int64_t from, int64_t to) {
 
 /* Both at the same time where one core has merged them as soon as all of them. */
 static atn_status merge_both(const pair *fine, double edge, pair *coarse) {
-    enum { FEW = 1 << 15 };
     merging t = {fine, coarse, edge, {ATN_OK, ATN_OK}};
-    if (fine->points[0].count <= FEW && fine->points[1].count <= FEW)
+    if (fine->points[0].count <= EACH_BY_ONE && fine->points[1].count <= EACH_BY_ONE)
         atn_parallel_pieces(2, merge_one, &t);
     else
         for (int k = 0; k < 2 && t.status[0] == ATN_OK; ++k) merge_one(&t, k, k + 1);

@@ -299,7 +299,7 @@ atn_status reg_read_clouds(reg_problem *p, const atn_register_settings *settings
     uint32_t *kept = NULL;
     reg_span span = reg_begin(&p->engine);
     if (p->halved && cloud_count(p->target_cloud) > 0)
-        atn_aside_begin(ctx, &p->guess.aside, guess_spacing, p, half_of(p->spare));
+        atn_aside_begin(ctx, &p->guess.aside, guess_spacing, p, 2 * p->spare / 3); /* it is waited for */
     atn_status status = read_cloud(ctx, p->source_cloud, "source", settings, &p->given[0]);
     if (status == ATN_OK) status = read_cloud(ctx, p->target_cloud, "target", settings, &p->given[1]);
     if (status == ATN_OK) reg_find_usual(p, &p->given[0], &p->given[1]);
