@@ -1,5 +1,6 @@
 /* Kernel handles, made when first wanted, bound and run; each call is timed. */
 #include "apps/register/engine.h"
+#include "apps/register/where.h"
 
 #include "base/clock.h"
 #include "base/compare.h"
@@ -170,10 +171,12 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
 }
 
 /* On a host, two vectors: small blocks leave out most of the far pairs, and their lists are short where points are few.
- */
+ * As small ones where all pairs are evaluated: samples are made of blocks, and the more there are the better. */
 size_t reg_engine_block(const reg_engine *e, size_t points) {
     enum { FEW = 200000, LEAST = 8 };
-    size_t two = 2 * (size_t)atn_device_get_info(e->device)->simd;
+    const atn_device_info *info = atn_device_get_info(e->device);
+    size_t two = 2 * (size_t)info->simd;
+    if (e->remote && reg_all_at_once(info, (double)points * (double)points)) return REG_HOST_BLOCK;
     if (e->block != REG_HOST_BLOCK || points > FEW || two > REG_HOST_BLOCK) return e->block;
     return two < LEAST ? LEAST : two;
 }
