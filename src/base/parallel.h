@@ -44,7 +44,7 @@ int32_t atn_parallel_worker(void); /* inside a part: its worker, below atn_paral
 void atn_parallel(int64_t count, int64_t least, atn_parallel_part *part, void *user);
 
 /* The same for work in pieces of different size: whichever worker is free takes the next one, so that `part` gets one
- * piece at a time, in any order. */
+ * piece at a time. Pieces are started in order and finish in any order: a piece may wait for those before it. */
 void atn_parallel_pieces(int64_t count, atn_parallel_part *part, void *user);
 
 #endif

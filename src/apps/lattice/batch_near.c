@@ -33,8 +33,8 @@ void lattice_add_atom(atn_lattice *l, const lattice_cells *cells, size_t atom) {
 }
 
 /* Pieces of a batch: neighbours of its atoms are found one after the other, where the core at work has room, and put
- * where they belong once those of the piece before are counted; until then the core finds those of the next pieces. */
-enum { PIECE = 64, REGION = 64 * PIECE, AHEAD = 4 };
+ * where they belong once those of the piece before are counted. */
+enum { PIECE = 64, REGION = 64 * PIECE };
 
 typedef struct finding {
     const atn_lattice *l;
@@ -43,8 +43,6 @@ typedef struct finding {
     size_t count;
     float *const *stage; /* NULL: none */
     lattice_near *near;
-    int64_t pieces;
-    atomic_llong next; /* piece that nobody has begun */
     atomic_llong turn; /* the piece that is counted next; what follows is its own then */
     size_t atoms;      /* of the pieces before */
     int32_t at;        /* their neighbours */
@@ -72,21 +70,17 @@ static void find_atoms(const finding *f, found *of) {
     }
 }
 
-static bool is_next(finding *f, const found *of) {
-    return atomic_load_explicit(&f->turn, memory_order_acquire) == (long long)(of->first / PIECE);
-}
-
 /* Where its neighbours go, which is known when its turn comes; returns how many of its atoms there is room for. */
-static size_t take_turn(finding *f, const found *of, int32_t *begin) {
+static size_t take_turn(finding *f, int64_t piece, const found *of, int32_t *begin) {
     size_t kept = 0;
-    while (!is_next(f, of)) sched_yield();
+    while (atomic_load_explicit(&f->turn, memory_order_acquire) != piece) sched_yield();
     *begin = f->at;
     for (; kept < of->count && !f->full; kept += !f->full) {
         f->full = (size_t)f->at + (size_t)of->n[kept] > f->near->room;
         f->at += f->full ? 0 : of->n[kept];
     }
     f->atoms += kept;
-    atomic_fetch_add_explicit(&f->turn, 1, memory_order_release);
+    atomic_store_explicit(&f->turn, piece + 1, memory_order_release);
     return kept;
 }
 
@@ -106,36 +100,24 @@ static void put_atoms(const finding *f, const found *of, size_t count, int32_t a
     }
 }
 
-static void put_piece(finding *f, const found *of) {
-    int32_t begin;
-    size_t kept = take_turn(f, of, &begin);
-    put_atoms(f, of, kept, begin);
-}
-
-/* Of the pieces that were found and not put the first is put as soon as its turn has come. */
 static void find_part(void *user, int64_t from, int64_t to) {
     finding *f = user;
-    found ahead[AHEAD];
-    int64_t found_n = 0, put = 0;
-    (void)from, (void)to;
-    for (int64_t piece; (piece = atomic_fetch_add(&f->next, 1)) < f->pieces; ++found_n) {
-        found *of = &ahead[found_n % AHEAD];
-        if (found_n - put == AHEAD) put_piece(f, &ahead[put++ % AHEAD]);
-        of->first = (size_t)piece * PIECE;
-        of->count = f->count - of->first < PIECE ? f->count - of->first : PIECE;
-        find_atoms(f, of);
-        while (put < found_n && is_next(f, &ahead[put % AHEAD])) put_piece(f, &ahead[put++ % AHEAD]);
+    for (int64_t piece = from; piece < to; ++piece) {
+        found of;
+        int32_t begin;
+        of.first = (size_t)piece * PIECE;
+        of.count = f->count - of.first < PIECE ? f->count - of.first : PIECE;
+        find_atoms(f, &of);
+        size_t kept = take_turn(f, piece, &of, &begin);
+        put_atoms(f, &of, kept, begin);
     }
-    while (put < found_n) put_piece(f, &ahead[put++ % AHEAD]);
 }
 
 size_t lattice_near_fill(const atn_lattice *l, const lattice_cells *cells, const size_t *which, size_t count,
                          float *const stage[3], lattice_near *near) {
     finding f = {.l = l, .cells = cells, .which = which, .count = count, .stage = stage, .near = near};
     near->start[0] = 0;
-    f.pieces = (int64_t)((count + PIECE - 1) / PIECE);
-    int64_t workers = atn_parallel_workers();
-    atn_parallel(f.pieces < workers ? f.pieces : workers, 1, find_part, &f);
+    atn_parallel_pieces((int64_t)((count + PIECE - 1) / PIECE), find_part, &f); /* they are begun in their order */
     near->atoms = f.atoms;
     near->staged = stage;
     lattice_near_end(near);
