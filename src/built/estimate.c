@@ -303,8 +303,11 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
             v->q[0].lanes /= 2;                  /* the tree holds them all, and half of the memory is enough */
         v->q[0].regs = accumulators > 4 ? 1 : 8; /* that registers hold them */
         v->reduce = shuffle ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
-        int32_t splits = info->cores * 4 < 1024 ? info->cores * 4 : 1024;
-        v->q[o->g->blocks[o->block].rank - 1].split = splits;
+        int32_t splits = info->cores * 4 < 1024 ? info->cores * 4 : 1024, rank = o->g->blocks[o->block].rank;
+        int64_t each = (int64_t)v->q[0].lanes * v->q[0].regs;
+        if (rank == 1 && extent && extent->range > 0 && extent->range < splits * each) /* none without work */
+            splits = (int32_t)((extent->range + each - 1) / each);
+        v->q[rank - 1].split = splits;
         /* Many are joined by a launch of their own: in a branch of the first one compilers take a second for them. */
         v->finish = accumulators > ACCUMULATORS ? ATN_FINISH_LAUNCH : ATN_FINISH_LAST;
         return;

@@ -31,10 +31,10 @@ static int32_t threads_of(beside_threads of) {
 static int32_t half_of(int32_t spare) { return spare / 2; }
 static int32_t third_of(int32_t spare) { return spare < 6 ? 1 : spare / 3; }
 
-/* Loops of the host are few where another device takes the steps. */
-static int32_t planes_by(const reg_problem *p) { return p->engine.remote ? half_of(p->spare) : third_of(p->spare); }
+/* Beside another device's steps planes are still being made. */
+static int32_t rivals_by(const reg_problem *p) { return p->engine.remote ? third_of(p->spare) : half_of(p->spare); }
 
-int32_t reg_judge_threads(const reg_problem *p) { return p->spare ? p->spare - 1 : threads_of(JUDGE); }
+int32_t reg_judge_threads(const reg_problem *p) { return p->spare ? half_of(p->spare) : threads_of(JUDGE); }
 
 /* Points as they come, or in order. */
 static const cloud_points *points_of(const reg_problem *p, int target) {
@@ -159,7 +159,8 @@ atn_status reg_fitness_begin(reg_problem *p) {
     reg_span span = reg_begin(&p->engine);
     atn_status status = choose(p);
     if (status == ATN_OK)
-        atn_aside_begin(p->engine.ctx, &p->fitness_aside, describe, p, p->spare ? planes_by(p) : threads_of(FITNESS));
+        atn_aside_begin(p->engine.ctx, &p->fitness_aside, describe, p,
+                        p->spare ? third_of(p->spare) : threads_of(FITNESS));
     reg_end(&p->engine, p->engine.remote ? REG_FETCH : REG_JUDGE, span); /* a level's points, mostly */
     return status;
 }
@@ -204,7 +205,7 @@ static void look_for_rivals(void *user) {
 }
 
 void reg_rivals_begin(reg_problem *p) {
-    int32_t threads = p->spare ? half_of(p->spare) : threads_of(RIVALS);
+    int32_t threads = p->spare ? rivals_by(p) : threads_of(RIVALS);
     bool left = atn_parallel_left() >= threads;
     if (p->rivals) p->rivals->begun = false;
     if (!left || !p->scene || p->settings->transform != ATN_TRANSFORM_RIGID) return;
