@@ -50,6 +50,7 @@ static const struct {
     {"reduce_by_key", "DP", "lanes_q0=64,regs_q0=4,pack_q0=2,split_q0=16,reduce=shuffle,finish=look"},
     {"reduce_by_key", "DP", "lanes_q0=64,regs_q0=2,split_q0=8,reduce=shuffle"},
     {"sort_scatter", "SP", "lanes_q0=128,regs_q0=4,reduce=shuffle"},
+    {"nearest_all", "SP", "matrix=half,lanes_p0=128,tile_q0=128,unroll_q0=2,stage=1,split_q0=16,index=32"},
     {"spmv", "SP", "lanes_p0=16,lanes_q0=8,reduce=shuffle"},
     {"transpose", "SP", "lanes_p0=32,lanes_p1=8,regs_p1=4,stage=1,pad=1"},
 };

@@ -68,17 +68,19 @@ template <int W, class T> INLINE T atn_shuffle_from(T value, int from) {
 }
 #define EXTREME(name, find, better) \
     template <int W> INLINE int atn_shuffle_##name(int x) { /* of a whole warp */ \
-        ATN_REDUX(find, x) \
-        _Pragma("unroll") for (int d = W / 2; d > 0; d /= 2) { int y = atn_shuffle<W>(x, d); x = y better x ? y : x; } \
+        x = ATN_REDUX(find, x); \
+        _Pragma("unroll") for (int d = ATN_LEFT; d > 0; d /= 2) { int y = atn_shuffle<W>(x, d); x = y better x ? y : x; } \
         return x; \
     } \
     template <int W> INLINE float atn_shuffle_##name(float x) { \
         return __int_as_float(atn_ordered(atn_shuffle_##name<W>(atn_ordered(__float_as_int(x))))); \
     }
 #if __CUDA_ARCH__ >= 800
-#define ATN_REDUX(find, x) if (W == 32) return __reduce_##find##_sync(0xffffffffu, x);
+#define ATN_REDUX(find, x) (W == 32 ? __reduce_##find##_sync(0xffffffffu, x) : x)
+#define ATN_LEFT (W == 32 ? 0 : W / 2)
 #else
-#define ATN_REDUX(find, x)
+#define ATN_REDUX(find, x) x
+#define ATN_LEFT (W / 2)
 #endif
 INLINE int atn_ordered(int bits) { return bits < 0 ? bits ^ 0x7fffffff : bits; } /* as singles are; and back */
 EXTREME(least, min, <) EXTREME(most, max, >)
