@@ -49,7 +49,7 @@ static int32_t warps_of(const matrix *x) { return x->l->cuts.items / 32; }
 void matrix_open_pick(matrix *x) {
     lowering *l = x->l;
     atn_lowered *p = l->p;
-    size_t rows = (size_t)(x->tiles * HALVES);
+    size_t rows = (size_t)x->tiles * HALVES;
     matrix_pick *k = x->pick = atn_arena_alloc(&p->arena, sizeof *k);
     int32_t *variables = atn_arena_alloc(&p->arena, 3 * rows * sizeof *variables);
     if (!k || !variables) {
@@ -276,7 +276,7 @@ static void join_picked(const matrix *x, const picked *k) {
     int32_t key = key_of(x);
     for (int32_t distance = 1; distance < LANES; distance *= 2) {
         ir_ref own = ir_variable_ref(p, k->acc[key]), step = ir_variable_ref(p, k->step);
-        ir_ref other_step = shuffled(l, "other_step", step_type(x), step, distance), other[ATN_MAX_ACCS];
+        ir_ref other_step = shuffled(l, "other_step", step_type(x), step, distance), other[ATN_MAX_ACCS] = {0};
         for (int32_t a = 0; a < x->o.b->n_accs; ++a)
             if (is_needed(x, a))
                 other[a] = shuffled(l, "other", acc_type(l, &x->o.b->acc[a]), ir_variable_ref(p, k->acc[a]), distance);
@@ -297,7 +297,7 @@ static void join_picked(const matrix *x, const picked *k) {
 static void conclude_row(matrix *x, int32_t n, ir_ref first_row, ir_ref fit, ir_ref from, ir_ref to) {
     lowering *l = x->l;
     atn_lowered *p = l->p;
-    picked k;
+    picked k = {0};
     dim_state kept = l->dim[x->point];
     place at = PLACE_ORIGIN;
     at.r[x->point] = (int8_t)(kept.regs + n); /* beside those of the item's own points */
