@@ -86,7 +86,7 @@ static size_t take_turn(finding *f, int64_t piece, const found *of, int32_t *beg
 
 static void put_atoms(const finding *f, const found *of, size_t count, int32_t at) {
     const lattice_near *near = f->near;
-    for (size_t k = 0; k < count; ++k) {
+    for (size_t k = 0; k < count && k < of->count; ++k) {
         size_t i = of->first + k, bytes = (size_t)of->n[k] * sizeof(float);
         float *to[3] = {near->axis[0] + at, near->axis[1] + at, near->axis[2] + at};
         int32_t inner = of->inner[k], place = of->place[k];
