@@ -268,7 +268,7 @@ enum { SHORT = 64, WARP = 32 };
 /* Lanes that a row with a range from data has where most of the device would be idle otherwise; more where there are
  * loops inside. 0: rows are many. */
 static int32_t lanes_of_few_rows(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent) {
-    enum { GROUP = 4 * WARP, FEW = 2, SOME = 32, MANY = 64 }; /* rows a core */
+    enum { GROUP = 8 * WARP, FEW = 2, SOME = 32, MANY = 64 }; /* rows a core */
     bool loops = o->g->n_blocks > 2;
     if (!extent || extent->any || extent->range > 0) return 0;
     int64_t rows = extent->points[0] / info->cores;
