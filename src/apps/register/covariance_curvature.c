@@ -187,7 +187,8 @@ atn_status reg_curvature(const reg_polish_state *s, const geom_pose *pose, doubl
                        .padded = blocks * block};
     reg_polish_state sums = {0};
     reg_surface surface = {.level = s->surface->level, .spacing = s->surface->spacing, .target = s->surface->target};
-    bool there = reg_all_sooner(e, &copies, s->target);
+    bool gated = s->source->species && s->target->species; /* by lists alone */
+    bool there = !gated && reg_all_sooner(e, &copies, s->target);
     atn_status status = there ? copy_there(s, pose, step, every, &copies, &surface.source)
                               : copy_here(s, pose, step, every, &copies, &surface.source);
     if (status == ATN_OK) status = reg_polish_open(s->p, &surface, &copies, s->target, &sums);

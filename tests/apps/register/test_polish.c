@@ -2,6 +2,7 @@
  * sums of a step, and what each pair adds. */
 #include "regkit.h"
 
+#include "apps/register/covariance.h"
 #include "apps/register/polish.h"
 #include "geom/eigen.h"
 #include "num/array.h"
@@ -13,19 +14,24 @@
 enum { ROWS = 300, COLUMNS = 260, BLOCK = 32 };
 static const int AXES[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
 
-static reg_side side_of(kit_host *host, atn_type type, size_t count, uint64_t seed) {
+static reg_side side_with(kit_host *host, atn_type type, size_t count, bool species, uint64_t seed) {
     cloud_points points;
     reg_side side;
     const double origin[3] = {0, 0, 0};
-    kit_ok(host->ctx, cloud_points_make(host->ctx, count, false, &points));
+    kit_ok(host->ctx, cloud_points_make(host->ctx, count, species, &points));
     for (size_t k = 0; k < count; ++k) {
         for (int a = 0; a < 3; ++a) points.position[a][k] = kit_uniform(&seed) * (a == 2 ? 0.05 : 1);
+        if (species) points.species[k] = (int32_t)(3 * k / count);
         if (k == 1) points.position[0][k] = 5; /* so far from all others that their weights are next to nothing */
         points.weight[k] = k % 9 ? (float)(0.5 + kit_uniform(&seed)) : 0;
     }
     kit_ok(host->ctx, reg_side_make(host->device, &points, origin, 1, type, BLOCK, &side));
     cloud_points_free(&points);
     return side;
+}
+
+static reg_side side_of(kit_host *host, atn_type type, size_t count, uint64_t seed) {
+    return side_with(host, type, count, false, seed);
 }
 
 /* Symmetric matrices with eigenvalues of 1 and more, in six rows. */
@@ -208,6 +214,45 @@ KIT_TEST(sums_agree_with_plain_loops) {
     sums_agree(64, ATN_DP);
 }
 
+/* By copies that the host makes, with lists of their blocks, or that are made where the points are, for all pairs. */
+static void curvature_agrees(bool species) {
+    enum { FEW = 60 }; /* few enough that all pairs of their copies are sooner than lists */
+    kit_host host = host_open();
+    atn_register_settings settings = {.precision = 32};
+    static double shapes[FEW + 3 * BLOCK][6];
+    const double twist[6] = {0.02, -0.03, 0.04, 0.01, -0.02, 0.005};
+    geom_pose pose = geom_pose_exp(twist);
+    double h[2][36], size = 0;
+    reg_problem *p = calloc(1, sizeof *p);
+    reg_side rows = side_with(&host, ATN_SP, FEW, species, 1), columns = side_with(&host, ATN_SP, FEW, species, 2);
+    reg_surface surface = {
+        .spacing = 0.1, .source = shapes_of(&host, &rows, 3, shapes), .target = shapes_of(&host, &columns, 4, shapes)};
+    reg_polish_state s;
+    kit_ok(host.ctx, reg_engine_open(host.device, &settings, &p->engine));
+    kit_ok(host.ctx, reg_polish_open(p, &surface, &rows, &columns, &s));
+    kit_ok(host.ctx, reg_polish_step(&s, &pose, REG_POLISH_NEAREST * surface.spacing));
+    for (int remote = 0; remote < 2; ++remote) {
+        p->engine.remote = remote;
+        kit_ok(host.ctx, reg_curvature(&s, &pose, h[remote]));
+    }
+    for (int k = 0; k < 36; ++k) size = fmax(size, fabs(h[0][k]));
+    assert_true(size > 0);
+    for (int k = 0; k < 36; ++k) near(h[1][k], h[0][k], 10 * size, "curvature");
+    p->engine.remote = false;
+    reg_polish_close(&s);
+    reg_surface_free(&surface);
+    reg_side_free(&rows);
+    reg_side_free(&columns);
+    reg_engine_close(&p->engine);
+    free(p);
+    host_close(&host);
+}
+
+KIT_TEST(the_curvature_is_that_of_the_same_pairs_everywhere) {
+    curvature_agrees(false);
+    curvature_agrees(true);
+}
+
 /* A side's points about one of them: mean and spread, then C = sum (l_k / l0)^2 u_k u_k^T. */
 static double plain_shape(const reg_side *side, size_t r, double scale, double reach, double out[6]) {
     double mass = 0, mean[3] = {0}, square[9] = {0}, value[3], vector[9];
@@ -281,6 +326,7 @@ KIT_TEST(shapes_agree_with_eigenvectors) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_agree_with_plain_loops),
+        cmocka_unit_test(the_curvature_is_that_of_the_same_pairs_everywhere),
         cmocka_unit_test(shapes_agree_with_eigenvectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
