@@ -135,7 +135,7 @@ atn_status reg_scene_begin(reg_problem *p) {
 atn_status reg_scene_ready(reg_problem *p) {
     atn_aside_end(&p->scene_aside);
     if (!p->scene && p->scene_status == ATN_OK) make_scene_here(p);
-    if (p->scene) reg_scene_gather(p->scene, p->engine.client);
+    if (p->scene && p->engine.client) reg_scene_gather(p->scene, p->engine.client); /* then nobody else reads it */
     return p->scene_status;
 }
 
@@ -208,7 +208,8 @@ void reg_rivals_begin(reg_problem *p) {
     int32_t threads = p->spare ? rivals_by(p) : threads_of(RIVALS);
     bool left = atn_parallel_left() >= threads;
     if (p->rivals) p->rivals->begun = false;
-    if (!left || !p->scene || p->settings->transform != ATN_TRANSFORM_RIGID) return;
+    bool made = !p->scene_aside.work && p->scene; /* it is another thread's until that has ended */
+    if (!left || !made || p->settings->transform != ATN_TRANSFORM_RIGID) return;
     if (!p->rivals && !(p->rivals = atn_zalloc(p->engine.ctx, sizeof *p->rivals))) return; /* later, then */
     *p->rivals = (reg_rivals){.p = p, .begun = true};
     p->rivals->fitness = p->fitness && (p->fitness_aside.gang || atomic_load(&p->fitness_there));
@@ -227,7 +228,7 @@ void reg_rivals_again(reg_problem *p) {
     reg_rivals_end(p);
     p->around = p->pose;
     if (p->rivals) p->rivals->begun = false;
-    bool beside = (p->engine.remote || p->spare) && (p->scene || p->scene_aside.work);
+    bool beside = (p->engine.remote || p->spare) && (p->scene_aside.work || p->scene);
     if (beside && reg_scene_ready(p) == ATN_OK) reg_rivals_begin(p);
 }
 

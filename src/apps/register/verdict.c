@@ -250,7 +250,7 @@ static void judge_beside(void *user) {
 void reg_judge_begin(reg_problem *p) {
     char why[200];
     bool made = p->fitness && (p->fitness_aside.gang || atomic_load(&p->fitness_there));
-    if (!p->scene || p->scene_aside.work || !made || (!p->engine.remote && !p->spare) ||
+    if (p->scene_aside.work || !p->scene || !made || (!p->engine.remote && !p->spare) ||
         judge_degenerate(p, why, sizeof why))
         return;
     atomic_store(&p->near, true);

@@ -33,12 +33,16 @@ static atn_register_result found(int32_t many, double turn, const atn_register_s
 
 KIT_TEST(nothing_shows_of_it) {
     enum { MANY = 16 };
-    static const double TURNS[] = {3, -1};
-    for (int t = 0; t < 2; ++t) {
-        const atn_register_settings settings = {.init = t ? ATN_START_AUTO : ATN_START_IDENTITY, .reproducible = true};
-        atn_register_result one = found(1, TURNS[t], &settings);
+    static const struct {
+        atn_register_start init;
+        double turn;
+    } CASES[] = {{ATN_START_IDENTITY, 3}, {ATN_START_AUTO, -1}, {ATN_START_GIVEN, 3}};
+    for (size_t t = 0; t < sizeof CASES / sizeof *CASES; ++t) {
+        const atn_register_settings settings = {
+            .init = CASES[t].init, .start = {[0] = 1, [5] = 1, [10] = 1, [15] = 1}, .reproducible = true};
+        atn_register_result one = found(1, CASES[t].turn, &settings);
         assert_true(one.has_covariance);
-        atn_register_result r = found(MANY, TURNS[t], &settings);
+        atn_register_result r = found(MANY, CASES[t].turn, &settings);
         assert_memory_equal(r.transform, one.transform, sizeof one.transform);
         assert_memory_equal(r.covariance, one.covariance, sizeof one.covariance);
         assert_int_equal(r.iterations, one.iterations);
