@@ -34,7 +34,7 @@ ATOMICS(double, int64_t)
 ATOMIC(int, int, or, a | b)
 INLINE void atn_atomic_or_uchar(uchar *to, int value) { if (value) __atomic_store_n(to, 1, __ATOMIC_RELAXED); }
 #if ATN_HALVES
-#if defined(__clang__) && (defined(__x86_64__) || defined(__i386__))
+#if defined(__clang__) && (defined(__x86_64__) || defined(__i386__)) && !defined(__AVX512FP16__)
 typedef __fp16 atn_half;
 #else
 typedef _Float16 atn_half;
