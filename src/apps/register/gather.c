@@ -249,10 +249,12 @@ atn_status reg_gather_open(atn_device *device, int32_t clients, reg_gather **out
 
 void reg_gather_close(reg_gather *g) {
     if (!g) return;
-    if (g->broken)
-        drop(&g->left_over);
-    else
+    if (!g->broken) {
         atn_device_leave(g->device, &g->left_over);
+        return;
+    }
+    (void)atn_queue_finish(atn_device_queue(g->device)); /* what was begun before it broke copies from its memory */
+    drop(&g->left_over);
 }
 
 reg_client *reg_gather_client(reg_gather *g, int32_t k) { return &g->client[k]; }
