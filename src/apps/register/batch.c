@@ -28,7 +28,7 @@ typedef struct batch {
     size_t most;          /* points of the largest cloud */
     size_t told;          /* pairs that were handed over */
     atn_status status;    /* what ends all of it: cancelled, or the device lost and no host */
-    pthread_mutex_t turn; /* of workers that are watched */
+    pthread_mutex_t turn; /* of workers that are watched, and of the caller's `done` */
 } batch;
 
 /* Who is asked whether a pair goes on: nobody; the caller, by the thread that called; or by one worker at a time. */
@@ -217,7 +217,13 @@ static void *ask(void *user) {
     return NULL;
 }
 
-static void tell_meanwhile(void *user) { tell_those_that_are_done(user); }
+/* Whoever watches is told of nothing else meanwhile. */
+static void tell_meanwhile(void *user) {
+    side_by_side *t = user;
+    pthread_mutex_lock(&t->batch->turn);
+    tell_those_that_are_done(t);
+    pthread_mutex_unlock(&t->batch->turn);
+}
 
 /* How many workers ask a device for steps; 0: it is not worth it, or would not be reproducible: what is added up in one
  * order there is in another one here. */
@@ -254,6 +260,8 @@ static atn_status ask_until(side_by_side *t, size_t end, int32_t clients) {
         for (int32_t k = 0; k < started; ++k) pthread_join(all[k].thread, NULL);
         pthread_mutex_destroy(&b->turn);
         tell_those_that_are_done(t);
+        if (b->status != ATN_OK) /* another thread has failed */
+            (void)atn_fail(b->ctx, b->status, "%s", pair_at(b, b->told - 1)->message);
     }
     reg_gather_close(gather);
     atn_free(b->ctx, all);
