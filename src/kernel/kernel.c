@@ -89,6 +89,7 @@ atn_status atn_kernel_twin(const atn_kernel *elder, atn_kernel **out) {
     k->device = elder->device;
     k->elder = elder->elder ? elder->elder : elder;
     k->described = elder->described;
+    k->described.arena = (atn_arena){.ctx = ctx}; /* for names that are given to this one */
     k->sequence = elder->sequence;
     k->trusted = elder->trusted, k->any_size = elder->any_size, k->modest = elder->modest;
     k->explained.ctx = ctx;
@@ -105,10 +106,8 @@ void atn_kernel_free(atn_kernel *k) {
     atn_runner_free(k->runner);
     for (int n = 0; n < KEPT; ++n) atn_runner_free(k->kept[n].runner);
     atn_text_free(&k->explained);
-    if (!k->elder) {
-        atn_sequence_free(k->sequence);
-        atn_description_close(&k->described);
-    }
+    if (!k->elder) atn_sequence_free(k->sequence);
+    atn_description_close(&k->described);
     atn_free(ctx, k);
 }
 

@@ -217,6 +217,12 @@ KIT_TEST(twins_share_what_is_built) {
             kit_ok(ctx, atn_kernel_create(device, AXPY, &(atn_kernel_settings){.defines = defines}, &axpy[0]));
             kit_ok(ctx, atn_kernel_twin(axpy[0], &axpy[1]));
             kit_ok(ctx, atn_kernel_twin(axpy[1], &axpy[2])); /* of a twin: of the elder */
+            for (int n = 0; n < 300; ++n) {                  /* what they are given is freed with them */
+                atn_kernel *twin;
+                kit_ok(ctx, atn_kernel_twin(axpy[0], &twin));
+                kit_ok(ctx, atn_kernel_param(twin, "a", n, 0));
+                atn_kernel_free(twin);
+            }
             for (int t = 0; t < 3; ++t) {
                 for (int k = 0; k < 3; ++k) {
                     array[t][k] = numbers(device, N + t, (float)(10 * t + k));
