@@ -58,8 +58,8 @@ atn_status atn_built_ready(atn_built *kernel, const atn_slot *slots, const doubl
 
 /* Runs on `queue` (NULL: the device's own): slots[n_objects], params[n_parameters]. First checks everything that
  * atn_eval_check does and refuses before anything is launched. Asynchronous, except for kernels with computed accesses,
- * which wait and report those out of range. Allocates only when its scratch must grow. Runs in several queues share that
- * scratch: events order them. */
+ * which wait and report those out of range. Allocates only when its scratch must grow. Runs in several queues share
+ * that scratch: events order them. */
 atn_status atn_built_run(atn_built *kernel, atn_queue *queue, const atn_slot *slots, const double (*params)[2]);
 /* The same in the device's own queue, without waiting for computed accesses, but on the host: what they report is
  * looked at by atn_reports_look (device/reports.h), which arrays call when their elements are read. */

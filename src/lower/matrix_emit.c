@@ -313,7 +313,10 @@ void lower_group_matrix(lowering *l) {
     lower_group(l);
     l->matrix = NULL;
     lower_forget(l, mark);
-    if (together < 0) return;
+    if (together < 0) {
+        if (x.shared && l->v.groups > 0) ir_barrier(l->p, outer); /* sums are read before the next points are stored */
+        return;
+    }
     atn_variant full = l->v, plain = full;
     plain.matrix = ATN_MATRIX_OFF;
     plain.mix = 0;

@@ -62,7 +62,8 @@ static void run(const atn_lowered *p, void *library, const atn_view *views, cons
         void (*entry)(void **, int, int);
         *(void **)&entry = dlsym(library, name);
         assert_non_null(entry);
-        entry(args, (int)atn_lowered_groups(p, k, extent), p->stage[k].items);
+        int64_t all = atn_lowered_groups(p, k, extent), most = p->variant.groups;
+        entry(args, (int)(most > 0 && most < all ? most : all), p->stage[k].items);
     }
     const int64_t *words = scratch;
     for (int64_t k = 2; p->variant.finish == ATN_FINISH_LOOK && k < atn_lowered_scratch_bytes(p, extent) / 8; ++k)
