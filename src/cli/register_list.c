@@ -249,7 +249,7 @@ atn_status atn_cli_list_take(atn_cli_call *call, const atn_cloud_settings *readi
         if (!status && small) atn_parallel_pieces((int64_t)t.count, read_some, &t);
         if (!status && !small) read_some(&t, 0, (int64_t)t.count);
         for (size_t k = 0; k < t.count && !status; ++k) {
-            status = t.status[k];
+            status = t.status[k] ? atn_check_cancel(call->ctx) : ATN_OK; /* the thread that read it knows why */
             if (!status && edge) status = thin_cloud(call, edge, t.cloud[k]);
             size_t own = !status && t.cloud[k]->cloud ? atn_cloud_info_of(t.cloud[k]->cloud).points : 0;
             points += own;
