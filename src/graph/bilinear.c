@@ -270,8 +270,10 @@ static const atn_form_monomial *find_monomial(const atn_bilinear *form, int32_t 
     return NULL;
 }
 
-/* Is it a sum of c (x - y)^2, with all c of one sign, so that what is picked is what is closest? */
+/* Is it a sum of c (x - y)^2, with all c of one sign, so that what is picked is what is closest? Halves hold products
+ * with c as well as the bound of their error says where c is neither tiny nor huge. */
 static bool is_distance(const atn_bilinear *form) {
+    static const double LEAST = 0x1p-12, MOST = 512; /* of c */
     int32_t squares = 0;
     for (int32_t k = 0; k < form->n_monomials; ++k) {
         const atn_form_monomial *both = &form->monomial[k];
@@ -280,7 +282,7 @@ static bool is_distance(const atn_bilinear *form) {
         const atn_form_monomial *y = find_monomial(form, point, -1), *x = find_monomial(form, -1, step);
         if (!y || !x || y->coefficient != x->coefficient || both->coefficient != -2 * x->coefficient) return false;
         if (form->atom[point].centre < 0 || form->atom[step].centre != form->atom[point].centre) return false;
-        if (!(form->picks * x->coefficient < 0)) return false;
+        if (!(form->picks * x->coefficient <= -LEAST && form->picks * x->coefficient >= -MOST)) return false;
         ++squares;
     }
     return squares > 0 && form->n_monomials == 3 * squares && form->n_atoms == 2 * squares;
@@ -298,7 +300,8 @@ static bool find_pick(finder *f, const char **why_not) {
         for (int32_t k = 0; k < f->g->blocks[b].n_accs; ++k)
             REFUSE(atn_type_is_complex(f->g->blocks[b].acc[k].type), "values that are picked must be real");
     REFUSE(!read_form(f, acc->term) || !is_distance(out),
-           "matrix units pick the least sum of squares of differences, or the largest of their negative, only");
+           "matrix units pick the least sum of squares of differences, or the largest of their negative, with factors "
+           "from 2^-12 to 512 only");
     return true;
 }
 

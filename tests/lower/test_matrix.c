@@ -67,6 +67,12 @@ KIT_TEST(what_has_no_form_says_why) {
         {"kernel a(x, y: vector SP) -> s: vector SP\n    real\n    finite\n    s[i] = max(j in length(x)) exp2(-(x[j] "
          "- y[i])^2)\n",
          "sum of squares of differences"},
+        {"kernel a(x, y: vector SP) -> s: vector SP\n    real\n    finite\n    s[i] = min(j in length(x)) 0.00001 * "
+         "(x[j] - y[i])^2\n", /* halves would choose wrong steps */
+         "factors from 2^-12 to 512"},
+        {"kernel a(x, y: vector SP) -> s: vector SP\n    real\n    finite\n    s[i] = max(j in length(x)) -2000.0 * "
+         "(x[j] - y[i])^2\n",
+         "factors from 2^-12 to 512"},
         {"kernel a(x, y: vector SP) -> s: vector SP\n    real\n    finite\n    s[i] = sum(j in length(x)) x[j] * "
          "y[i]\n",
          "not a product of a weight"},
