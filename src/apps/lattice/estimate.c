@@ -474,7 +474,7 @@ atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angs
     size_t most = l->settings.sample > 0 ? (size_t)l->settings.sample : SAMPLE;
     atn_atoms all, *atoms = &all;
     atn_status status = ATN_TAKE(l->ctx, atn_atoms, given, atoms);
-    if (status == ATN_OK) status = lattice_order_check(l, atoms);
+    if (status == ATN_OK) status = lattice_atoms_check(l, atoms);
     if (status != ATN_OK) return status;
     learning *x = atn_zalloc(l->ctx, sizeof *x);
     if (!x) return ATN_ERR_MEMORY;

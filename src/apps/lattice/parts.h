@@ -97,6 +97,8 @@ atn_status lattice_background(const atn_ctx *ctx, const double *alone, size_t co
 /* Compares what was learned with chance: models of which the frame has another lattice, or none, are not reported.
  * False: none is. */
 bool lattice_accept(atn_lattice *l);
+/* Positions that are not finite are refused, and atoms without the species that an ordered model needs. */
+atn_status lattice_atoms_check(const atn_lattice *l, const atn_atoms *atoms);
 /* Matches atoms once all is known; the engine is open. */
 atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out);
 /* Constants and noise, where they are not given, so that a frame made with them looks to us as the sample did: cut-offs

@@ -147,7 +147,7 @@ static atn_status learn(atn_lattice *const *lattices, int32_t n, const atn_atoms
     atn_status status = ATN_OK;
     for (*who = 0; *who < n; ++*who) {
         atn_lattice *l = lattices[*who];
-        status = l->known ? lattice_order_check(l, atoms) : atn_lattice_learn(l, atoms, angstrom);
+        status = l->known ? lattice_atoms_check(l, atoms) : atn_lattice_learn(l, atoms, angstrom);
         if (status != ATN_ERR_LOST || *who == n - 1) break;
         atn_log(l->ctx, ATN_LOG_WARNING, "lattice: %s; the others go on", atn_ctx_message(l->ctx));
     }

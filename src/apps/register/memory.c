@@ -20,7 +20,7 @@ enum { COPY = 60, HOST = 26, POLISH = 18, LISTS = 16, PAIRS = 30, SOFT = 110 };
 /* What the verdict adds for each point, of so many of a cloud at most, half of them where they are from a level. */
 enum { JUDGED = 230, MOST_JUDGED = 30000 };
 /* Of the search for rivals, however many points there are, and of steps over surfaces while it is there. */
-enum { SCENE = 3300000, STEPS = 700000 };
+enum { SCENE = 5900000, STEPS = 700000 };
 enum { STAGED = 7000000 }; /* pinned memory that points go to another device by */
 /* Points that are sorted on a device: bytes a point there, and as many more for each byte of a coordinate; of the
  * host's for samples, planes and terms, of so many of a cloud at most; and of what is done beside it, however many

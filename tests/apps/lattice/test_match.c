@@ -255,6 +255,10 @@ KIT_TEST(refusals) {
            atn_lattice_create(device, &(atn_lattice_settings){.models = 1, .model[0] = {.name = "bcc", .constant = 9}},
                               &lattice));
     kit_fails(ctx, ATN_ERR_INPUT, "cannot be right", atn_lattice_match(lattice, &atoms, 1, f.atom));
+    f.axis[2][7] = INFINITY;
+    f.axis[1][5] = NAN;
+    kit_fails(ctx, ATN_ERR_INPUT, "lattice: atom 5 is at (", atn_lattice_match(lattice, &atoms, 1, f.atom));
+    kit_fails(ctx, ATN_ERR_INPUT, "positions must be finite", atn_lattice_learn(lattice, &atoms, 1));
     atn_lattice_free(lattice);
 }
 
