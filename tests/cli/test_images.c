@@ -62,7 +62,7 @@ KIT_TEST(volumes_are_told) {
     PUT("oct/scan2.bmp", BMP("\x02"));
     cli_does("info @/oct",
              "kind        volume (folder of BMP, 24 bits, RGB)\nscans       2\nsize        1 x 1 (rows x columns)\n"
-             "bits        8\nrange       2 to 10\nspacing     not known");
+             "bits        8\nrange       2 to 10\nspacing     unknown; a volume.json next to it can specify it");
     cli_does("info @/oct --json", "\"spacing\": null");
     PUT("oct/volume.json", "{\"spacing\": [0.5, 0.25, 2], \"unit\": \"mm\"}");
     cli_does("info @/oct/", "spacing     0.5 x 0.25 x 2 mm\n");

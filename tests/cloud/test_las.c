@@ -127,7 +127,7 @@ KIT_TEST(refuses) {
         {LAS_POINTS_AT, NUMBER_U32, 1e9, 0, "points from byte 1000000000 on"},
         {LAS_SCALE, NUMBER_F64, 0, 0, "x has the scale 0"},
         {LAS_OFFSET + 8, NUMBER_F64, INFINITY, 0, "y has the scale 0.001 and the offset inf"},
-        {LAS_COUNT, NUMBER_U32, POINTS, 1, "3 points of 35 bytes; 104 bytes are there"},
+        {LAS_COUNT, NUMBER_U32, POINTS, 1, "3 points of 35 bytes; only 104 bytes are left"},
         {LAS_COUNT, NUMBER_U32, POINTS, 200, "132 bytes; a header of LAS has 227"},
     };
     atn_ctx *ctx = kit_ctx();

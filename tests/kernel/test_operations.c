@@ -296,7 +296,8 @@ KIT_TEST(wrong_operands_are_refused) {
     kit_fails(ctx, ATN_ERR_INPUT, "add: 'B' has elements of DP, SP are needed", atn_array_add(ops, a, d, c));
     kit_fails(ctx, ATN_ERR_INPUT, "add: 'B' is a vector, a matrix is needed", atn_array_add(ops, a, x, c));
     kit_fails(ctx, ATN_ERR_INPUT, "add: 'C' is on another device", atn_array_add(ops, a, a, far));
-    kit_fails(ctx, ATN_ERR_INPUT, "add: 'A' and 'C' share elements; a result has its own", atn_array_add(ops, a, c, a));
+    kit_fails(ctx, ATN_ERR_INPUT, "add: 'A' and 'C' share elements; a result must not overlap another array",
+              atn_array_add(ops, a, c, a));
     kit_fails(ctx, ATN_ERR_INPUT, "add: elements are HP; it takes SP and DP, SP2 and DP2", atn_array_add(ops, h, h, h));
     kit_fails(ctx, ATN_ERR_INPUT, "laplace2d: elements are SP2; it takes SP and DP", atn_array_laplace2d(ops, z, z));
     kit_fails(ctx, ATN_ERR_INPUT, "scale: parameter 'factor' is SP; its value has an imaginary part",

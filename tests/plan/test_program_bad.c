@@ -112,7 +112,8 @@ KIT_TEST(wrong_things_are_refused) {
     kit_fails(ctx, ATN_ERR_INPUT, "p: nothing is bound to 'x', a vector of DP", atn_program_run(p));
     kit_ok(ctx, atn_program_bind(p, "x", x));
     kit_ok(ctx, atn_program_bind(p, "r", x));
-    kit_fails(ctx, ATN_ERR_INPUT, "'x' and 'r' share elements; a result has its own", atn_program_run(p));
+    kit_fails(ctx, ATN_ERR_INPUT, "'x' and 'r' share elements; a result must not overlap another array",
+              atn_program_run(p));
     kit_ok(ctx, atn_program_bind(p, "r", r));
     kit_ok(ctx, atn_program_run(p));
     expect(r, 3, 1, 1);
