@@ -46,5 +46,5 @@ done
 [[ $(cut -d, -f1 lines-host | head -9) == "$(cut -d, -f1 lines-host,opencl | head -9)" ]] || fail "stream: other residues"
 [[ $(ls out-host) == "$(ls out-host,opencl)" ]] || fail "stream: other files"
 "$attune" unwrap out-host/frame000001.tif --device host,opencl 2>err && fail "one image takes several devices"
-grep -q 'one image takes one device' err || fail "one image: $(cat err)"
+grep -q 'a single image takes one device' err || fail "one image: $(cat err)"
 echo "all as wanted"
