@@ -1,13 +1,12 @@
 #include "kernel/ahead.h"
 
+#include "base/attempt.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "device/cache.h"
 #include "kernel/kernel.h"
 #include "num/array.h"
 #include "tune/key.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 static const char SUFFIX[] = ".ahead";
@@ -32,23 +31,18 @@ bool atn_ahead_is_due(atn_device *device, const char *set) {
     return !done;
 }
 
-typedef struct work {
-    atn_kernel *const *kernels;
-    atomic_bool no_memory;
-} work;
-
-static void build(void *user, int64_t from, int64_t to) {
-    work *w = user;
-    for (int64_t k = from; k < to; ++k)
-        if (atn_kernel_build_ahead(w->kernels[k]) == ATN_ERR_MEMORY) w->no_memory = true;
+/* What else goes wrong is said when the kernel is used. */
+static atn_status build(void *user, int64_t k, int64_t end) {
+    atn_kernel *const *kernels = user;
+    (void)end;
+    return atn_kernel_build_ahead(kernels[k]) == ATN_ERR_MEMORY ? ATN_ERR_MEMORY : ATN_OK;
 }
 
 atn_status atn_ahead_build(atn_device *device, const char *set, atn_kernel *const *kernels, int32_t count) {
     atn_cache *cache;
-    work w = {.kernels = kernels};
-    atn_parallel_pieces(count, build, &w);
-    if (w.no_memory) return ATN_ERR_MEMORY;
-    atn_status status = atn_cache_of(atn_device_ctx(device), &cache);
+    atn_status status = atn_attempt(atn_device_ctx(device), count, 0, build, (void *)(uintptr_t)kernels);
+    if (status != ATN_OK) return status;
+    status = atn_cache_of(atn_device_ctx(device), &cache);
     if (status == ATN_OK) status = atn_cache_put(cache, key_of(device, set), SUFFIX, set, strlen(set));
     return status == ATN_ERR_MEMORY ? status : ATN_OK;
 }

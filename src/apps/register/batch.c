@@ -90,11 +90,13 @@ static void register_pair(batch *b, reg_workplace *here, size_t k, watched how) 
     if (pair->status != ATN_OK) snprintf(pair->message, sizeof pair->message, "%s", atn_ctx_message(b->ctx));
 }
 
+/* A failure that ends all of it has its message in this thread, whichever had the pair. */
 static void tell(batch *b) {
     size_t k = b->told++;
     atn_status status = pair_at(b, k)->status;
     if (b->settings->done) b->settings->done(b->settings->done_user, k);
-    if (status == ATN_ERR_CANCELLED || status == ATN_ERR_LOST) b->status = status;
+    if (status == ATN_ERR_CANCELLED || status == ATN_ERR_LOST)
+        b->status = atn_fail(b->ctx, status, "%s", pair_at(b, k)->message);
 }
 
 /* Up to pair `end`, one after the other. */
@@ -260,8 +262,6 @@ static atn_status ask_until(side_by_side *t, size_t end, int32_t clients) {
         for (int32_t k = 0; k < started; ++k) pthread_join(all[k].thread, NULL);
         pthread_mutex_destroy(&b->turn);
         tell_those_that_are_done(t);
-        if (b->status != ATN_OK) /* another thread has failed */
-            (void)atn_fail(b->ctx, b->status, "%s", pair_at(b, b->told - 1)->message);
     }
     reg_gather_close(gather);
     atn_free(b->ctx, all);

@@ -5,6 +5,7 @@
 #include "apps/register/gather.h"
 
 #include "apps/register/search_parts.h"
+#include "base/attempt.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
@@ -215,7 +216,6 @@ typedef struct beginning {
     uint64_t *key[2];   /* of the points along the curve that they are in the order of; NULL: they are in none */
     double edge[2];     /* of the cubes that points are merged in; 0: they are not many */
     fitness_side *side; /* two of them */
-    atn_status status[2];
 } beginning;
 
 /* Points of the source or the target: those of a level where there are very many; else all, which are merged where they
@@ -291,21 +291,20 @@ double fitness_planes(const fitness *f, size_t samples) {
     return 2.0 * NEIGHBOURS * (double)samples / (double)(f->side[0].neighbours + f->side[1].neighbours);
 }
 
-static void take_side(void *user, int64_t from, int64_t to) {
-    beginning *t = user;
-    for (int64_t k = from; k < to; ++k) t->status[k] = take_points(t, k == 1);
+/* Parts are one side. */
+static atn_status take_side(void *user, int64_t side, int64_t end) {
+    (void)end;
+    return take_points(user, side == 1);
 }
 
-static void begin_side(void *user, int64_t from, int64_t to) {
+static atn_status begin_side(void *user, int64_t side, int64_t end) {
     beginning *t = user;
-    for (int64_t k = from; k < to; ++k) t->status[k] = begin(&t->points[k], t->key[k], &t->side[k]);
+    (void)end;
+    return begin(&t->points[side], t->key[side], &t->side[side]);
 }
 
 /* Both sides at the same time. */
-static atn_status both(beginning *t, atn_parallel_part *part) {
-    atn_parallel_pieces(2, part, t);
-    return t->status[0] != ATN_OK ? t->status[0] : t->status[1];
-}
+static atn_status both(beginning *t, atn_attempt_part *part) { return atn_attempt(t->p->engine.ctx, 2, 0, part, t); }
 
 /* Where hardly any planes are seen, by all cores. */
 static atn_status look_closer(const atn_ctx *ctx, const fitness_level *firm, fitness_side *s) {
@@ -395,22 +394,21 @@ bool fitness_may_be_early(const reg_problem *p) {
            p->target_count <= MOST_POINTS;
 }
 
-void fitness_begin_early(void *user, int64_t from, int64_t to) {
-    fitness_early *t = user;
-    for (int64_t k = from; k < to; ++k) {
-        beginning one = {.p = t->p, .side = t->out->side};
-        t->status[k] = take_points(&one, k == 1);
-        if (t->status[k] == ATN_OK) t->status[k] = begin(&one.points[k], one.key[k], &one.side[k]);
-        cloud_points_free(&one.points[k]);
-        atn_free(t->p->engine.ctx, one.key[k]);
-    }
+atn_status fitness_begin_early(void *user, int64_t side, int64_t end) {
+    const fitness_early *t = user;
+    beginning one = {.p = t->p, .side = t->out->side};
+    (void)end;
+    atn_status status = take_points(&one, side == 1);
+    if (status == ATN_OK) status = begin_side(&one, side, end);
+    cloud_points_free(&one.points[side]);
+    atn_free(t->p->engine.ctx, one.key[side]);
+    return status;
 }
 
-atn_status fitness_end_early(fitness_early *t) {
+void fitness_end_early(const fitness_early *t, bool begun) {
     t->out->ctx = t->p->engine.ctx;
-    t->out->begun = t->status[0] == ATN_OK && t->status[1] == ATN_OK && t->out->side[0].grid && t->out->side[1].grid;
+    t->out->begun = begun && t->out->side[0].grid && t->out->side[1].grid;
     if (!t->out->begun) fitness_free(t->out);
-    return t->status[0] == ATN_OK ? t->status[1] : t->status[0];
 }
 
 atn_status fitness_describe(const reg_problem *p, fitness *out) {

@@ -67,11 +67,10 @@ atn_status fitness_describe(const reg_problem *p, fitness *out);
 typedef struct fitness_early {
     const reg_problem *p;
     fitness *out;
-    atn_status status[2];
 } fitness_early;
 bool fitness_may_be_early(const reg_problem *p);
-void fitness_begin_early(void *early, int64_t from, int64_t to); /* an atn_parallel_part of two */
-atn_status fitness_end_early(fitness_early *early);
+atn_status fitness_begin_early(void *early, int64_t side, int64_t end); /* an atn_attempt_part of two */
+void fitness_end_early(const fitness_early *early, bool begun);         /* begun: neither piece has failed */
 
 void fitness_free(fitness *f); /* zeroed ones are fine */
 

@@ -1,8 +1,8 @@
 /* Levels of resolution: while the distance scale is large, few points carry as much information as all of them. */
 #include "apps/register/problem.h"
 
+#include "base/attempt.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -63,16 +63,17 @@ typedef struct siding {
     const cloud_points *points[2]; /* source, target */
     const double *origin[2];
     reg_side *side[2];
-    atn_status status[2];
 } siding;
 
-static void make_side(void *user, int64_t from, int64_t to) {
+static atn_status make_side(void *user, int64_t from, int64_t to) {
     siding *t = user;
     const reg_engine *e = &t->p->engine;
-    for (int64_t k = from; k < to; ++k)
+    atn_status status = ATN_OK;
+    for (int64_t k = from; k < to && status == ATN_OK; ++k)
         if (!t->side[k]->device)
-            t->status[k] = reg_side_make(e->device, t->points[k], t->origin[k], t->p->unit, e->type,
-                                         reg_engine_block(e, t->points[k]->count), t->side[k]);
+            status = reg_side_make(e->device, t->points[k], t->origin[k], t->p->unit, e->type,
+                                   reg_engine_block(e, t->points[k]->count), t->side[k]);
+    return status;
 }
 
 enum { EACH_BY_ONE = 1 << 15 }; /* points of a cloud that one core has done as soon as all of them */
@@ -84,15 +85,15 @@ static atn_status make_sides(reg_problem *p, const cloud_points *source, const c
                 .points = {source, target},
                 .origin = {p->source_origin, p->target_origin},
                 .side = {&level->source, &level->target}};
+    atn_status status;
     level->bounds = NOWHERE;
     if (parts) {
-        make_side(&t, 1, 2);
+        status = make_side(&t, 1, 2);
         reg_side_free(&level->source);
     } else if (source->count <= EACH_BY_ONE && target->count <= EACH_BY_ONE)
-        atn_parallel_pieces(2, make_side, &t);
+        status = atn_attempt(p->engine.ctx, 2, 0, make_side, &t);
     else
-        make_side(&t, 0, 2);
-    atn_status status = t.status[1] == ATN_OK ? t.status[0] : t.status[1];
+        status = make_side(&t, 0, 2);
     if (status == ATN_OK && parts) return make_parts(p, source, level);
     if (status == ATN_OK) note_part(level, &level->source);
     return status;
@@ -304,24 +305,22 @@ typedef struct merging {
     const pair *fine;
     pair *coarse;
     double edge;
-    atn_status status[2];
 } merging;
 
-static void merge_one(void *user, int64_t from, int64_t to) {
-    merging *t = user;
-    for (int64_t k = from; k < to; ++k)
-        t->status[k] = reg_curve_merge(&t->fine->points[k], &t->fine->curve[k], t->edge, &t->coarse->points[k],
-                                       &t->coarse->curve[k]);
+static atn_status merge_one(void *user, int64_t from, int64_t to) {
+    const merging *t = user;
+    atn_status status = ATN_OK;
+    for (int64_t k = from; k < to && status == ATN_OK; ++k)
+        status = reg_curve_merge(&t->fine->points[k], &t->fine->curve[k], t->edge, &t->coarse->points[k],
+                                 &t->coarse->curve[k]);
+    return status;
 }
 
 /* Both at the same time where one core has merged them as soon as all of them. */
 static atn_status merge_both(const pair *fine, double edge, pair *coarse) {
-    merging t = {fine, coarse, edge, {ATN_OK, ATN_OK}};
-    if (fine->points[0].count <= EACH_BY_ONE && fine->points[1].count <= EACH_BY_ONE)
-        atn_parallel_pieces(2, merge_one, &t);
-    else
-        for (int k = 0; k < 2 && t.status[0] == ATN_OK; ++k) merge_one(&t, k, k + 1);
-    return t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+    merging t = {fine, coarse, edge};
+    bool each = fine->points[0].count <= EACH_BY_ONE && fine->points[1].count <= EACH_BY_ONE;
+    return each ? atn_attempt(fine->points[0].ctx, 2, 0, merge_one, &t) : merge_one(&t, 0, 2);
 }
 
 /* Levels are made from fine to coarse, each from the one before. */

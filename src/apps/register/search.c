@@ -176,16 +176,14 @@ typedef struct edges {
     const cloud_points *points[2];
     const reg_meanwhile *other; /* pieces that come after these; or NULL */
     double edge[2];
-    atn_status status[2];
 } edges;
 
-static void find_edge(void *user, int64_t from, int64_t to) {
+static atn_status find_edge(void *user, int64_t from, int64_t to) {
     edges *t = user;
-    for (int64_t k = from; k < to; ++k)
-        if (k < 2)
-            t->status[k] = search_edge(t->points[k], FEW, &t->edge[k]);
-        else
-            t->other->part(t->other->user, k - 2, k - 1);
+    atn_status status = ATN_OK;
+    for (int64_t k = from; k < to && status == ATN_OK; ++k)
+        status = k < 2 ? search_edge(t->points[k], FEW, &t->edge[k]) : t->other->part(t->other->user, k - 2, k - 1);
+    return status;
 }
 
 /* The same cubes for both where the scale is known: FEW points of the one, not over MANY of the other. */
@@ -208,8 +206,7 @@ atn_status reg_scene_make_beside(const cloud_points *source, const cloud_points 
     if (!s) return ATN_ERR_MEMORY;
     *s = (reg_scene){.ctx = source->ctx, .source = source, .target = target, .scaled = scaled, .blank = true};
     edges both = {.points = {source, target}, .other = other};
-    atn_parallel_pieces(2 + (other ? other->pieces : 0), find_edge, &both);
-    atn_status status = both.status[0] != ATN_OK ? both.status[0] : both.status[1];
+    atn_status status = atn_attempt(s->ctx, 2 + (other ? other->pieces : 0), 0, find_edge, &both);
     if (status == ATN_OK && both.edge[0] > 0 && both.edge[1] > 0) {
         if (!scaled) share_edge(both.edge);
         search_surface *const made[2] = {&s->of_source, &s->of_target};

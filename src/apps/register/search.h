@@ -5,7 +5,7 @@
 #ifndef ATN_APPS_REGISTER_SEARCH_H
 #define ATN_APPS_REGISTER_SEARCH_H
 
-#include "base/parallel.h"
+#include "base/attempt.h"
 #include "cloud/points.h"
 
 #include <attune/register.h>
@@ -16,7 +16,7 @@ typedef struct reg_scene reg_scene;
 atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_scene **out);
 /* The same beside other work, pieces of it by cores that would wait. It may be left undone where the scene fails. */
 typedef struct reg_meanwhile {
-    atn_parallel_part *part;
+    atn_attempt_part *part; /* one piece at a time; its failure is that of the scene */
     void *user;
     int64_t pieces;
 } reg_meanwhile;

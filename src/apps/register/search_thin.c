@@ -2,9 +2,9 @@
  * stretch by stretch of the cloud by all cores, and put together in the order of the stretches. */
 #include "apps/register/search_parts.h"
 
+#include "base/attempt.h"
 #include "base/lanes.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/random.h"
 #include "geom/nth.h"
 
@@ -291,23 +291,23 @@ typedef struct thinning {
     double edge;
     size_t stretches;
     table *of; /* of each of these */
-    atn_status *status;
 } thinning;
 
-static void thin_stretch(const thinning *t, size_t stretch) {
+static atn_status thin_stretch(const thinning *t, size_t stretch) {
     uint32_t point[STRETCH];
     size_t first = stretch * STRETCH, last = stretch_end(&t->sampling, stretch);
     table *of = &t->of[stretch];
     cube *now = NULL;
+    atn_status status = ATN_OK;
     *of = (table){.ctx = t->points->ctx};
-    t->status[stretch] = ATN_OK;
     sample(&t->sampling, first, last, point);
-    for (size_t k = 0; k < last - first && t->status[stretch] == ATN_OK; ++k) {
+    for (size_t k = 0; k < last - first && status == ATN_OK; ++k) {
         double p[3];
         /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.ArraySubscript): all are there */
         for (int a = 0; a < 3; ++a) p[a] = t->points->position[a][point[k]];
-        t->status[stretch] = add_point(of, t->edge, 1 / t->edge, p, &now);
+        status = add_point(of, t->edge, 1 / t->edge, p, &now);
     }
+    return status;
 }
 
 /* Cubes that lie in several stretches become one. */
@@ -350,45 +350,43 @@ static atn_status begin(const cloud_points *points, double edge, thinning *t) {
     *t = (thinning){.points = points, .sampling = sampling_of(points, SAMPLED), .edge = edge};
     t->stretches = stretches_of(&t->sampling);
     t->of = atn_zalloc(points->ctx, t->stretches * sizeof *t->of);
-    t->status = atn_alloc(points->ctx, t->stretches * sizeof *t->status);
-    return t->of && t->status ? ATN_OK : ATN_ERR_MEMORY;
+    return t->of ? ATN_OK : ATN_ERR_MEMORY;
 }
 
 static atn_status put_together(const thinning *t, cloud_points *out) {
     table all = {.ctx = t->points->ctx};
     atn_status status = ATN_OK;
-    for (size_t k = 0; k < t->stretches && status == ATN_OK; ++k) {
-        status = t->status[k];
-        if (status == ATN_OK) status = join(&t->of[k], &all);
-    }
+    for (size_t k = 0; k < t->stretches && status == ATN_OK; ++k) status = join(&t->of[k], &all);
     if (status == ATN_OK) status = keep(&all, t->edge, out);
     table_free(&all);
     return status;
 }
 
-static void end(const thinning *t) {
+static void finish(const thinning *t) {
     if (!t->points) return;
     for (size_t k = 0; k < t->stretches && t->of; ++k) table_free(&t->of[k]);
     atn_free(t->points->ctx, t->of);
-    atn_free(t->points->ctx, t->status);
 }
 
 /* One cloud, or two at the same time: stretches of the one, then those of the other. */
 typedef struct thinnings {
     thinning of[2];
     cloud_points *out;
-    atn_status status[2];
 } thinnings;
 
-static void thin_each(void *user, int64_t from, int64_t to) {
+/* Parts are one stretch, */
+static atn_status thin_each(void *user, int64_t k, int64_t end) {
     const thinnings *t = user;
     int64_t first = (int64_t)t->of[0].stretches;
-    for (int64_t k = from; k < to; ++k) thin_stretch(&t->of[k >= first], (size_t)(k < first ? k : k - first));
+    (void)end;
+    return thin_stretch(&t->of[k >= first], (size_t)(k < first ? k : k - first));
 }
 
-static void end_each(void *user, int64_t from, int64_t to) {
-    thinnings *t = user;
-    for (int64_t k = from; k < to; ++k) t->status[k] = put_together(&t->of[k], &t->out[k]);
+/* or one cloud. */
+static atn_status end_each(void *user, int64_t k, int64_t end) {
+    const thinnings *t = user;
+    (void)end;
+    return put_together(&t->of[k], &t->out[k]);
 }
 
 atn_status search_thin(const cloud_points *const *points, const double *edge, int count, cloud_points *out) {
@@ -396,12 +394,13 @@ atn_status search_thin(const cloud_points *const *points, const double *edge, in
     atn_status status = ATN_OK;
     for (int k = 0; k < count; ++k) out[k] = (cloud_points){0};
     for (int k = 0; k < count && status == ATN_OK; ++k) status = begin(points[k], edge[k], &t.of[k]);
+    const atn_ctx *ctx = points[0]->ctx;
     if (status == ATN_OK) {
-        atn_parallel_pieces((int64_t)(t.of[0].stretches + t.of[1].stretches), thin_each, &t);
-        atn_parallel_pieces(count, end_each, &t);
-        status = t.status[0] != ATN_OK ? t.status[0] : t.status[1];
+        int64_t stretches = (int64_t)(t.of[0].stretches + t.of[1].stretches);
+        status = atn_attempt(ctx, stretches, 0, thin_each, &t);
     }
-    for (int k = 0; k < 2; ++k) end(&t.of[k]);
+    if (status == ATN_OK) status = atn_attempt(ctx, count, 0, end_each, &t);
+    for (int k = 0; k < 2; ++k) finish(&t.of[k]);
     for (int k = 0; k < count && status != ATN_OK; ++k) cloud_points_free(&out[k]);
     return status;
 }

@@ -2,6 +2,7 @@
  * method needs only few of the points on the host. */
 #include "apps/register/problem.h"
 
+#include "base/attempt.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "ranks/ranks.h"
@@ -226,21 +227,19 @@ static atn_status take_on_device(reg_problem *p, const cloud_points *source, con
 typedef struct lying {
     const cloud_points *of[2];
     reg_lying lies[2];
-    atn_status status[2];
 } lying;
 
-static void look_at_one(void *user, int64_t from, int64_t to) {
+static atn_status look_at_one(void *user, int64_t from, int64_t to) {
     lying *t = user;
-    for (int64_t k = from; k < to; ++k) t->status[k] = reg_lying_of(t->of[k], &t->lies[k]);
+    atn_status status = ATN_OK;
+    for (int64_t k = from; k < to && status == ATN_OK; ++k) status = reg_lying_of(t->of[k], &t->lies[k]);
+    return status;
 }
 
 /* At the same time where each is a single stretch. */
 static atn_status look_at_both(lying *t) {
-    if (t->of[0]->count <= STRETCH && t->of[1]->count <= STRETCH)
-        atn_parallel_pieces(2, look_at_one, t);
-    else
-        look_at_one(t, 0, 2);
-    return t->status[0] != ATN_OK ? t->status[0] : t->status[1];
+    bool each = t->of[0]->count <= STRETCH && t->of[1]->count <= STRETCH;
+    return each ? atn_attempt(t->of[0]->ctx, 2, 0, look_at_one, t) : look_at_one(t, 0, 2);
 }
 
 static atn_status take_on_host(reg_problem *p, const cloud_points *source, const cloud_points *target, bool distinct) {

@@ -3,10 +3,12 @@
  */
 #include "regkit.h"
 
+#include "base/parallel.h"
 #include "cloud/formats.h"
 #include "device/backend.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,6 +231,64 @@ KIT_TEST(every_allocation_fails_once) {
     }
 }
 
+/* Fails the `fail_at`-th allocation (from 1) of threads other than the one that calls. */
+typedef struct elsewhere {
+    pthread_t caller;
+    atomic_long count, fail_at;
+} elsewhere;
+
+static void *resize_elsewhere(void *user, void *block, size_t bytes) {
+    elsewhere *e = user;
+    if (bytes == 0) {
+        free(block);
+        return NULL;
+    }
+    bool other = !pthread_equal(pthread_self(), e->caller);
+    if (other && atomic_fetch_add(&e->count, 1) + 1 == atomic_load(&e->fail_at)) return NULL;
+    return realloc(block, bytes);
+}
+
+/* Messages are kept by thread: that of a thread which works for the caller becomes the caller's. */
+KIT_TEST(a_failure_of_another_thread_has_its_message) {
+    enum { POINTS = 6000, MOST = 400 };
+    elsewhere e = {.caller = pthread_self()};
+    double motion[16], back[16];
+    atn_ctx *ctx;
+    char *dir = kit_tempdir();
+    kit_pool_take(dir);
+    atn_ctx_settings options = {
+        .size = sizeof options, .resize = resize_elsewhere, .resize_user = &e, .cache_dir = dir};
+    assert_int_equal(atn_ctx_create(&options, &ctx), ATN_OK);
+    atn_device *device = kit_open_host(ctx);
+    motion_make(10, AXIS, 1, SHIFT, motion);
+    motion_invert(motion, back);
+    atn_cloud *from = shape_make(ctx, &(shape){POINTS, 4, 41, 0.01, 0, 0, back});
+    atn_cloud *target = shape_make(ctx, &(shape){POINTS, 4, 42, 0.01, 0, 0, NULL});
+    const atn_register_settings settings = {.most_iterations = 2, .no_covariance = true, .no_polish = true};
+    atn_register_result result = {0};
+    kit_ok(ctx, atn_register(device, from, target, &settings, &result)); /* builds kernels */
+    int failed = 0;
+    for (long n = 1; n < MOST; n += n < 40 ? 1 : n / 8) {
+        (void)atn_fail(ctx, ATN_ERR_INPUT, "an earlier failure");
+        atomic_store(&e.fail_at, atomic_load(&e.count) + n);
+        atn_status status = atn_register(device, from, target, &settings, &result);
+        atomic_store(&e.fail_at, 0);
+        if (status == ATN_OK) continue;
+        ++failed;
+        if (status != ATN_ERR_MEMORY || !strstr(atn_ctx_message(ctx), "out of memory"))
+            fail_msg("allocation %ld elsewhere: %s: %s", n, atn_status_name(status), atn_ctx_message(ctx));
+    }
+    if (atn_parallel_cores() > 1)
+        assert_true(failed > 0);
+    else
+        printf("SKIPPED: one core: no other threads\n");
+    atn_cloud_free(from);
+    atn_cloud_free(target);
+    atn_device_close(device);
+    atn_ctx_free(ctx);
+    kit_remove(dir);
+}
+
 /* A start is of the kind that is asked for: what is far from it is refused, what a file rounded is made whole. */
 KIT_TEST(a_start_is_what_it_should_be) {
     static const struct {
@@ -397,11 +457,17 @@ KIT_TEST(goes_on_without_its_device) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_nothing_to_no_question),  cmocka_unit_test(far_clouds_are_found_or_not_but_not_wrong),
-        cmocka_unit_test(refuses_scale_along_normals),     cmocka_unit_test(a_start_is_what_it_should_be),
-        cmocka_unit_test(copies_of_points_are_no_density), cmocka_unit_test(reasons_name_the_cause),
-        cmocka_unit_test(weights_and_kinds_count),         cmocka_unit_test(stops_when_told_to),
-        cmocka_unit_test(every_allocation_fails_once),     cmocka_unit_test(goes_on_without_its_device),
+        cmocka_unit_test(answers_nothing_to_no_question),
+        cmocka_unit_test(far_clouds_are_found_or_not_but_not_wrong),
+        cmocka_unit_test(refuses_scale_along_normals),
+        cmocka_unit_test(a_start_is_what_it_should_be),
+        cmocka_unit_test(copies_of_points_are_no_density),
+        cmocka_unit_test(reasons_name_the_cause),
+        cmocka_unit_test(weights_and_kinds_count),
+        cmocka_unit_test(stops_when_told_to),
+        cmocka_unit_test(every_allocation_fails_once),
+        cmocka_unit_test(a_failure_of_another_thread_has_its_message),
+        cmocka_unit_test(goes_on_without_its_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
