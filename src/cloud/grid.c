@@ -442,48 +442,76 @@ size_t cloud_grid_nearest(const cloud_grid *grid, const double at[3], size_t mos
     return q.found;
 }
 
-/* The square of the distance to the nearest point at another place; INFINITY where there is none. */
-static double nearest_elsewhere(const cloud_grid *grid, const double at[3]) {
-    uint32_t later[DEEPEST + 1], waiting = 0;
+/* ---- the spacing ---- */
+
+/* From the entry to the nearest of those around it along the curve at another place, squared: what follows need look no
+ * farther. */
+static double nearest_along(const cloud_grid *grid, size_t place) {
+    enum { EACH_WAY = 6 };
+    const entry *e = grid->entry, *own = &e[place];
+    size_t first = place < EACH_WAY ? 0 : place - EACH_WAY;
+    size_t end = grid->count - place > EACH_WAY ? place + EACH_WAY + 1 : grid->count;
     double best = INFINITY;
-    later[waiting++] = 0;
-    while (waiting) {
-        const box *b = &grid->box[later[--waiting]];
-        bool here = true;
-        for (int d = 0; d < 3; ++d) here = here && !(b->low[d] < at[d]) && !(b->high[d] > at[d]);
-        if (here || !(distance2_to(b, at) < best)) continue; /* all of it is at this place, or it is too far */
-        const entry *e = grid->entry + b->first;
-        for (size_t k = 0; k < b->count && !b->upper; ++k) {
-            double x = e[k].position[0] - at[0], y = e[k].position[1] - at[1], z = e[k].position[2] - at[2];
-            double distance2 = x * x + y * y + z * z;
-            if (distance2 > 0 && distance2 < best) best = distance2;
-        }
-        if (!b->upper) continue;
-        uint32_t lower = (uint32_t)(b - grid->box) + 1, near = lower, far = b->upper;
-        if (distance2_to(&grid->box[far], at) < distance2_to(&grid->box[near], at)) near = far, far = lower;
-        later[waiting++] = far;
-        later[waiting++] = near;
+    for (size_t k = first; k < end; ++k) {
+        double x = e[k].position[0] - own->position[0], y = e[k].position[1] - own->position[1],
+               z = e[k].position[2] - own->position[2], distance2 = x * x + y * y + z * z;
+        best = distance2 > 0 && distance2 < best ? distance2 : best;
     }
     return best;
 }
 
-/* ---- the spacing ---- */
+static bool is_at(const box *b, const double *at) {
+    bool here = true;
+    for (int d = 0; d < 3; ++d) here = here && !(b->low[d] < at[d]) && !(b->high[d] > at[d]);
+    return here;
+}
+
+/* The square of the distance to the nearest point at another place; INFINITY where there is none, -1 where a point of
+ * lower index is at this one. */
+static double nearest_elsewhere(const cloud_grid *grid, size_t place) {
+    waiting_box later[DEEPEST + 1];
+    const double *at = grid->entry[place].position;
+    uint32_t self = grid->entry[place].index;
+    size_t waiting = 0;
+    double best = nearest_along(grid, place);
+    later[waiting++] = (waiting_box){0, 0};
+    while (waiting) {
+        if (!(later[--waiting].distance2 < best)) continue;
+        const box *b = &grid->box[later[waiting].box];
+        if (!(later[waiting].distance2 > 0) && is_at(b, at)) {
+            if (b->least < self) return -1;
+            continue; /* all of it is at this place */
+        }
+        const entry *e = grid->entry + b->first;
+        for (size_t k = 0; k < b->count && !b->upper; ++k) {
+            double x = e[k].position[0] - at[0], y = e[k].position[1] - at[1], z = e[k].position[2] - at[2];
+            double distance2 = x * x + y * y + z * z;
+            if (distance2 == 0 && e[k].index < self) return -1;
+            best = distance2 > 0 && distance2 < best ? distance2 : best;
+        }
+        if (!b->upper) continue;
+        uint32_t lower = (uint32_t)(b - grid->box) + 1;
+        waiting_box near = {distance2_to(&grid->box[lower], at), lower},
+                    far = {distance2_to(&grid->box[b->upper], at), b->upper};
+        bool swap = far.distance2 < near.distance2;
+        later[waiting++] = swap ? near : far;
+        later[waiting++] = swap ? far : near;
+    }
+    return best;
+}
 
 typedef struct spacing {
-    const cloud_points *points;
     const cloud_grid *grid;
+    const uint32_t *place;      /* of each point among the entries */
     double found[MOST_SAMPLES]; /* squares; -1: another point at that place counts */
 } spacing;
 
 static void ask_some(void *user, int64_t from, int64_t to) {
     spacing *t = user;
-    const cloud_points *p = t->points;
+    size_t count = t->grid->count;
     for (int64_t k = from; k < to; ++k) {
-        size_t self = p->count < MOST_SAMPLES ? (size_t)k : (size_t)((double)k / MOST_SAMPLES * (double)p->count);
-        double at[3] = {p->position[0][self], p->position[1][self], p->position[2][self]}, here;
-        uint32_t first = 0;
-        cloud_grid_nearest(t->grid, at, 1, INFINITY, &first, &here);
-        t->found[k] = first == self ? nearest_elsewhere(t->grid, at) : -1; /* of several at one place, one counts */
+        size_t self = count < MOST_SAMPLES ? (size_t)k : (size_t)((double)k / MOST_SAMPLES * (double)count);
+        t->found[k] = nearest_elsewhere(t->grid, t->place[self]);
     }
 }
 
@@ -492,12 +520,18 @@ atn_status cloud_points_spacing(const cloud_points *points, double *out) {
     *out = 0;
     if (points->count < 2) return ATN_OK;
     cloud_grid *grid;
-    atn_status status = cloud_grid_make(points, 0, &grid);
-    if (!grid) return status;
-    spacing t = {.points = points, .grid = grid};
+    uint32_t *place = atn_alloc(points->ctx, points->count * sizeof *place);
+    atn_status status = place ? cloud_grid_make(points, 0, &grid) : ATN_ERR_MEMORY;
+    if (status != ATN_OK) {
+        atn_free(points->ctx, place);
+        return status;
+    }
+    for (size_t k = 0; k < grid->count; ++k) place[grid->entry[k].index] = (uint32_t)k;
+    spacing t = {.grid = grid, .place = place};
     size_t asked = points->count < MOST_SAMPLES ? points->count : MOST_SAMPLES, samples = 0;
     atn_parallel((int64_t)asked, WORTH_A_THREAD, ask_some, &t);
     cloud_grid_free(grid);
+    atn_free(points->ctx, place);
     for (size_t k = 0; k < asked; ++k)
         if (t.found[k] >= 0 && isfinite(t.found[k])) t.found[samples++] = t.found[k];
     if (samples) *out = sqrt(geom_nth(t.found, samples, (samples - 1) / 2)) / 2;

@@ -11,6 +11,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,14 +123,33 @@ static const uint8_t WAY[12][8] = {
     {90, 89, 45, 46, 11, 32, 12, 87}, {36, 13, 71, 14, 35, 74, 40, 73}, {62, 81, 15, 16, 61, 82, 92, 91},
     {94, 93, 41, 42, 31, 20, 56, 19}, {18, 27, 17, 64, 53, 28, 54, 47}, {68, 67, 29, 34, 79, 48, 30, 33}};
 
+/* Three halvings at once: for each way and the three bits of x, y and z (8 y, 64 z) the places on it, and 512 times the
+ * way through what is left. */
+enum { HALVINGS = 3, PLACES = 1 << 3 * HALVINGS };
+static uint16_t ways[12][PLACES];
+
+static void find_ways(void) {
+    for (uint32_t from = 0; from < 12; ++from)
+        for (uint32_t at = 0; at < PLACES; ++at) {
+            uint32_t way = from, place = 0;
+            for (int bit = HALVINGS - 1; bit >= 0; --bit) {
+                uint32_t next = WAY[way][(at >> bit & 1) | (at >> (HALVINGS + bit) & 1) << 1 |
+                                         (at >> (2 * HALVINGS + bit) & 1) << 2];
+                place = place << 3 | (next & 7);
+                way = next >> 3;
+            }
+            ways[from][at] = (uint16_t)(way << 3 * HALVINGS | place);
+        }
+}
+
 static uint64_t along(const uint32_t cell[3]) {
     uint64_t key = 0;
     uint32_t way = 0;
-    for (int bit = AXIS_BITS - 1; bit >= 0; --bit) {
-        uint32_t octant = (cell[0] >> bit & 1) | (cell[1] >> bit & 1) << 1 | (cell[2] >> bit & 1) << 2;
-        uint32_t next = WAY[way][octant];
-        key = key << 3 | (next & 7);
-        way = next >> 3;
+    for (int bit = AXIS_BITS - HALVINGS; bit >= 0; bit -= HALVINGS) {
+        uint32_t next =
+            ways[way][(cell[0] >> bit & 7) | (cell[1] >> bit & 7) << HALVINGS | (cell[2] >> bit & 7) << 2 * HALVINGS];
+        key = key << 3 * HALVINGS | (next & (PLACES - 1));
+        way = next >> 3 * HALVINGS;
     }
     return key;
 }
@@ -329,6 +349,8 @@ atn_status reg_curve_make(const cloud_points *given, double like, bool distinct,
     *from = NULL;
     atn_status status = cloud_keyed_make(ctx, given->count, &items);
     if (status != ATN_OK) return status;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, find_ways);
     keying t = {given, raster_of(given, like), items};
     curve->cell = t.raster.cell;
     atn_parallel((int64_t)given->count, CHUNK / 4, key_some, &t);

@@ -43,12 +43,17 @@ typedef struct spot {
     float at[3];
 } spot;
 
+/* Cells of a row that are looked at together. Those beyond the last one of a spot are out of its reach, and rows have
+ * room for them. */
+enum { TOGETHER = 12 };
+
 /* Layers of cells that are filled by all cores, each by one. */
 typedef struct entering {
     const search_raster *raster;
     const spot *spot;
-    size_t spots;
-    float *distance2; /* of the cells */
+    size_t spots, row; /* cells of a row, and TOGETHER */
+    float *distance2;  /* of the cells of a layer of such rows, for each worker, */
+    int32_t *nearest;  /* and who that is */
 } entering;
 
 static void find_spots(const search_raster *r, spot *out) {
@@ -63,31 +68,41 @@ static void find_spots(const search_raster *r, spot *out) {
         }
 }
 
+/* Some cells of a row from `first` on: those that spot j is nearer to than others were. */
+ATN_IN_LANES static void enter_cells(int32_t j, int32_t first, float at, float yz2, float *restrict distance2,
+                                     int32_t *restrict nearest) {
+    ATN_LANES()
+    for (int32_t k = 0; k < TOGETHER; ++k) {
+        float x = (float)(first + k) - at, d2 = yz2 + x * x, before = distance2[k];
+        int32_t nearer = -(int32_t)(d2 < before), who = nearest[k]; /* a mask: a choice would become a branch */
+        distance2[k] = d2 < before ? d2 : before;
+        nearest[k] = (who & ~nearer) | (j & nearer);
+    }
+}
+
 /* Cells of a layer whose middle is within reach of a target point, each with the nearest. */
 static void enter_layer(void *user, int64_t from, int64_t to) {
     const entering *t = user;
     const search_raster *r = t->raster;
     const float reach = (float)((REACH + r->step) / r->step);
-    size_t layer = (size_t)r->size[0] * (size_t)r->size[1];
+    const size_t row = t->row, rows = (size_t)r->size[1], wide = (size_t)r->size[0];
+    float *distance2 = t->distance2 + (size_t)atn_parallel_worker() * rows * row;
+    int32_t *nearest = t->nearest + (size_t)atn_parallel_worker() * rows * row;
     for (int64_t z = from; z < to; ++z) {
-        float *distance2 = t->distance2 + (size_t)z * layer;
-        int32_t *nearest = r->nearest + (size_t)z * layer;
-        for (size_t k = 0; k < layer; ++k) distance2[k] = reach * reach, nearest[k] = (int32_t)t->spots;
+        for (size_t k = 0; k < rows * row; ++k) distance2[k] = reach * reach, nearest[k] = (int32_t)t->spots;
         for (size_t j = 0; j < t->spots; ++j) {
             const spot *s = &t->spot[j];
-            if (z < s->first[2] || z > s->last[2]) continue;
+            if (z < s->first[2] || z > s->last[2] || s->last[0] < s->first[0]) continue;
             float dz = (float)z - s->at[2];
             for (int32_t y = s->first[1]; y <= s->last[1]; ++y) {
                 float dy = (float)y - s->at[1], yz2 = dz * dz + dy * dy;
-                size_t row = (size_t)y * (size_t)r->size[0];
-                if (yz2 >= reach * reach) continue;
-                for (int32_t x = s->first[0]; x <= s->last[0]; ++x) {
-                    float dx = (float)x - s->at[0], d2 = yz2 + dx * dx, before = distance2[row + (size_t)x];
-                    distance2[row + (size_t)x] = d2 < before ? d2 : before;
-                    nearest[row + (size_t)x] = d2 < before ? (int32_t)j : nearest[row + (size_t)x];
-                }
+                size_t first = (size_t)y * row + (size_t)s->first[0];
+                if (yz2 < reach * reach)
+                    enter_cells((int32_t)j, s->first[0], s->at[0], yz2, distance2 + first, nearest + first);
             }
         }
+        for (size_t y = 0; y < rows; ++y)
+            memcpy(r->nearest + ((size_t)z * rows + y) * wide, nearest + y * row, wide * sizeof *nearest);
     }
 }
 
@@ -128,16 +143,19 @@ atn_status search_raster_make(const search_surface *target, search_raster *out) 
     if (status != ATN_OK) return status;
     size_t count = (size_t)out->size[0] * (size_t)out->size[1] * (size_t)out->size[2];
     spot *spots = atn_alloc(target->ctx, target->count * sizeof *spots);
-    float *distance2 = atn_alloc(target->ctx, count * sizeof *distance2);
+    size_t row = (size_t)out->size[0] + TOGETHER, room = row * (size_t)out->size[1] * (size_t)atn_parallel_workers();
+    float *distance2 = atn_alloc(target->ctx, room * sizeof *distance2);
+    int32_t *nearest = atn_alloc(target->ctx, room * sizeof *nearest);
     out->nearest = atn_alloc(target->ctx, (count + 1) * sizeof *out->nearest);
     out->place = atn_alloc(target->ctx, (target->count + 1) * sizeof *out->place);
-    status = spots && distance2 && out->nearest && out->place ? ATN_OK : ATN_ERR_MEMORY;
+    status = spots && distance2 && nearest && out->nearest && out->place ? ATN_OK : ATN_ERR_MEMORY;
     if (status == ATN_OK) {
         find_spots(out, spots);
         find_places(target, out->place);
         out->nearest[count] = (int32_t)target->count;
-        atn_parallel_pieces(out->size[2], enter_layer, &(entering){out, spots, target->count, distance2});
+        atn_parallel_pieces(out->size[2], enter_layer, &(entering){out, spots, target->count, row, distance2, nearest});
     }
+    atn_free(target->ctx, nearest);
     atn_free(target->ctx, distance2);
     atn_free(target->ctx, spots);
     if (status != ATN_OK) search_raster_free(out);

@@ -2,6 +2,7 @@
  * full. */
 #include "apps/register/ordered_side.h"
 
+#include "base/lanes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"
@@ -149,9 +150,19 @@ static void place(const cutting *c, size_t from, size_t at) {
     s->origin[at] = (uint32_t)from;
 }
 
+ATN_IN_LANES static void move_axis(const double *from, size_t count, double origin, double unit, double *to) {
+    ATN_LANES()
+    for (size_t k = 0; k < count; ++k) to[k] = (from[k] - origin) / unit;
+}
+
 static void place_some(void *user, int64_t from, int64_t to) {
     const cutting *c = user;
-    for (int64_t k = from; k < to; ++k) place(c, (size_t)k, (size_t)k);
+    reg_side *s = c->s;
+    size_t count = (size_t)(to - from);
+    for (int axis = 0; axis < 3; ++axis)
+        move_axis(c->p->position[axis] + from, count, c->origin[axis], c->unit, s->position[axis] + from);
+    memcpy(s->weight + from, c->p->weight + from, count * sizeof *s->weight);
+    for (int64_t k = from; k < to; ++k) s->origin[k] = (uint32_t)k;
 }
 
 /* Blocks end where the species does; returns how many points there are then. */
@@ -214,31 +225,40 @@ static void join(reg_box *box, const reg_box *more) {
     }
 }
 
+ATN_IN_LANES static void extremes_of(const double *at, size_t count, double *low, double *high) {
+    double least = INFINITY, most = -INFINITY;
+    ATN_LANES(reduction(min : least) reduction(max : most))
+    for (size_t k = 0; k < count; ++k) {
+        least = lower(least, at[k]);
+        most = higher(most, at[k]);
+    }
+    *low = least;
+    *high = most;
+}
+
+ATN_IN_LANES static double farthest2(const double *x, const double *y, const double *z, size_t count,
+                                     const double centre[3]) {
+    const double a = centre[0], b = centre[1], c = centre[2];
+    double most = 0;
+    ATN_LANES(reduction(max : most))
+    for (size_t k = 0; k < count; ++k) {
+        double u = x[k] - a, v = y[k] - b, w = z[k] - c;
+        most = higher(most, u * u + v * v + w * w);
+    }
+    return most;
+}
+
 static void enclose_some(void *user, int64_t from, int64_t to) {
     reg_side *s = user;
     for (size_t b = (size_t)from; b < (size_t)to; ++b) {
         reg_box *box = &s->tree.node[s->tree.leaves + b];
+        size_t first = b * s->block;
         for (int axis = 0; axis < 3; ++axis) {
-            const double *at = s->position[axis];
-            double low = INFINITY, high = -INFINITY;
-            for (size_t k = b * s->block; k < (b + 1) * s->block; ++k) {
-                low = lower(low, at[k]);
-                high = higher(high, at[k]);
-            }
-            box->low[axis] = low;
-            box->high[axis] = high;
+            extremes_of(s->position[axis] + first, s->block, &box->low[axis], &box->high[axis]);
+            s->centre[b][axis] = (box->low[axis] + box->high[axis]) / 2;
         }
-        double far2 = 0;
-        for (int axis = 0; axis < 3; ++axis) s->centre[b][axis] = (box->low[axis] + box->high[axis]) / 2;
-        for (size_t k = b * s->block; k < (b + 1) * s->block; ++k) {
-            double d2 = 0;
-            for (int axis = 0; axis < 3; ++axis) {
-                double d = s->position[axis][k] - s->centre[b][axis];
-                d2 += d * d;
-            }
-            far2 = higher(far2, d2);
-        }
-        s->radius[b] = sqrt(far2);
+        s->radius[b] = sqrt(farthest2(s->position[0] + first, s->position[1] + first, s->position[2] + first, s->block,
+                                      s->centre[b]));
     }
 }
 
@@ -382,13 +402,22 @@ atn_status reg_side_fetch(reg_side *s) {
 
 /* ---- spacing ---- */
 
-static double nearest_in_block(const reg_side *s, size_t b, const double p[3], double best) {
-    for (size_t k = b * s->block; k < (b + 1) * s->block; ++k) {
-        double x = s->position[0][k] - p[0], y = s->position[1][k] - p[1], z = s->position[2][k] - p[2];
-        double d2 = x * x + y * y + z * z;
-        if (d2 > 0 && d2 < best) best = d2;
+ATN_IN_LANES static double nearest_among(const double *x, const double *y, const double *z, size_t count,
+                                         const double p[3], double best) {
+    const double a = p[0], b = p[1], c = p[2];
+    double least = best;
+    ATN_LANES(reduction(min : least))
+    for (size_t k = 0; k < count; ++k) {
+        double u = x[k] - a, v = y[k] - b, w = z[k] - c, d2 = u * u + v * v + w * w;
+        d2 = d2 > 0 ? d2 : INFINITY;
+        least = lower(least, d2);
     }
-    return best;
+    return least;
+}
+
+static double nearest_in_block(const reg_side *s, size_t b, const double p[3], double best) {
+    size_t first = b * s->block;
+    return nearest_among(s->position[0] + first, s->position[1] + first, s->position[2] + first, s->block, p, best);
 }
 
 /* The same of all blocks below a node. */
