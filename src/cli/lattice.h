@@ -86,14 +86,14 @@ typedef struct lattice_job {
     atn_frame *frame;
     atn_frame_info about;
     atn_mass_ranges *ranges;
-    size_t first, end;        /* indices that this rank writes */
-    atn_atom_column *column;  /* of these; NULL: nothing is written */
-    atn_ranks_parcel *parcel; /* results for each rank, which writes them; owned; NULL: it is alone */
+    size_t first, end;       /* indices that this rank writes */
+    atn_atom_column *column; /* of these; NULL: nothing is written */
+    atn_slabs *slabs;        /* of the whole frame; NULL: it is not cut */
     lattice_outcome *o;
     const char *resume; /* folder that what is done is kept in, or NULL */
     atn_hash key;       /* of what is kept there */
     bool learned;       /* a run before has learned */
-    size_t slabs;       /* of the whole frame */
+    size_t cut;         /* slabs of the whole frame */
     bool output;        /* atoms are written */
     size_t held;        /* bytes of the frame, and of its results, that are held in memory */
 } lattice_job;
@@ -105,12 +105,12 @@ size_t lattice_foresee(const lattice_job *j, size_t most);
 atn_status lattice_plan_memory(lattice_job *j, double reach, size_t *atoms);
 
 /* ---- lattice_devices.c ---- */
-/* The slabs from the next one on, by all devices; `keep` gets what came out of each, never two at a time. */
+/* The slabs of this rank, by all devices; `keep` gets what came out of each, never two at a time. */
 typedef atn_status lattice_match_one(const lattice_job *j, atn_lattice *lattice, size_t slab, atn_atoms *atoms,
                                      atn_lattice_atom *out);
-typedef atn_status lattice_keep_one(const lattice_job *j, const atn_atoms *atoms, const atn_lattice_atom *out);
-atn_status lattice_match_devices(const lattice_job *j, atn_slabs *slabs, lattice_match_one *match,
-                                 lattice_keep_one *keep);
+typedef atn_status lattice_keep_one(const lattice_job *j, size_t slab, const atn_atoms *atoms,
+                                    const atn_lattice_atom *out);
+atn_status lattice_match_devices(const lattice_job *j, lattice_match_one *match, lattice_keep_one *keep);
 
 /* ---- lattice_resume.c ---- */
 /* With j->resume: the settings of a run before (j->learned), and how many slabs were wanted then. By all ranks. */
@@ -123,13 +123,11 @@ atn_status lattice_resume_keep(const lattice_job *j, size_t slab, const atn_atom
 void lattice_resume_end(const lattice_job *j); /* all is written: nothing of it is needed any more */
 
 /* ---- lattice_ranks.c ---- */
-/* Atoms that settings are found from, from the rank that has them (`here`) to all; `room` is the caller's to free. */
-atn_status lattice_share_sample(const lattice_job *j, bool here, atn_status status, atn_atoms *atoms, char **room);
 /* All have learned: what the first rank has holds. */
 atn_status lattice_share_learned(const lattice_job *j, atn_status status);
-/* Results of some atoms, on their way to those who write them; then all of them. */
-atn_status lattice_hold_results(const lattice_job *j, const atn_atoms *atoms, const lattice_kept *rows);
-atn_status lattice_send_results(const lattice_job *j, atn_status status);
+/* By all: results will be given (slabs_give); and, when all slabs are matched, those of this rank's atoms are kept. */
+atn_status lattice_hold_results(const lattice_job *j, atn_status status);
+atn_status lattice_take_results(const lattice_job *j, atn_status status);
 void lattice_pass(const lattice_job *j, lattice_moment moment); /* now */
 /* With --profile, by all: where the time of each rank went, for the first one to tell. */
 atn_status lattice_join_line(atn_cli_call *call, atn_status status, const lattice_spent *spent, lattice_outcome *o);

@@ -11,7 +11,6 @@
 
 typedef struct sharing {
     const lattice_job *j;
-    atn_slabs *slabs;
     const size_t *mine; /* slabs of this rank */
     lattice_match_one *match;
     lattice_keep_one *keep;
@@ -42,8 +41,7 @@ static atn_status read_slab(sharing *s, size_t k, atn_atoms *out, char **block) 
     atn_atoms atoms = {0};
     *block = NULL;
     pthread_mutex_lock(&s->lock);
-    slabs_seek(s->slabs, k);
-    atn_status status = atn_slabs_next(s->slabs, &atoms);
+    atn_status status = slabs_read(s->j->slabs, s->mine[k], &atoms);
     if (!status) status = copy_atoms(s->j->call->ctx, &atoms, out, block);
     pthread_mutex_unlock(&s->lock);
     return status;
@@ -62,7 +60,7 @@ static atn_status work(void *user, int32_t device, int64_t from, int64_t to) {
         if (!status && !out) status = ATN_ERR_MEMORY;
         if (!status) status = s->match(s->j, s->j->lattices[device], s->mine[k], &atoms, out);
         pthread_mutex_lock(&s->lock);
-        if (!status) status = s->keep(s->j, &atoms, out);
+        if (!status) status = s->keep(s->j, s->mine[k], &atoms, out);
         pthread_mutex_unlock(&s->lock);
         atn_free(ctx, out);
         atn_free(ctx, block);
@@ -70,13 +68,12 @@ static atn_status work(void *user, int32_t device, int64_t from, int64_t to) {
     return status;
 }
 
-atn_status lattice_match_devices(const lattice_job *j, atn_slabs *slabs, lattice_match_one *match,
-                                 lattice_keep_one *keep) {
+atn_status lattice_match_devices(const lattice_job *j, lattice_match_one *match, lattice_keep_one *keep) {
     const atn_ctx *ctx = j->call->ctx;
-    sharing s = {.j = j, .slabs = slabs, .match = match, .keep = keep};
+    sharing s = {.j = j, .match = match, .keep = keep};
     lattice_learned *learned = atn_alloc(ctx, sizeof *learned);
     atn_status status = learned ? lattice_learned_get(j->lattice, learned) : ATN_ERR_MEMORY;
-    size_t own = slabs_mine(slabs, &s.mine);
+    size_t own = slabs_mine(j->slabs, &s.mine);
     s.learned = learned;
     for (int32_t k = 0; k < j->devices; ++k) s.ready[k] = j->lattices[k] == j->lattice;
     pthread_mutex_init(&s.lock, NULL);

@@ -21,18 +21,21 @@ static double held(const lattice_job *j, double bytes) { return bytes > (double)
 /* What does not depend on slabs. */
 static double fixed(const lattice_job *j) {
     const atn_device_info *device = j->o->device_info;
-    double atoms = (double)j->about.atoms, device_part = device->cpu ? 1 : 0.1; /* scores stay there */
+    double atoms = (double)j->about.atoms / (j->ranks ? j->ranks->count : 1); /* that are read here */
+    double device_part = device->cpu ? 1 : 0.1,
+           bytes = (double)frame_atom_bytes(j->frame) * atoms; /* scores stay there */
     atn_lattice_info info = atn_lattice_info_of(j->lattice);
     double models = info.models > 0 ? info.models : 3;
-    double sum = BUFFERS + held(j, (double)frame_atom_bytes(j->frame) * atoms) +
+    double sum = BUFFERS + (j->ranks ? bytes : held(j, bytes)) +
                  lattice_batch_for(device) * (NEAR + device_part * SCORES * models);
-    if (j->output && j->ranks) sum += fmin(HELD_ROWS, LINE * atoms / j->ranks->count);
+    if (j->output && j->ranks) sum += fmin(HELD_ROWS, LINE * atoms) + (double)sizeof(lattice_kept) * atoms;
     return j->output ? sum + held(j, ROW * atoms) + WRITTEN + 1e-3 * ROW * atoms : sum;
 }
 
 /* Of an atom of a slab; each of several devices has a slab of its own, and its results. */
 static double each_atom(const lattice_job *j) {
     double copies = j->devices > 1 ? (ATOM + RESULT) * j->devices : 0;
+    if (j->ranks) copies += (double)frame_atom_bytes(j->frame); /* as they came from other ranks */
     return SLAB + copies + (j->output ? RESULT : 0) + (j->resume ? KEPT : 0);
 }
 

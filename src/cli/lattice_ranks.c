@@ -1,42 +1,16 @@
-/* The verb lattice on several ranks: all learn from one sample, results go to the rank that read the atom and writes
- * its row, and what is printed covers all ranks. */
+/* The verb lattice on several ranks: the settings of the first are those of all, results are with the rank that read
+ * the atom and writes its row, and what is printed covers all ranks. */
 #include "apps/lattice/learned.h"
 #include "base/clock.h"
 #include "base/compare.h"
 #include "base/memory.h"
 #include "cli/lattice.h"
+#include "cloud/slabs.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---- settings ---- */
-
-/* What learning looks at. */
-typedef struct sample_head {
-    uint64_t count, own;
-    bool species;
-} sample_head;
-
-atn_status lattice_share_sample(const lattice_job *j, bool here, atn_status status, atn_atoms *atoms, char **room) {
-    const atn_ctx *ctx = j->call->ctx;
-    double who = here ? j->ranks->rank : j->ranks->count;
-    sample_head head = {atoms->count, atoms->own, atoms->species};
-    *room = NULL;
-    status = atn_ranks_least(j->ranks, status, &who, 1);
-    if (!status) status = atn_ranks_broadcast(j->ranks, status, (int32_t)who, &head, sizeof head);
-    if (status) return status;
-    size_t n = (size_t)head.count, wide = n * sizeof(double), narrow = head.species ? n * sizeof(int32_t) : 0;
-    char *all = *room = atn_alloc(ctx, 3 * wide + narrow + 1);
-    if (!all) status = ATN_ERR_MEMORY;
-    for (size_t axis = 0; axis < 3 && here && all; ++axis) memcpy(all + axis * wide, atoms->position[axis], wide);
-    if (here && all && narrow) memcpy(all + 3 * wide, atoms->species, narrow);
-    status = atn_ranks_broadcast(j->ranks, status, (int32_t)who, all, 3 * wide + narrow);
-    if (status) return status;
-    *atoms = (atn_atoms){.count = n, .own = (size_t)head.own};
-    for (size_t axis = 0; axis < 3; ++axis) atoms->position[axis] = (double *)(void *)(all + axis * wide);
-    if (narrow) atoms->species = (int32_t *)(void *)(all + 3 * wide);
-    return ATN_OK;
-}
 
 atn_status lattice_share_learned(const lattice_job *j, atn_status status) {
     lattice_learned *learned = atn_zalloc(j->call->ctx, 2 * sizeof *learned), *own = learned + 1;
@@ -52,61 +26,23 @@ atn_status lattice_share_learned(const lattice_job *j, atn_status status) {
 
 /* ---- results ---- */
 
-/* As it travels. */
-typedef struct sent {
-    uint64_t index;
-    lattice_kept row;
-} sent;
-
-atn_status lattice_hold_results(const lattice_job *j, const atn_atoms *atoms, const lattice_kept *rows) {
-    const atn_ctx *ctx = j->call->ctx;
-    size_t *more = atn_zalloc(ctx, (size_t)j->ranks->count * sizeof *more);
-    if (!more) return ATN_ERR_MEMORY;
-    atn_status status = ATN_OK;
-    for (size_t k = 0; k < atoms->own; ++k) ++more[frame_owner(j->frame, atoms->index[k])];
-    for (int32_t rank = 0; rank < j->ranks->count && !status; ++rank) {
-        void *data = atn_resize(ctx, j->parcel[rank].data, j->parcel[rank].bytes + more[rank] * sizeof(sent));
-        if (data)
-            j->parcel[rank].data = data;
-        else
-            status = ATN_ERR_MEMORY;
-    }
-    for (size_t k = 0; k < atoms->own && !status; ++k) {
-        atn_ranks_parcel *to = &j->parcel[frame_owner(j->frame, atoms->index[k])];
-        sent one = {.index = atoms->index[k], .row = rows[k]};
-        memcpy((char *)to->data + to->bytes, &one, sizeof one);
-        to->bytes += sizeof one;
-    }
-    atn_free(ctx, more);
-    return status;
+atn_status lattice_hold_results(const lattice_job *j, atn_status status) {
+    return status ? atn_ranks_agree(j->ranks, status) : slabs_hold(j->slabs, sizeof(lattice_kept));
 }
 
-/* What a rank has sent, some at a time. */
-static atn_status put_results(const lattice_job *j, const atn_ranks_parcel *parcel) {
+atn_status lattice_take_results(const lattice_job *j, atn_status status) {
     enum { SOME = 512 };
     uint64_t place[SOME];
     lattice_kept row[SOME];
-    atn_status status = ATN_OK;
-    for (size_t from = 0, count = parcel->bytes / sizeof(sent); from < count && !status; from += SOME) {
+    status = atn_ranks_agree(j->ranks, status);
+    for (size_t from = 0, count = frame_part_atoms(j->frame); from < count && !status && j->column; from += SOME) {
         size_t some = count - from < SOME ? count - from : SOME;
         for (size_t k = 0; k < some; ++k) {
-            const sent *one = (const sent *)parcel->data + from + k;
-            place[k] = one->index - j->first;
-            row[k] = one->row;
+            memcpy(&row[k], slabs_held(j->slabs, from + k, &place[k]), sizeof *row);
+            place[k] -= j->first;
         }
         status = atn_atom_column_put(j->column, place, some, row);
     }
-    return status;
-}
-
-atn_status lattice_send_results(const lattice_job *j, atn_status status) {
-    const atn_ctx *ctx = j->call->ctx;
-    atn_ranks_parcel *in = atn_zalloc(ctx, (size_t)j->ranks->count * sizeof *in);
-    if (!in) return atn_ranks_agree(j->ranks, ATN_ERR_MEMORY);
-    status = atn_ranks_exchange(j->ranks, status, j->parcel, in);
-    for (int32_t rank = 0; rank < j->ranks->count && !status; ++rank) status = put_results(j, &in[rank]);
-    atn_ranks_free_parcels(j->ranks, in);
-    atn_free(ctx, in);
     return status;
 }
 

@@ -166,7 +166,7 @@ atn_status lattice_resume_keep(const lattice_job *j, size_t slab, const atn_atom
 void lattice_resume_end(const lattice_job *j) {
     char path[PATH];
     if (!j->resume || (j->ranks && j->ranks->rank)) return;
-    for (size_t slab = 0; slab < j->slabs; ++slab) {
+    for (size_t slab = 0; slab < j->cut; ++slab) {
         name_of(j, (int64_t)slab, path);
         unlink(path);
     }

@@ -82,22 +82,12 @@ static atn_status name_species(const job *j, atn_atoms *atoms, int32_t **room) {
     return ATN_OK;
 }
 
-/* The slab in the middle: what settings are found from. Of several ranks the first has it; all learn from it, which
- * takes no longer than waiting for the tables of what one has learned. */
-static atn_status learn(job *j, atn_slabs *slabs) {
-    size_t middle = atn_slabs_info_of(slabs).slabs / 2, at = 0, own;
-    const size_t *mine;
+/* The slab in the middle: what settings are found from. Of several ranks all have it and learn together. */
+static atn_status learn(job *j) {
     atn_atoms atoms = {0};
     int32_t *species = NULL;
-    char *room = NULL;
-    atn_status status = ATN_OK;
-    own = slabs_mine(slabs, &mine);
-    while (at < own && mine[at] != middle) ++at;
-    bool here = at < own;
-    if (here) slabs_seek(slabs, at);
-    if (here) status = atn_slabs_next(slabs, &atoms);
-    if (!status && here) status = name_species(j, &atoms, &species);
-    if (j->ranks) status = lattice_share_sample(j, here, status, &atoms, &room);
+    atn_status status = slabs_read(j->slabs, atn_slabs_info_of(j->slabs).slabs / 2, &atoms);
+    if (!status) status = name_species(j, &atoms, &species);
     lattice_pass(j, LATTICE_SAMPLED);
     if (!status) status = lattice_learn_ranks(j->lattice, j->ranks, &atoms, j->about.angstrom);
     for (int32_t k = 1; k < j->devices && status == ATN_ERR_LOST && !j->ranks; ++k) {
@@ -107,7 +97,6 @@ static atn_status learn(job *j, atn_slabs *slabs) {
     }
     if (j->ranks) status = lattice_share_learned(j, status);
     lattice_pass(j, LATTICE_LEARNED);
-    atn_free(j->call->ctx, room);
     atn_free(j->call->ctx, species);
     return status;
 }
@@ -188,39 +177,42 @@ static atn_status match_atoms(const job *j, atn_lattice *lattice, size_t slab, a
     return status;
 }
 
-static atn_status keep_atoms(const job *j, const atn_atoms *atoms, const atn_lattice_atom *atom) {
+static atn_status keep_atoms(const job *j, size_t slab, const atn_atoms *atoms, const atn_lattice_atom *atom) {
     kept *rows = j->column ? atn_alloc(j->call->ctx, (atoms->own + 1) * sizeof *rows) : NULL;
     if (!rows && j->column) return ATN_ERR_MEMORY;
     atn_status status = tally_all(j, atoms, atom);
     keep_shown(j, atoms, atom);
     for (size_t k = 0; k < atoms->own && rows; ++k) rows[k] = (kept){atom[k], 1};
     if (rows && !status)
-        status = j->ranks ? lattice_hold_results(j, atoms, rows)
+        status = j->ranks ? slabs_give(j->slabs, slab, rows)
                           : atn_atom_column_put(j->column, atoms->index, atoms->own, rows);
     atn_free(j->call->ctx, rows);
     ++j->o->slabs;
     return status;
 }
 
-static atn_status match_slab(const job *j, size_t slab, atn_atoms *atoms) {
-    atn_lattice_atom *atom = atn_alloc(j->call->ctx, (atoms->own + 1) * sizeof *atom);
+static atn_status match_slab(const job *j, size_t slab) {
+    atn_atoms atoms = {0};
+    atn_status status = slabs_read(j->slabs, slab, &atoms);
+    atn_lattice_atom *atom = status ? NULL : atn_alloc(j->call->ctx, (atoms.own + 1) * sizeof *atom);
+    if (!status && !atom) status = ATN_ERR_MEMORY;
     double from = atn_clock_seconds();
-    atn_status status = atom ? match_atoms(j, j->lattice, slab, atoms, atom) : ATN_ERR_MEMORY;
+    if (!status) status = match_atoms(j, j->lattice, slab, &atoms, atom);
     j->o->match_seconds += atn_clock_seconds() - from;
-    if (!status) status = keep_atoms(j, atoms, atom);
+    if (!status) status = keep_atoms(j, slab, &atoms, atom);
     atn_free(j->call->ctx, atom);
     return status;
 }
 
-static atn_status match_one_by_one(const job *j, atn_slabs *slabs) {
-    atn_atoms atoms = {0};
-    const size_t *mine;
-    size_t own = slabs_mine(slabs, &mine);
+/* Of several ranks, whoever is free takes the next slab. */
+static atn_status match_one_by_one(const job *j) {
+    size_t slab = 0, all = atn_slabs_info_of(j->slabs).slabs;
+    bool there = true;
     atn_status status = ATN_OK;
-    for (size_t k = 0; k < own && !status; ++k) {
-        if (own > 1) atn_cli_progress(j->call, "reading slab %zu of %zu ...", k + 1, own);
-        status = atn_slabs_next(slabs, &atoms);
-        if (!status) status = match_slab(j, mine[k], &atoms);
+    while (there && !status) {
+        status = slabs_take(j->slabs, &slab, &there);
+        if (there && all > 1) atn_cli_progress(j->call, "slab %zu of %zu ...", slab + 1, all);
+        if (!status && there) status = match_slab(j, slab);
     }
     return status;
 }
@@ -236,36 +228,67 @@ static double guess_reach(const job *j) {
 }
 
 /* Slabs of a halo that wide, and what is learned from one of them. */
-static atn_status open_slabs(job *j, double reach, double wanted, atn_slabs **slabs) {
+static atn_status open_slabs(job *j, double reach, double wanted) {
     atn_slabs_settings settings = {.halo = reach / j->about.angstrom};
     double from = atn_clock_seconds();
     atn_status status = lattice_plan_memory(j, reach, &settings.atoms);
     settings.memory = j->held;
-    if (!status) status = slabs_open(j->frame, &settings, (size_t)wanted, slabs);
+    if (!status) status = slabs_open(j->frame, &settings, (size_t)wanted, &j->slabs);
     j->o->read_seconds += atn_clock_seconds() - from;
     if (status) return status;
     lattice_pass(j, LATTICE_CUT);
-    j->slabs = atn_slabs_info_of(*slabs).slabs;
-    j->o->estimated_bytes = lattice_foresee(j, atn_slabs_info_of(*slabs).most);
+    j->cut = atn_slabs_info_of(j->slabs).slabs;
+    j->o->estimated_bytes = lattice_foresee(j, atn_slabs_info_of(j->slabs).most);
     atn_cli_progress(j->call, "%zu atoms, %.3g MB of memory ...", j->about.atoms, 1e-6 * (double)j->o->estimated_bytes);
     from = atn_clock_seconds();
-    if (!j->learned) status = learn(j, *slabs);
+    if (!j->learned) status = learn(j);
     j->o->learn_seconds += atn_clock_seconds() - from;
     return status;
 }
 
-/* Two slabs for each rank, which come from different parts of the frame, so that all take about as long, unless slabs
- * would be thin: the atoms around them cost time, too. */
+/* Slabs of a rank, so that ranks end at about the same time: whoever is free takes the next one. Fewer where they would
+ * be thin: the atoms around them cost time, too. */
 static int32_t slabs_of_a_rank(const job *j, double reach) {
+    enum { MOST = 6 };
     double length = 0;
     for (int axis = 0; axis < 3; ++axis)
         length = fmax(length, (j->about.high[axis] - j->about.low[axis]) * j->about.angstrom);
-    return length >= 2 * reach * j->ranks->count ? 2 : 1;
+    double each = 1.5 * length / (reach * j->ranks->count);
+    return (int32_t)fmin(fmax(each, 1), MOST);
+}
+
+/* Cut, learned and matched by all ranks; results are where they were read. */
+static atn_status match_cut(job *j, double reach, double wanted) {
+    atn_status status = open_slabs(j, reach, wanted);
+    if (!status && atn_lattice_reach(j->lattice) > reach && reach < FARTHEST) { /* farther than was guessed */
+        atn_slabs_close(j->slabs);
+        j->slabs = NULL;
+        reach = FARTHEST;
+        status = open_slabs(j, reach, wanted);
+    }
+    if (!status) status = lattice_resume_learned(j, wanted);
+    if (!status && atn_lattice_reach(j->lattice) > reach)
+        status =
+            atn_fail(j->call->ctx, ATN_ERR_INPUT, "the cut-off is above %g Angstrom; a smaller one would do", reach);
+    if (!status) slabs_narrow(j->slabs, 1.001 * atn_lattice_reach(j->lattice) / j->about.angstrom);
+    double from = atn_clock_seconds();
+    if (j->ranks && j->column) status = lattice_hold_results(j, status);
+    j->o->read_seconds += atn_clock_seconds() - from;
+    lattice_pass(j, LATTICE_SHARED);
+    from = atn_clock_seconds();
+    if (!status && j->devices > 1) {
+        status = lattice_match_devices(j, match_atoms, keep_atoms);
+        j->o->match_seconds = atn_clock_seconds() - from;
+    } else if (!status) {
+        status = match_one_by_one(j);
+    }
+    lattice_pass(j, LATTICE_MATCHED);
+    atn_cli_progress_end(j->call);
+    return j->ranks ? lattice_take_results(j, status) : status;
 }
 
 static atn_status match_all(job *j) {
     enum { FOR_A_DEVICE = 4 };
-    atn_slabs *slabs = NULL;
     int32_t at_work = j->devices;
     for (int32_t k = 0; k < j->devices; ++k) at_work -= (int32_t)(j->reserve >> k & 1);
     double reach = guess_reach(j), wanted = 0; /* slabs */
@@ -273,31 +296,12 @@ static atn_status match_all(job *j) {
     if (j->ranks && at_work == 1) shares = slabs_of_a_rank(j, reach);
     atn_status status = atn_cli_read_whole(j->call, "slabs", 1, ranks * shares > 1 ? ranks * shares : 0, &wanted);
     if (!status && j->resume) status = lattice_resume_begin(j, &wanted);
-    if (!status) status = open_slabs(j, reach, wanted, &slabs);
-    if (!status && atn_lattice_reach(j->lattice) > reach && reach < FARTHEST) { /* farther than was guessed */
-        atn_slabs_close(slabs);
-        slabs = NULL;
-        reach = FARTHEST;
-        status = open_slabs(j, reach, wanted, &slabs);
-    }
-    if (!status) status = lattice_resume_learned(j, wanted);
-    if (!status && atn_lattice_reach(j->lattice) > reach)
-        status =
-            atn_fail(j->call->ctx, ATN_ERR_INPUT, "the cut-off is above %g Angstrom; a smaller one would do", reach);
-    double from = atn_clock_seconds();
-    if (!status) status = slabs_share(slabs, 1.001 * atn_lattice_reach(j->lattice) / j->about.angstrom);
-    j->o->read_seconds += atn_clock_seconds() - from;
-    lattice_pass(j, LATTICE_SHARED);
-    from = atn_clock_seconds();
-    if (!status && j->devices > 1) {
-        status = lattice_match_devices(j, slabs, match_atoms, keep_atoms);
-        j->o->match_seconds = atn_clock_seconds() - from;
-    } else if (!status) {
-        status = match_one_by_one(j, slabs);
-    }
-    lattice_pass(j, LATTICE_MATCHED);
-    atn_cli_progress_end(j->call);
-    atn_slabs_close(slabs);
+    if (!status)
+        status = match_cut(j, reach, wanted);
+    else if (j->ranks)
+        status = atn_ranks_agree(j->ranks, status);
+    atn_slabs_close(j->slabs);
+    j->slabs = NULL;
     return status;
 }
 
@@ -463,17 +467,12 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, i
     if (!status && j.ranges) status = list_ions(&j);
     if (!status) status = lattice_plan_memory(&j, guess_reach(&j), &(size_t){0});
     if (!status && out) status = atn_atom_column_create(call->ctx, j.end - j.first, sizeof(kept), j.held, &j.column);
-    if (!status && j.ranks) {
-        j.parcel = atn_zalloc(call->ctx, (size_t)j.ranks->count * sizeof *j.parcel);
-        if (!j.parcel) status = ATN_ERR_MEMORY;
-    }
     if (!status && atn_cli_value(call, "report")) {
         o->shown = atn_alloc(call->ctx, LATTICE_SHOWN * sizeof *o->shown);
         if (!o->shown) status = ATN_ERR_MEMORY;
     }
     if (!status) status = match_all(&j);
     o->info = atn_lattice_info_of(j.lattice);
-    if (j.ranks && out) status = lattice_send_results(&j, status);
     if (j.ranks) status = lattice_join_outcome(&j, status);
     lattice_pass(&j, LATTICE_SENT);
     from = atn_clock_seconds();
@@ -481,8 +480,6 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, i
     o->write_seconds = atn_clock_seconds() - from;
     lattice_pass(&j, LATTICE_WRITTEN);
     if (!status) lattice_resume_end(&j);
-    if (j.parcel) atn_ranks_free_parcels(j.ranks, j.parcel);
-    atn_free(call->ctx, j.parcel);
     atn_atom_column_free(j.column);
     atn_frame_close(j.frame);
     atn_mass_ranges_free(j.ranges);

@@ -157,19 +157,6 @@ atn_ranks *frame_ranks(const atn_frame *f) { return f->ranks; }
 size_t frame_part_atoms(const atn_frame *f) { return f->part_atoms; }
 bool frame_is_of_ions(const atn_frame *f) { return f->streamed && !f->kept && f->info.records <= UINT32_MAX; }
 
-int32_t frame_owner(const atn_frame *f, uint64_t index) {
-    if (!f->ranks) return 0;
-    int32_t low = 0, high = f->ranks->count - 1; /* parts differ by one atom at most */
-    while (low < high) {
-        int32_t middle = (low + high + 1) / 2;
-        if (atn_ranks_cut(f->ranks, f->info.records, middle) <= index)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 static void take_part(atn_frame *f) {
     bool ions = f->streamed && !f->kept;
     f->info.records = ions ? f->ions.layout.ions : f->kept ? spill_count(f->kept, 0) : f->cloud->count;

@@ -20,8 +20,6 @@ atn_status frame_open_ranks(atn_ctx *ctx, const char *path, const atn_cloud_sett
 /* The indices of this rank's part: first ... end - 1; and its ranks, which may be NULL: it is alone. */
 void frame_part(const atn_frame *frame, size_t *first, size_t *end);
 atn_ranks *frame_ranks(const atn_frame *frame);
-/* The rank whose part an index is of. */
-int32_t frame_owner(const atn_frame *frame, uint64_t index);
 size_t frame_part_atoms(const atn_frame *frame); /* that the part has */
 bool frame_is_of_ions(const atn_frame *frame);   /* floats: positions and masses; and 32 bits hold an index */
 size_t frame_atom_bytes(const atn_frame *frame); /* of an atom while slabs are made (slabs.h) */

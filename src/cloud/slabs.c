@@ -83,7 +83,7 @@ static void make_slabs(atn_slabs *s) {
 /* ---- sorting ---- */
 
 size_t frame_atom_bytes(const atn_frame *frame) {
-    return !frame_ranks(frame) && frame_is_of_ions(frame) ? sizeof(slabs_ion) : sizeof(slabs_record);
+    return frame_is_of_ions(frame) ? sizeof(slabs_ion) : sizeof(slabs_record);
 }
 
 static void put_record(const atn_slabs *s, const atn_atoms *piece, size_t k, void *to) {
@@ -203,18 +203,14 @@ static atn_status sort_atoms(atn_slabs *s) {
     return status == ATN_OK ? spill_end(s->spill) : status;
 }
 
-/* Has the group atoms within the halo of what lies between low and high? */
-static bool reaches(const atn_slabs *s, const slabs_group *g, double low, double high) {
-    return g->count && g->high >= low - s->options.halo && g->low <= high + s->options.halo;
-}
-
 /* At most as many atoms as the groups within reach have. */
 static void find_most(atn_slabs *s) {
-    for (size_t k = 0; k < s->own; ++k) {
+    for (size_t k = 0; k < s->slabs; ++k) {
         double low, high;
         size_t count = 0;
-        slabs_edges(s, &s->slab[s->mine[k]], &low, &high);
-        for (size_t g = 0; g < s->groups; ++g) count += reaches(s, &s->group[g], low, high) ? s->group[g].count : 0;
+        slabs_edges(s, &s->slab[k], &low, &high);
+        for (size_t g = 0; g < s->groups; ++g)
+            count += slabs_reaches(s, &s->group[g], low, high) ? s->group[g].count : 0;
         s->most = count > s->most ? count : s->most;
     }
 }
@@ -237,6 +233,7 @@ void atn_slabs_close(atn_slabs *s) {
     atn_free(s->ctx, s->slab);
     atn_free(s->ctx, s->mine);
     spill_free(s->spill);
+    if (s->ranks) slabs_part_free(s);
     atn_free(s->ctx, s);
 }
 
@@ -264,42 +261,43 @@ static atn_status make_ready(atn_slabs *s) {
     return status == ATN_OK ? atn_frame_rewind(s->frame) : status;
 }
 
-/* What was counted is not needed any more once atoms are sorted. */
-static atn_status plan(atn_slabs *s, size_t *count) {
-    size_t sizes[SPILL_BUCKETS];
-    atn_status status = count_bins(s, count);
-    if (s->ranks) status = slabs_join_bins(s, status, count);
-    if (status != ATN_OK) return status;
+/* What was counted is not needed any more once atoms are sorted. own: atoms of each bin that are sorted here. */
+static atn_status plan(atn_slabs *s, const size_t *count, const size_t *own) {
+    size_t sizes[SPILL_BUCKETS] = {0}, step = s->ranks ? (size_t)s->ranks->count : 1;
     make_groups(s, count);
     make_slabs(s);
     s->mine = atn_alloc(s->ctx, (s->slabs + 1) * sizeof *s->mine);
     if (!s->mine) return ATN_ERR_MEMORY;
-    for (size_t k = 0; k < s->slabs && !s->ranks; ++k) s->mine[s->own++] = k;
-    if (s->ranks) return ATN_OK;
-    for (size_t g = 0; g < s->groups; ++g) sizes[g] = s->group[g].count;
-    return spill_make(s->ctx, s->bytes, s->groups, sizes, s->options.memory, &s->spill);
+    for (size_t k = s->ranks ? (size_t)s->ranks->rank : 0; k < s->slabs; k += step) s->mine[s->own++] = k;
+    for (size_t bin = 0; bin < BINS; ++bin) sizes[s->group_of[bin]] += own[bin];
+    return spill_make(s->ctx, s->bytes, s->groups, sizes, s->ranks ? SIZE_MAX : s->options.memory, &s->spill);
+}
+
+/* Of several ranks, each sorts its own atoms. */
+static atn_status count_all(atn_slabs *s, size_t *count, size_t *own) {
+    atn_status status = count_bins(s, own);
+    memcpy(count, own, BINS * sizeof *own);
+    return s->ranks ? slabs_join_bins(s, status, count) : status;
 }
 
 static atn_status open_one(atn_slabs *s) {
     s->group_of = atn_alloc(s->ctx, BINS * sizeof *s->group_of);
     s->group = atn_alloc(s->ctx, SPILL_BUCKETS * sizeof *s->group);
     s->slab = atn_alloc(s->ctx, SPILL_BUCKETS * sizeof *s->slab);
-    size_t *count = atn_zalloc(s->ctx, BINS * sizeof *count);
+    size_t *count = atn_zalloc(s->ctx, 2 * BINS * sizeof *count);
     atn_status status = s->group_of && s->group && s->slab && count ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) status = plan(s, count);
+    if (status == ATN_OK) status = count_all(s, count, count + BINS);
+    if (status == ATN_OK) status = plan(s, count, count + BINS);
     atn_free(s->ctx, count);
-    if (status == ATN_OK && s->ranks) status = slabs_join_edges(s);
-    if (status == ATN_OK) status = s->ranks ? slabs_spread(s) : sort_atoms(s);
-    return status == ATN_OK ? make_ready(s) : status;
+    if (status == ATN_OK) status = sort_atoms(s);
+    if (s->ranks) status = slabs_publish(s, status);
+    if (status == ATN_OK) status = make_ready(s);
+    return s->ranks ? atn_ranks_agree(s->ranks, status) : status;
 }
 
-atn_status slabs_share(atn_slabs *s, double halo) {
+void slabs_narrow(atn_slabs *s, double halo) {
     if (halo < s->options.halo) s->options.halo = halo;
     s->next = 0;
-    if (!s->ranks) return ATN_OK;
-    s->shared = true;
-    atn_status status = slabs_spread(s);
-    return status == ATN_OK ? make_ready(s) : status;
 }
 
 atn_status slabs_open(atn_frame *frame, const atn_slabs_settings *given, size_t wanted, atn_slabs **out) {
@@ -337,33 +335,15 @@ atn_status atn_slabs_open(atn_frame *frame, const atn_slabs_settings *given, atn
 
 atn_status atn_slabs_get_info(const atn_slabs *s, atn_slabs_info *out) {
     atn_slabs_info info = {
-        .slabs = s->slabs, .most = s->most, .axis = s->axis + 1, .temporary = spill_is_file(s->spill)};
+        .slabs = s->slabs, .most = s->most, .axis = s->axis + 1, .temporary = s->spill && spill_is_file(s->spill)};
     return ATN_GIVE(s->ctx, atn_slabs_info, &info, out);
 }
 
 void atn_slabs_rewind(atn_slabs *s) { s->next = 0; }
 
-void slabs_seek(atn_slabs *s, size_t k) { s->next = k; }
-
 size_t slabs_mine(const atn_slabs *s, const size_t **list) {
     *list = s->mine;
     return s->own;
-}
-
-static slabs_record record_at(const atn_slabs *s, const void *raw, size_t k) {
-    const char *at = (const char *)raw + k * s->bytes;
-    if (s->bytes == sizeof(slabs_record)) return *(const slabs_record *)(const void *)at;
-    const slabs_ion *ion = (const void *)at;
-    slabs_record out = {.mass = ion->mass, .index = ion->index};
-    for (int d = 0; d < 3; ++d) out.position[d] = (double)ion->position[d];
-    return out;
-}
-
-static void show(const atn_slabs *s, const slabs_record *r, size_t at) {
-    for (int d = 0; d < 3; ++d) s->position[d][at] = r->position[d];
-    if (s->mass) s->mass[at] = r->mass;
-    if (s->species) s->species[at] = r->species;
-    s->index[at] = r->index;
 }
 
 /* Those of a group that lie between low and high. */
@@ -374,8 +354,8 @@ static atn_status add_group(atn_slabs *s, size_t g, double low, double high, siz
         atn_status status = spill_get(s->spill, g, from, some, s->raw);
         if (status != ATN_OK) return status;
         for (size_t k = 0; k < some; ++k) {
-            const slabs_record r = record_at(s, s->raw, k);
-            if (r.position[s->axis] >= low && r.position[s->axis] <= high) show(s, &r, (*count)++);
+            const slabs_record r = slabs_record_at(s, s->raw, k);
+            if (r.position[s->axis] >= low && r.position[s->axis] <= high) slabs_show(s, &r, (*count)++);
         }
     }
     return ATN_OK;
@@ -395,8 +375,8 @@ static atn_status own_part(void *user, int64_t from, int64_t to) {
         atn_status status = spill_get(x->s->spill, x->group, k, some, raw);
         if (status != ATN_OK) return status;
         for (size_t n = 0; n < some; ++n) {
-            const slabs_record r = record_at(x->s, raw, n);
-            show(x->s, &r, x->at + k + n);
+            const slabs_record r = slabs_record_at(x->s, raw, n);
+            slabs_show(x->s, &r, x->at + k + n);
         }
     }
     return ATN_OK;
@@ -409,18 +389,22 @@ static atn_status add_own(atn_slabs *s, size_t g, size_t *count) {
     return atn_attempt(s->ctx, (int64_t)held, STRETCH, own_part, &x);
 }
 
-static atn_status next(atn_slabs *s, atn_atoms *out) {
-    atn_status status = atn_check_cancel(s->ctx);
-    if (status != ATN_OK || s->next == s->own) return status;
-    const slabs_slab *b = &s->slab[s->mine[s->next++]];
+static atn_status take_sorted(atn_slabs *s, const slabs_slab *b, size_t *own, size_t *count) {
     double low, high, halo = s->options.halo;
-    size_t count = 0;
+    atn_status status = ATN_OK;
     slabs_edges(s, b, &low, &high);
-    for (size_t g = b->first; status == ATN_OK && g <= b->last; ++g) status = add_own(s, g, &count);
-    size_t own = count;
+    for (size_t g = b->first; status == ATN_OK && g <= b->last; ++g) status = add_own(s, g, count);
+    *own = *count;
     for (size_t g = 0; status == ATN_OK && g < s->groups; ++g)
-        if ((g < b->first || g > b->last) && reaches(s, &s->group[g], low, high))
-            status = add_group(s, g, low - halo, high + halo, &count);
+        if ((g < b->first || g > b->last) && slabs_reaches(s, &s->group[g], low, high))
+            status = add_group(s, g, low - halo, high + halo, count);
+    return status;
+}
+
+atn_status slabs_read(atn_slabs *s, size_t slab, atn_atoms *out) {
+    size_t own = 0, count = 0;
+    atn_status status = atn_check_cancel(s->ctx);
+    if (status == ATN_OK) status = (s->ranks ? slabs_pull : take_sorted)(s, &s->slab[slab], &own, &count);
     if (status != ATN_OK) return status;
     *out = (atn_atoms){.count = count,
                        .own = own,
@@ -435,7 +419,7 @@ atn_status atn_slabs_next(atn_slabs *s, atn_atoms *out) {
     atn_atoms atoms = {0};
     atn_status status = ATN_CHECK_OUT(s->ctx, atn_atoms, out);
     if (status != ATN_OK) return status;
-    status = next(s, &atoms);
+    if (s->next < s->own) status = slabs_read(s, s->mine[s->next++], &atoms);
     ATN_GIVE(s->ctx, atn_atoms, &atoms, out);
     return status;
 }

@@ -34,6 +34,16 @@ typedef struct slabs_slab {
     size_t own;
 } slabs_slab;
 
+/* What one of several ranks has (slabs_ranks.c). */
+typedef struct slabs_part {
+    atn_ranks_window atoms;   /* of its part of the file, by groups; behind them 8 bytes: slabs that were taken */
+    atn_ranks_window results; /* of these atoms, in the same order; no window: none are wanted */
+    size_t bytes;             /* of a result */
+    uint64_t *start;          /* of group g of rank r, at r (groups + 1) + g: the first of its atoms; owned */
+    char *got;                /* atoms of all ranks that a slab needs; owned */
+    size_t *place;            /* of each rank's in `got`; owned */
+} slabs_part;
+
 struct atn_slabs {
     const atn_ctx *ctx;
     atn_frame *frame;
@@ -47,10 +57,10 @@ struct atn_slabs {
     slabs_group *group;         /* owned */
     slabs_slab *slab;           /* owned */
     size_t groups, slabs;
-    bool shared;  /* all slabs have a rank; before, only the one in the middle is held, by the first rank */
-    size_t *mine; /* slabs of this rank, `own` of them; owned */
+    size_t *mine; /* slabs of this rank where they are dealt out, `own` of them; owned */
     size_t own;
-    spill *spill; /* NULL: no atoms */
+    spill *spill; /* NULL: no atoms, or those of ranks, which are in `part` */
+    slabs_part part;
     size_t most;
     size_t next;         /* of its own */
     size_t bytes;        /* of an atom while it is sorted: a slabs_record, or a slabs_ion (frame_is_of_ions) */
@@ -62,16 +72,22 @@ struct atn_slabs {
 };
 
 /* As atn_slabs_open; wanted: that many slabs of about equally many atoms, or a multiple of it if one would have more
- * than given->atoms; 0: as given->atoms says. Called by all ranks of the frame. The same number of slabs gives the same
- * slabs, atom by atom, whatever the number of ranks. Until slabs_share, the first rank has the slab in the middle, and
- * others have none. */
+ * than given->atoms; 0: as given->atoms says. Called by all ranks of the frame, and closed by all after they have
+ * agreed on how it went. The same number of slabs gives the same slabs, atom by atom, whatever the number of ranks. */
 atn_status slabs_open(atn_frame *frame, const atn_slabs_settings *given, size_t wanted, atn_slabs **out);
-/* With a halo that is at most as wide as before: each rank has its part of the slabs, the first of which is next. Where
- * there are several for each, they come from different parts of the frame, since slabs side by side take about as long:
- * grains are larger. */
-atn_status slabs_share(atn_slabs *slabs, double halo);
-size_t slabs_mine(const atn_slabs *slabs, const size_t **list); /* how many this rank has; list: their numbers */
-void slabs_seek(atn_slabs *slabs, size_t k);                    /* the k-th of this rank's slabs is next */
+void slabs_narrow(atn_slabs *slabs, double halo); /* from now on a halo that is at most as wide as before */
+/* The next slab that nobody has taken, of all ranks; *there false: none is left. */
+atn_status slabs_take(atn_slabs *slabs, size_t *slab, bool *there);
+atn_status slabs_read(atn_slabs *slabs, size_t slab,
+                      atn_atoms *out); /* any slab, as atn_slabs_next does the next one */
+/* Slabs that are this rank's where each has a fixed part; list: their numbers. */
+size_t slabs_mine(const atn_slabs *slabs, const size_t **list);
+
+/* Of several ranks: results of `bytes` for each atom will be given, by all; then those of a slab's own atoms by whoever
+ * took it. When all have agreed that they are there, result k of this rank's part, and the index of its atom. */
+atn_status slabs_hold(atn_slabs *slabs, size_t bytes);
+atn_status slabs_give(atn_slabs *slabs, size_t slab, const void *results);
+const void *slabs_held(const atn_slabs *slabs, size_t k, uint64_t *index);
 
 static inline size_t slabs_bin(const atn_slabs *s, double x) {
     double bin = (x - s->low) * s->per_bin;
@@ -88,9 +104,33 @@ static inline void slabs_edges(const atn_slabs *s, const slabs_slab *b, double *
     }
 }
 
-/* slabs_ranks.c: atoms of each bin, and bounds of the groups, of all ranks; atoms to those whose slabs need them. */
+/* Has the group atoms within the halo of what lies between low and high? */
+static inline bool slabs_reaches(const atn_slabs *s, const slabs_group *g, double low, double high) {
+    return g->count && g->high >= low - s->options.halo && g->low <= high + s->options.halo;
+}
+
+/* An atom as it was sorted; and as one of the slab that is shown. */
+static inline slabs_record slabs_record_at(const atn_slabs *s, const void *raw, size_t k) {
+    const char *at = (const char *)raw + k * s->bytes;
+    if (s->bytes == sizeof(slabs_record)) return *(const slabs_record *)(const void *)at;
+    const slabs_ion *ion = (const void *)at;
+    slabs_record out = {.mass = ion->mass, .index = ion->index};
+    for (int d = 0; d < 3; ++d) out.position[d] = (double)ion->position[d];
+    return out;
+}
+
+static inline void slabs_show(const atn_slabs *s, const slabs_record *r, size_t at) {
+    for (int d = 0; d < 3; ++d) s->position[d][at] = r->position[d];
+    if (s->mass) s->mass[at] = r->mass;
+    if (s->species) s->species[at] = r->species;
+    s->index[at] = r->index;
+}
+
+/* slabs_ranks.c: atoms of each bin, and bounds of the groups, of all ranks; this rank's atoms where all reach them; a
+ * slab, and how many of its atoms are its own. */
 atn_status slabs_join_bins(atn_slabs *s, atn_status status, size_t *count);
-atn_status slabs_join_edges(atn_slabs *s);
-atn_status slabs_spread(atn_slabs *s);
+atn_status slabs_publish(atn_slabs *s, atn_status status);
+atn_status slabs_pull(atn_slabs *s, const slabs_slab *b, size_t *own, size_t *count);
+void slabs_part_free(atn_slabs *s);
 
 #endif

@@ -56,6 +56,39 @@ static int receive(int32_t from, void *data, size_t bytes, char *words) {
     return nobody(words);
 }
 
+static int share(size_t bytes, void **memory, void **window, char *words) {
+    *memory = *window = malloc(bytes + 1);
+    if (!*memory) snprintf(words, ATN_RANKS_WORDS, "not enough memory to share");
+    return !*memory;
+}
+
+static int get(void *window, int32_t from, size_t at, void *data, size_t bytes, char *words) {
+    (void)from, (void)words;
+    if (bytes) memcpy(data, (const char *)window + at, bytes);
+    return 0;
+}
+
+static int put(void *window, int32_t to, size_t at, const void *data, size_t bytes, char *words) {
+    (void)to, (void)words;
+    if (bytes) memcpy((char *)window + at, data, bytes);
+    return 0;
+}
+
+static int add(void *window, int32_t of, size_t at, int64_t more, int64_t *before, char *words) {
+    int64_t after;
+    (void)of, (void)words;
+    memcpy(before, (const char *)window + at, sizeof *before);
+    after = *before + more;
+    memcpy((char *)window + at, &after, sizeof after);
+    return 0;
+}
+
+static int unshare(void *window, char *words) {
+    (void)words;
+    free(window);
+    return 0;
+}
+
 static void stop(int code) { (void)code; }
 
 const atn_ranks_way ATN_RANKS_ALONE = ATN_RANKS_WAY("alone");

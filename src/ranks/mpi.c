@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PIECE = 1 << 30, TAG = 24 };
@@ -120,6 +121,59 @@ static int receive(int32_t from, void *data, size_t bytes, char *words) {
         code = MPI_Recv((char *)data + at, (int)some, MPI_BYTE, (int)from, TAG + 2, all, MPI_STATUS_IGNORE);
     }
     return say(code, "receiving", words);
+}
+
+/* One epoch for as long as the window is there; MPI's own allocation, so that ranks of one machine reach each other's
+ * memory without the owner's help. */
+static int share(size_t bytes, void **memory, void **window, char *words) {
+    MPI_Win *win = malloc(sizeof *win);
+    MPI_Info hints = MPI_INFO_NULL;
+    int code = win ? MPI_Info_create(&hints) : MPI_ERR_NO_MEM;
+    if (code == MPI_SUCCESS) code = MPI_Info_set(hints, "alloc_shared_noncontig", "true");
+    if (code == MPI_SUCCESS) code = MPI_Win_allocate((MPI_Aint)bytes, 1, hints, all, (void *)memory, win);
+    if (hints != MPI_INFO_NULL) MPI_Info_free(&hints);
+    if (code == MPI_SUCCESS) code = MPI_Win_set_errhandler(*win, MPI_ERRORS_RETURN);
+    if (code == MPI_SUCCESS) code = MPI_Win_lock_all(MPI_MODE_NOCHECK, *win);
+    *window = win;
+    if (code == MPI_SUCCESS) return 0;
+    free(win);
+    return say(code, "sharing memory", words);
+}
+
+static int get(void *window, int32_t from, size_t at, void *data, size_t bytes, char *words) {
+    MPI_Win win = *(MPI_Win *)window;
+    int code = MPI_SUCCESS;
+    for (size_t done = 0; done < bytes && code == MPI_SUCCESS; done += PIECE) {
+        int some = (int)(bytes - done < PIECE ? bytes - done : PIECE);
+        code = MPI_Get((char *)data + done, some, MPI_BYTE, (int)from, (MPI_Aint)(at + done), some, MPI_BYTE, win);
+    }
+    if (code == MPI_SUCCESS) code = MPI_Win_flush((int)from, win);
+    return say(code, "reading the memory of a rank", words);
+}
+
+static int put(void *window, int32_t to, size_t at, const void *data, size_t bytes, char *words) {
+    MPI_Win win = *(MPI_Win *)window;
+    int code = MPI_SUCCESS;
+    for (size_t done = 0; done < bytes && code == MPI_SUCCESS; done += PIECE) {
+        int some = (int)(bytes - done < PIECE ? bytes - done : PIECE);
+        code = MPI_Put((const char *)data + done, some, MPI_BYTE, (int)to, (MPI_Aint)(at + done), some, MPI_BYTE, win);
+    }
+    if (code == MPI_SUCCESS) code = MPI_Win_flush((int)to, win);
+    return say(code, "writing the memory of a rank", words);
+}
+
+static int add(void *window, int32_t of, size_t at, int64_t more, int64_t *before, char *words) {
+    MPI_Win win = *(MPI_Win *)window;
+    int code = MPI_Fetch_and_op(&more, before, MPI_INT64_T, (int)of, (MPI_Aint)at, MPI_SUM, win);
+    if (code == MPI_SUCCESS) code = MPI_Win_flush((int)of, win);
+    return say(code, "counting with other ranks", words);
+}
+
+static int unshare(void *window, char *words) {
+    int code = MPI_Win_unlock_all(*(MPI_Win *)window);
+    if (code == MPI_SUCCESS) code = MPI_Win_free(window);
+    free(window);
+    return say(code, "sharing memory no longer", words);
 }
 
 static void stop(int code) { MPI_Abort(all == MPI_COMM_NULL ? MPI_COMM_WORLD : all, code); }

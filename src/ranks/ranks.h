@@ -23,12 +23,22 @@ typedef struct atn_ranks_way {
     int (*send)(int32_t to, const void *data, size_t bytes, char *words);
     int (*probe)(int32_t *from, size_t *bytes, bool *there, char *words); /* has a message come? returns at once */
     int (*receive)(int32_t from, void *data, size_t bytes, char *words);
+    /* Memory of each rank that all reach while its owner computes; share and unshare are called by all together. What
+     * was read or written is there when a call returns; `add` adds to a number of 8 bytes and tells what it was. */
+    int (*share)(size_t bytes, void **memory, void **window, char *words);
+    int (*get)(void *window, int32_t from, size_t at, void *data, size_t bytes, char *words);
+    int (*put)(void *window, int32_t to, size_t at, const void *data, size_t bytes, char *words);
+    int (*add)(void *window, int32_t of, size_t at, int64_t more, int64_t *before, char *words);
+    int (*unshare)(void *window, char *words);
     void (*abort)(int code); /* ends all ranks, as far as it can */
 } atn_ranks_way;
 
 /* The table of a file whose functions have the names of its fields, and stop for abort. */
 #define ATN_RANKS_WAY(named)                                                                                           \
-    { sizeof(atn_ranks_way), ATN_VERSION, named, begin, end, broadcast, allgather, swap, send, probe, receive, stop }
+    {                                                                                                                  \
+        sizeof(atn_ranks_way), ATN_VERSION, named, begin, end, broadcast, allgather, swap, send, probe, receive,       \
+            share, get, put, add, unshare, stop                                                                        \
+    }
 
 extern const atn_ranks_way ATN_RANKS_ALONE;
 
@@ -78,6 +88,26 @@ atn_status atn_ranks_send(atn_ranks *ranks, int32_t to, const void *data, size_t
 /* The next message to this rank, of whoever sends one first; *there false: none has come. */
 atn_status atn_ranks_probe(atn_ranks *ranks, int32_t *from, size_t *bytes, bool *there);
 atn_status atn_ranks_receive(atn_ranks *ranks, int32_t from, void *data, size_t bytes);
+
+/* Memory of this rank that all ranks read and write (window.c), whatever its owner does at that time. */
+typedef struct atn_ranks_window {
+    void *memory; /* `bytes` of them, zeros at first; NULL: there is no window */
+    size_t bytes;
+    void *handle;
+} atn_ranks_window;
+/* By all ranks, each with as many bytes as it likes. Zeros (no window) after a failure. */
+atn_status atn_ranks_share(atn_ranks *ranks, atn_status own, size_t bytes, atn_ranks_window *out);
+/* By all ranks, after a call in which they agreed, or failed together: none reads or writes any more. */
+void atn_ranks_unshare(atn_ranks *ranks, atn_ranks_window *window); /* no window is fine */
+/* Bytes from place `at` of a rank's memory, or to there; of ranks that write the same place nothing is said. What was
+ * written is seen by its owner after the next call that all make together. */
+atn_status atn_ranks_get(atn_ranks *ranks, const atn_ranks_window *window, int32_t from, size_t at, void *data,
+                         size_t bytes);
+atn_status atn_ranks_put(atn_ranks *ranks, const atn_ranks_window *window, int32_t to, size_t at, const void *data,
+                         size_t bytes);
+/* Adds to the int64_t at place `at` (a multiple of 8): each that does gets another number. */
+atn_status atn_ranks_add(atn_ranks *ranks, const atn_ranks_window *window, int32_t of, size_t at, int64_t more,
+                         int64_t *before);
 
 /* Where a range of `total` things is cut: rank k has those from cut(k) to cut(k + 1) - 1. */
 size_t atn_ranks_cut(const atn_ranks *ranks, size_t total, int32_t rank);

@@ -83,6 +83,32 @@ KIT_TEST(test_messages) {
     here.r->broken = false;
 }
 
+/* Each rank writes its number into a place of all others and reads it back from the next; all count together. */
+KIT_TEST(test_window) {
+    atn_ranks_window w;
+    int32_t n = here.r->count, self = here.r->rank, next = (self + 1) % n, word = 100 + self, got = 0;
+    size_t numbers = (size_t)n * sizeof word, at = (numbers + 7) / 8 * 8;
+    kit_ok(here.ctx, atn_ranks_share(here.r, ATN_OK, at + 8, &w));
+    for (int32_t k = 0; k < n; ++k)
+        kit_ok(here.ctx, atn_ranks_put(here.r, &w, k, (size_t)self * sizeof word, &word, sizeof word));
+    kit_ok(here.ctx, atn_ranks_get(here.r, &w, next, (size_t)self * sizeof word, &got, sizeof got));
+    assert_int_equal(got, word);
+    int64_t before, last = -1;
+    double sum = 0;
+    for (int k = 0; k < 50; ++k, last = before, sum += (double)before) {
+        kit_ok(here.ctx, atn_ranks_add(here.r, &w, 0, at, 1, &before));
+        assert_true(before > last);
+    }
+    kit_ok(here.ctx, atn_ranks_sum(here.r, ATN_OK, &sum, 1));
+    assert_true(sum == 25.0 * n * (50.0 * n - 1)); /* each number once */
+    for (int32_t k = 0; k < n; ++k) assert_int_equal(((int32_t *)w.memory)[k], 100 + k);
+    atn_ranks_unshare(here.r, &w);
+    assert_null(w.memory);
+    kit_ok(here.ctx, atn_ranks_share(here.r, ATN_OK, 0, &w)); /* nothing to share */
+    atn_ranks_unshare(here.r, &w);
+    atn_ranks_unshare(here.r, &w);
+}
+
 KIT_TEST(test_failure) {
     double number = 1;
     atn_status own = ATN_OK;
@@ -109,10 +135,10 @@ KIT_TEST(test_wrong_word) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sum),       cmocka_unit_test(test_gather),
-                                       cmocka_unit_test(test_exchange),  cmocka_unit_test(test_messages),
-                                       cmocka_unit_test(test_failure),   cmocka_unit_test(test_cut),
-                                       cmocka_unit_test(test_wrong_word)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sum),      cmocka_unit_test(test_gather),
+                                       cmocka_unit_test(test_exchange), cmocka_unit_test(test_messages),
+                                       cmocka_unit_test(test_window),   cmocka_unit_test(test_failure),
+                                       cmocka_unit_test(test_cut),      cmocka_unit_test(test_wrong_word)};
     here.ctx = kit_ctx();
     if (atn_ranks_join(here.ctx, &here.r) != ATN_OK) {
         fprintf(stderr, "%s\n", atn_ctx_message(here.ctx));
