@@ -164,6 +164,15 @@ atn_status reg_fitness_begin(reg_problem *p) {
     return status;
 }
 
+void reg_fitness_end(reg_problem *p) {
+    atn_aside_end(&p->fitness_aside);
+    if (p->fitness) fitness_free(p->fitness);
+    atn_free(p->engine.ctx, p->fitness);
+    p->fitness = NULL;
+    p->fitness_status = ATN_OK;
+    atomic_store(&p->fitness_there, false);
+}
+
 atn_status reg_fitness_ready(reg_problem *p) {
     atn_aside_end(&p->fitness_aside);
     if (p->fitness_status == ATN_OK && !(p->fitness && p->fitness->described)) {
@@ -252,12 +261,9 @@ void reg_beside_free(reg_problem *p) {
     atn_aside_end(&p->judge_aside);
     reg_rivals_end(p);
     atn_aside_end(&p->scene_aside);
-    atn_aside_end(&p->fitness_aside);
+    reg_fitness_end(p);
     reg_scene_free(p->scene);
-    if (p->fitness) fitness_free(p->fitness);
-    atn_free(p->engine.ctx, p->fitness);
     atn_free(p->engine.ctx, p->rivals);
     p->rivals = NULL;
     p->scene = NULL;
-    p->fitness = NULL;
 }

@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AXIS_BITS = 21, SAMPLES = 1024, TAIL = SAMPLES / 128, CHUNK = 2048, UNRESOLVED = 32 };
-static const uint64_t OUTSIDE = (uint64_t)1 << 63;
+enum { AXIS_BITS = REG_CURVE_HALVINGS, SAMPLES = 1024, TAIL = SAMPLES / 128, CHUNK = 2048, UNRESOLVED = 32 };
 
 /* ---- the raster ---- */
 
@@ -172,7 +171,7 @@ static void key_some(void *user, int64_t from, int64_t to) {
             cell[d] = in ? (uint32_t)step : 0;
             inside = inside && in;
         }
-        t->items[k] = (cloud_keyed){.key = inside ? along(cell) : OUTSIDE, .index = (uint32_t)k};
+        t->items[k] = (cloud_keyed){.key = inside ? along(cell) : REG_CURVE_OUTSIDE, .index = (uint32_t)k};
     }
 }
 
@@ -320,7 +319,7 @@ typedef struct arranging {
 static void arrange_some(void *user, int64_t from, int64_t to) {
     const arranging *t = user;
     for (int64_t k = from; k < to; ++k) {
-        t->key[k] = t->items[k].key == OUTSIDE ? OUTSIDE | (uint64_t)k : t->items[k].key;
+        t->key[k] = t->items[k].key == REG_CURVE_OUTSIDE ? REG_CURVE_OUTSIDE | (uint64_t)k : t->items[k].key;
         t->from[k] = t->items[k].index;
     }
 }
@@ -385,13 +384,10 @@ double reg_curve_edge(const reg_curve *curve, double edge) {
     return edge > curve->cell ? curve->cell * exp2(rint(log2(edge / curve->cell))) : curve->cell;
 }
 
-/* How many bits of a key name a place within a cell of that edge. */
-static int bits_of(const reg_curve *curve, double edge) {
+int reg_curve_bits(const reg_curve *curve, double edge) {
     double halvings = curve->cell > 0 ? rint(log2(edge / curve->cell)) : 0;
     return 3 * (int)fmax(0, fmin(halvings, AXIS_BITS));
 }
-
-static bool same_cell(uint64_t a, uint64_t b, int bits) { return (a >> bits == b >> bits) & !(a & OUTSIDE); }
 
 typedef struct merging {
     const cloud_points *from;
@@ -404,7 +400,7 @@ typedef struct merging {
 } merging;
 
 static bool begins(const merging *t, size_t k) {
-    if (k == 0 || !same_cell(t->key[k], t->key[k - 1], t->bits)) return true;
+    if (k == 0 || !reg_curve_same(t->key[k], t->key[k - 1], t->bits)) return true;
     return t->from->species && t->from->species[k] != t->from->species[k - 1];
 }
 
@@ -447,7 +443,7 @@ static void merge_some(void *user, int64_t from, int64_t to) {
         t->to->weight[c] = mean_of(t->from, first, t->start[c + 1], mean);
         for (int d = 0; d < 3; ++d) t->to->position[d][c] = mean[d];
         if (t->to->species) t->to->species[c] = t->from->species[first];
-        t->to_key[c] = t->key[first] & OUTSIDE ? t->key[first] : t->key[first] >> t->bits;
+        t->to_key[c] = t->key[first] & REG_CURVE_OUTSIDE ? t->key[first] : t->key[first] >> t->bits;
     }
 }
 
@@ -475,7 +471,7 @@ static atn_status cells_of(merging *t, size_t *cells) {
 atn_status reg_curve_merge(const cloud_points *points, const reg_curve *curve, double edge, cloud_points *out,
                            reg_curve *out_curve) {
     const atn_ctx *ctx = points->ctx;
-    merging t = {.from = points, .key = curve->key, .bits = bits_of(curve, edge), .to = out};
+    merging t = {.from = points, .key = curve->key, .bits = reg_curve_bits(curve, edge), .to = out};
     size_t cells;
     *out = (cloud_points){0};
     *out_curve = (reg_curve){.ctx = ctx, .cell = curve->cell * exp2(t.bits / 3)};
@@ -499,7 +495,7 @@ static void name_cells(void *user, int64_t from, int64_t to) {
 }
 
 atn_status reg_curve_cells(const cloud_points *points, const reg_curve *curve, double edge, uint32_t *cell) {
-    merging t = {.from = points, .key = curve->key, .bits = bits_of(curve, edge)};
+    merging t = {.from = points, .key = curve->key, .bits = reg_curve_bits(curve, edge)};
     size_t cells;
     atn_status status = cells_of(&t, &cells);
     t.count = cell;
@@ -541,7 +537,7 @@ static size_t thin_cell(cloud_points *p, reg_curve *curve, uint32_t *from, size_
 }
 
 atn_status reg_curve_thin(cloud_points *points, reg_curve *curve, double edge, size_t most, uint32_t *from) {
-    merging t = {.from = points, .key = curve->key, .bits = bits_of(curve, edge)};
+    merging t = {.from = points, .key = curve->key, .bits = reg_curve_bits(curve, edge)};
     size_t cells, largest = 0, left = 0;
     atn_status status = cells_of(&t, &cells);
     for (size_t c = 0; c < cells && status == ATN_OK; ++c)

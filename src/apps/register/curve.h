@@ -5,6 +5,9 @@
 
 #include "cloud/points.h"
 
+enum { REG_CURVE_HALVINGS = 21 };                            /* of the raster's side, at most */
+static const uint64_t REG_CURVE_OUTSIDE = (uint64_t)1 << 63; /* of keys: each is a cell of its own */
+
 /* Made by reg_curve_make, ended by reg_curve_free. */
 typedef struct reg_curve {
     const atn_ctx *ctx;
@@ -47,6 +50,23 @@ atn_status reg_curve_merge(const cloud_points *points, const reg_curve *curve, d
 
 /* Which of the points that reg_curve_merge makes each point is part of, with the same edge. */
 atn_status reg_curve_cells(const cloud_points *points, const reg_curve *curve, double edge, uint32_t *cell);
+
+/* How many bits of a key name a place within a cell of that edge; are places of such bits in one cell? */
+int reg_curve_bits(const reg_curve *curve, double edge);
+static inline bool reg_curve_same(uint64_t a, uint64_t b, int bits) {
+    return (a >> bits == b >> bits) & !(a & REG_CURVE_OUTSIDE);
+}
+
+/* How many points reg_curve_merge leaves with cells of that edge. */
+typedef struct reg_curve_counts {
+    double cell;
+    size_t of[REG_CURVE_HALVINGS + 1]; /* with cells 2^k times as large as the smallest ones */
+} reg_curve_counts;
+void reg_curve_count(const cloud_points *points, const reg_curve *curve, reg_curve_counts *out);
+size_t reg_curve_counted(const reg_curve_counts *counts, double edge);
+
+/* Has a cell of that edge more than `most` points? */
+bool reg_curve_crowded(const cloud_points *points, const reg_curve *curve, double edge, size_t most);
 
 /* Merges points where they crowd: of a cell of that edge with more than `most` points, those that share a smaller cell,
  * as small as leaves `most` of them. Elsewhere nothing changes. `from` follows. */

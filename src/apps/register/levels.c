@@ -1,8 +1,9 @@
 /* Levels of resolution: while the distance scale is large, few points carry as much information as all of them. */
-#include "apps/register/problem.h"
+#include "apps/register/beside.h"
 
 #include "base/attempt.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,6 +110,7 @@ typedef struct looking {
     const double *origin;
     reg_side *side;
     double *spacing;
+    bool crowded; /* are there such places? */
     atn_status status;
 } looking;
 
@@ -118,13 +120,19 @@ typedef struct looking {
 static const double CROWD_CELL = 2; /* spacings */
 enum { CROWD_MOST = 64 };
 
-static atn_status thin(const looking *t) {
+static double crowd_edge(const looking *t) { return reg_curve_edge(t->curve, CROWD_CELL * *t->spacing * t->p->unit); }
+
+static bool is_crowded(const looking *t) {
     const atn_register_settings *s = t->p->settings;
+    if (!(*t->spacing > 0) || s->compat || s->dense) return false; /* all pairs are asked for */
+    return reg_curve_crowded(t->points, t->curve, crowd_edge(t), CROWD_MOST);
+}
+
+static atn_status thin(const looking *t) {
     size_t before = t->points->count;
-    if (!(*t->spacing > 0) || s->compat || s->dense) return ATN_OK; /* all pairs are asked for */
-    double edge = reg_curve_edge(t->curve, CROWD_CELL * *t->spacing * t->p->unit);
-    atn_status status = reg_curve_thin(t->points, t->curve, edge, CROWD_MOST, t->from);
-    if (status != ATN_OK || t->points->count == before) return status;
+    if (!t->crowded) return ATN_OK;
+    atn_status status = reg_curve_thin(t->points, t->curve, crowd_edge(t), CROWD_MOST, t->from);
+    if (status != ATN_OK) return status;
     reg_side_free(t->side); /* of all points */
     atn_log(t->points->ctx, ATN_LOG_INFO,
             "register: the %s has crowded places: %zu points are merged into others there", t->which,
@@ -138,7 +146,7 @@ static void look_at(void *user) {
     t->status = reg_side_make(e->device, t->points, t->origin, t->p->unit, e->type,
                               reg_engine_block(e, t->points->count), t->side);
     *t->spacing = t->status == ATN_OK ? reg_side_spacing(t->side) : 0;
-    if (t->status == ATN_OK) t->status = thin(t);
+    t->crowded = t->status == ATN_OK && is_crowded(t);
 }
 
 /* At the same time where they are prepared so. */
@@ -168,8 +176,12 @@ static atn_status look_at_both(reg_problem *p) {
         atn_aside_end(&beside);
     else if (target.status == ATN_OK)
         look_at(&source);
+    atn_status status = target.status == ATN_OK ? source.status : target.status;
+    if (status == ATN_OK && (target.crowded || source.crowded)) reg_fitness_end(p); /* of points that change now */
+    if (status == ATN_OK) status = thin(&target);
+    if (status == ATN_OK) status = thin(&source);
     reg_end(&p->engine, REG_SPACING, span);
-    return target.status == ATN_OK ? source.status : target.status;
+    return status;
 }
 
 /* ---- on the device ---- */
@@ -288,80 +300,94 @@ atn_status reg_part(reg_level *level, int32_t k, reg_side **out) {
     return reg_side_unpark(*out);
 }
 
-/* Two clouds and their curves. */
-typedef struct pair {
-    cloud_points points[2];
-    reg_curve curve[2];
-} pair;
-
-static void pair_free(pair *both) {
-    for (int k = 0; k < 2; ++k) {
-        cloud_points_free(&both->points[k]);
-        reg_curve_free(&both->curve[k]);
-    }
-}
-
-typedef struct merging {
-    const pair *fine;
-    pair *coarse;
-    double edge;
-} merging;
-
-static atn_status merge_one(void *user, int64_t from, int64_t to) {
-    const merging *t = user;
-    atn_status status = ATN_OK;
-    for (int64_t k = from; k < to && status == ATN_OK; ++k)
-        status = reg_curve_merge(&t->fine->points[k], &t->fine->curve[k], t->edge, &t->coarse->points[k],
-                                 &t->coarse->curve[k]);
-    return status;
-}
-
-/* Both at the same time where one core has merged them as soon as all of them. */
-static atn_status merge_both(const pair *fine, double edge, pair *coarse) {
-    merging t = {fine, coarse, edge};
-    bool each = fine->points[0].count <= EACH_BY_ONE && fine->points[1].count <= EACH_BY_ONE;
-    return each ? atn_attempt(fine->points[0].ctx, 2, 0, merge_one, &t) : merge_one(&t, 0, 2);
-}
-
-/* Levels are made from fine to coarse, each from the one before. */
-static atn_status make_coarser(reg_problem *p) {
-    pair fine = {{p->source, p->target}, {p->source_curve, p->target_curve}};
-    double edge = reg_curve_edge(&p->target_curve, REG_FIRST_EDGE * p->spacing * p->unit), last = edge / 2;
-    bool owned = false, small = false;
-    atn_status status = ATN_OK;
-    for (; status == ATN_OK && !small && p->levels < REG_MOST_LEVELS && p->spacing > 0; edge *= 2) {
-        pair coarse = {0};
-        size_t counts[2] = {0};
-        status = merge_both(&fine, edge, &coarse);
-        for (int k = 0; k < 2 && status == ATN_OK; ++k) {
-            counts[0] += fine.points[k].count;
-            counts[1] += coarse.points[k].count;
-            small = small || coarse.points[k].count < FEWEST;
-        }
-        bool useful = (double)counts[1] < (edge >= APART * last ? CROWDED : WORTH) * (double)counts[0];
-        if (status == ATN_OK && useful && !small) {
-            reg_level *level = &p->level[p->levels++];
-            last = edge;
-            level->edge = edge / p->unit;
-            status = make_sides(p, &coarse.points[0], &coarse.points[1], level);
-            if (owned) pair_free(&fine);
-            fine = coarse;
-            owned = true;
-        } else
-            pair_free(&coarse);
-    }
-    if (owned) pair_free(&fine);
-    return status;
-}
-
+/* The levels above all points: the edges of their cells, from fine to coarse. */
 typedef struct coarsening {
     reg_problem *p;
+    double edge[REG_MOST_LEVELS];
+    int32_t count;
     atn_status status;
 } coarsening;
 
+typedef struct counting {
+    const reg_problem *p;
+    reg_curve_counts of[2]; /* source, target */
+} counting;
+
+static void count_cells(void *user, int64_t from, int64_t to) {
+    counting *t = user;
+    for (int64_t k = from; k < to; ++k)
+        reg_curve_count(k ? &t->p->target : &t->p->source, k ? &t->p->target_curve : &t->p->source_curve, &t->of[k]);
+}
+
+/* Those with so many points less that they are worth it, down to few. */
+static void choose_edges(coarsening *t) {
+    const reg_problem *p = t->p;
+    counting counts = {.p = p};
+    double edge = reg_curve_edge(&p->target_curve, REG_FIRST_EDGE * p->spacing * p->unit), last = edge / 2;
+    size_t fine = p->source.count + p->target.count;
+    atn_parallel_pieces(2, count_cells, &counts);
+    for (t->count = 0; p->levels + t->count < REG_MOST_LEVELS && p->spacing > 0; edge *= 2) {
+        size_t source = reg_curve_counted(&counts.of[0], edge), target = reg_curve_counted(&counts.of[1], edge);
+        if (source < FEWEST || target < FEWEST) return;
+        if ((double)(source + target) >= (edge >= APART * last ? CROWDED : WORTH) * (double)fine) continue;
+        t->edge[t->count++] = last = edge;
+        fine = source + target;
+    }
+}
+
+static atn_status coarser_side(reg_problem *p, const cloud_points *points, bool target, reg_level *level) {
+    const reg_engine *e = &p->engine;
+    if (!target && parts_of(p, points->count) > 1) return make_parts(p, points, level);
+    reg_side *side = target ? &level->target : &level->source;
+    atn_status status = reg_side_make(e->device, points, target ? p->target_origin : p->source_origin, p->unit, e->type,
+                                      reg_engine_block(e, points->count), side);
+    if (status == ATN_OK && !target) note_part(level, side);
+    return status;
+}
+
+/* One cloud at all levels, each made from the one before. */
+static atn_status make_coarser_of(void *user, int64_t from, int64_t to) {
+    const coarsening *t = user;
+    reg_problem *p = t->p;
+    atn_status status = ATN_OK;
+    for (int64_t k = from; k < to && status == ATN_OK; ++k) {
+        cloud_points fine = {0}, coarse;
+        reg_curve curve = {0}, coarse_curve;
+        for (int32_t n = 0; n < t->count && status == ATN_OK; ++n) {
+            status = reg_curve_merge(n   ? &fine
+                                     : k ? &p->target
+                                         : &p->source,
+                                     n   ? &curve
+                                     : k ? &p->target_curve
+                                         : &p->source_curve,
+                                     t->edge[n], &coarse, &coarse_curve);
+            cloud_points_free(&fine);
+            reg_curve_free(&curve);
+            fine = coarse;
+            curve = coarse_curve;
+            if (status == ATN_OK) status = coarser_side(p, &fine, k == 1, &p->level[p->levels + n]);
+        }
+        cloud_points_free(&fine);
+        reg_curve_free(&curve);
+    }
+    return status;
+}
+
+/* Both clouds at the same time where one core has merged each as soon as all of them. */
+static atn_status make_coarser(coarsening *t) {
+    reg_problem *p = t->p;
+    choose_edges(t);
+    for (int32_t n = 0; n < t->count; ++n)
+        p->level[p->levels + n] = (reg_level){.edge = t->edge[n] / p->unit, .bounds = NOWHERE};
+    bool each = p->source.count <= EACH_BY_ONE && p->target.count <= EACH_BY_ONE;
+    atn_status status = each ? atn_attempt(p->engine.ctx, 2, 0, make_coarser_of, t) : make_coarser_of(t, 0, 2);
+    p->levels += t->count;
+    return status;
+}
+
 static void coarsen(void *user) {
     coarsening *t = user;
-    t->status = make_coarser(t->p);
+    t->status = make_coarser(t);
 }
 
 /* All of them are the host's until somebody asks the device for one. */
@@ -377,7 +403,7 @@ static atn_status make_coarser_beside(reg_problem *p, atn_status (*meanwhile)(re
 
 static atn_status make_all_coarser(reg_problem *p, atn_status (*meanwhile)(reg_problem *p, reg_level *all)) {
     if (p->on_device) return make_coarser_on_device(p);
-    return p->spare && p->parts == 1 ? make_coarser_beside(p, meanwhile) : make_coarser(p);
+    return p->spare && p->parts == 1 ? make_coarser_beside(p, meanwhile) : make_coarser(&(coarsening){.p = p});
 }
 
 atn_status reg_levels_make(reg_problem *p, bool pyramid, atn_status (*meanwhile)(reg_problem *p, reg_level *all)) {

@@ -72,6 +72,7 @@ static atn_status take_clouds(reg_problem *p, const atn_register_settings *setti
 static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
     atn_status status = p->source_rows ? reg_take_rows(p) : take_clouds(p, settings);
     size_t counts[2] = {p->source_count, p->target_count};
+    if (status == ATN_OK && p->halved) status = reg_fitness_begin(p); /* all of it is known */
     if (status == ATN_OK) status = reg_levels_begin(p);
     if (counts[0] != p->source_count || counts[1] != p->target_count) reg_scene_end(p); /* of points that crowd */
     if (status != ATN_OK) return status;

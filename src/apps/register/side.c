@@ -257,8 +257,8 @@ static void enclose_some(void *user, int64_t from, int64_t to) {
             extremes_of(s->position[axis] + first, s->block, &box->low[axis], &box->high[axis]);
             s->centre[b][axis] = (box->low[axis] + box->high[axis]) / 2;
         }
-        s->radius[b] = sqrt(farthest2(s->position[0] + first, s->position[1] + first, s->position[2] + first, s->block,
-                                      s->centre[b]));
+        s->radius[b] = sqrt(
+            farthest2(s->position[0] + first, s->position[1] + first, s->position[2] + first, s->block, s->centre[b]));
     }
 }
 

@@ -106,6 +106,38 @@ KIT_TEST(merges_cells) {
     kit_free(ctx);
 }
 
+/* Cells of every size, of points with and without kinds and with some far away: as many as merging them leaves, and
+ * crowded where one has more points than that. */
+KIT_TEST(counts_cells) {
+    atn_ctx *ctx = kit_ctx();
+    for (int which = 0; which < 4; ++which) {
+        cloud_points p, given = points_of(ctx, which & 1, which & 2, 7), merged;
+        reg_curve curve, coarse;
+        reg_curve_counts counts;
+        uint32_t *from;
+        kit_ok(ctx, reg_curve_make(&given, 0.1, true, &p, &curve, &from));
+        reg_curve_count(&p, &curve, &counts);
+        for (double edge = curve.cell; edge < 100; edge *= 2) {
+            uint32_t cell[POINTS];
+            size_t points[POINTS] = {0}, most = 0;
+            kit_ok(ctx, reg_curve_merge(&p, &curve, edge, &merged, &coarse));
+            kit_ok(ctx, reg_curve_cells(&p, &curve, edge, cell));
+            for (size_t k = 0; k < p.count; ++k) ++points[cell[k]];
+            for (size_t c = 0; c < merged.count; ++c) most = points[c] > most ? points[c] : most;
+            assert_int_equal(reg_curve_counted(&counts, edge), merged.count);
+            assert_false(reg_curve_crowded(&p, &curve, edge, most));
+            assert_true(reg_curve_crowded(&p, &curve, edge, most - 1));
+            cloud_points_free(&merged);
+            reg_curve_free(&coarse);
+        }
+        reg_curve_free(&curve);
+        atn_free(ctx, from);
+        cloud_points_free(&p);
+        cloud_points_free(&given);
+    }
+    kit_free(ctx);
+}
+
 /* Half of the points within a thousandth: at most 64 of them are left, the others are as they were. */
 KIT_TEST(thins_out_crowds) {
     atn_ctx *ctx = kit_ctx();
@@ -225,6 +257,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_and_unites),
         cmocka_unit_test(merges_cells),
+        cmocka_unit_test(counts_cells),
         cmocka_unit_test(thins_out_crowds),
         cmocka_unit_test(takes_points_at_one_place),
         cmocka_unit_test(survives_failing_allocations),
