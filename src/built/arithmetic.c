@@ -32,7 +32,7 @@ static atn_eval_products products_of(const atn_graph *graph, const atn_variant *
                                .spread = lower_matrix_spread(variant),
                                .weight_unit = variant->matrix == ATN_MATRIX_HALF ? 0x1p-11 : 0x1p-21,
                                .weight_tiny = variant->packed ? 0x1p-14 : 0x1p-24,
-                               .largest = 65504};
+                               .largest = variant->packed == 2 ? 0x1p14 : 65504};
 }
 
 atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_variant *variant,
@@ -56,6 +56,6 @@ atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_varian
         options.exp_error += 0x1p-10;
         options.exp_slope += 0x1p-11;
     }
-    if (variant->packed == 2) options.exp_error += 0x1p-9; /* of a form with ten bits behind the point */
+    if (variant->packed == 2) options.exp_error += 0x1p-11; /* of a fraction that is rounded to a half */
     return options;
 }

@@ -111,13 +111,13 @@ bool lower_fits_packed(const lower_asked *a, const char **why_not) {
     const atn_variant *v = a->v;
     lower_matrix matrix;
     if (!v->packed) return true;
-    REFUSE(v->matrix != ATN_MATRIX_HALF || v->mix == 0 || v->mix % 2 != 0 || lower_is_contraction(a->g),
-           "packed requires matrix=half and an even mix");
+    REFUSE(v->matrix != ATN_MATRIX_HALF || v->mix == 0 || (v->packed == 1 && v->mix % 2 != 0) ||
+               lower_is_contraction(a->g),
+           "packed requires matrix=half and a mix, an even one with packed=1");
     if (!lower_find_matrix(a->g, v, &matrix, why_not)) return false;
     REFUSE(!a->g->finite || !lower_matrix_is_plain(a->g, &matrix.form),
            "packed requires weights that are 2 to the power of a finite form");
-    REFUSE(v->packed == 2 && (v->mix % 4 != 0 || !lower_matrix_shifts(&matrix.form)),
-           "packed=2 requires mix=4 or mix=8 and a form with a term of the point alone");
+    REFUSE(v->packed == 2 && matrix.n_slots > MATRIX_DEPTH, "packed=2 requires a form of at most 16 products");
     return true;
 }
 

@@ -17,7 +17,7 @@
     knob(degree, 6, 3, 7, NULL, false, lower_fits_all, "degree of the polynomial for exp") /* of the polynomial for exp */ \
     knob(matrix, 0, 0, 4, "off|half|pair|double|warpgroup", false, lower_fits_matrix, "sums of products on matrix units, and the type of their operands (CUDA)") /* atn_matrix: sums of weights on matrix units, see matrix.h; products of matrices, contract.h */ \
     knob(mix, 0, 0, 8, NULL, false, lower_fits_mix, "of eight exponentials on matrix units, how many by polynomial") /* with matrix: of eight native exponentials, the number computed by polynomial */ \
-    knob(packed, 0, 0, 2, NULL, false, lower_fits_packed, "these polynomials in half precision, two at a time; 2: from the bits of the exponents") /* 1: these polynomials two at a time, in halves; with matrix=half; 2: from the bits of the forms, see matrix_rows.c */ \
+    knob(packed, 0, 0, 2, NULL, false, lower_fits_packed, "these polynomials in half precision, two at a time; 2: of products in half precision") /* 1: these polynomials two at a time, in halves; with matrix=half; 2: for products in halves, see matrix_emit.c */ \
     knob(accumulate, 0, 0, 64, NULL, false, lower_fits_accumulate, "bits of accumulators; 0: as in the description") /* accumulators of floating sums: 0 as described, 32, 64 */ \
     knob(half, 0, 0, 2, NULL, false, lower_fits_half, "arithmetic in half precision; 2: sums within a tile as well") /* 1: HP values are computed in HP, not in SP, if the device supports it (host); 2: so are their sums, one tile at a time */ \
     knob(groups, 0, 0, 1 << 30, NULL, false, lower_fits_all, "maximum number of groups launched; 0: all") /* most groups launched, which loop over the others; 0: as many as there are tiles */ \

@@ -67,12 +67,6 @@ bool lower_matrix_is_plain(const atn_graph *g, const atn_bilinear *form) {
     return true;
 }
 
-bool lower_matrix_shifts(const atn_bilinear *form) {
-    for (int32_t t = 0; t < form->n_terms; ++t)
-        if (form->term[t].alone == ATN_FORM_POINT) return true;
-    return false;
-}
-
 double lower_matrix_spread(const atn_variant *v) { return v->matrix == ATN_MATRIX_HALF ? 128 : 32; }
 
 void lower_print_matrix(const atn_graph *g, const lower_matrix *m, atn_text *out) {

@@ -46,8 +46,6 @@ typedef struct lower_matrix {
 
 /* False, with the reason, if the graph has no such form or the variant does not fit it. */
 bool lower_find_matrix(const atn_graph *g, const atn_variant *v, lower_matrix *out, const char **why_not);
-/* Has the form a term of the point alone, that a number can be added to? */
-bool lower_matrix_shifts(const atn_bilinear *form);
 /* Is every weight 2 to the power of the form, and nothing else? */
 bool lower_matrix_is_plain(const atn_graph *g, const atn_bilinear *form);
 double lower_matrix_spread(const atn_variant *v); /* see above */
@@ -57,8 +55,6 @@ void lower_print_matrix(const atn_graph *g, const lower_matrix *m, atn_text *out
  * again; and the largest distance from the centre of the group. */
 #define MATRIX_FORM_UNIT 0x1p-21 /* error of a form, relative to 1 and the sizes of all its products */
 #define MATRIX_SCALE     16.0
-/* Added to the form at points whose weights are computed from its bits: 47, and half of the last bit that counts. */
-#define MATRIX_SHIFT    (47 + 0x1p-11)
-#define MATRIX_FARTHEST 512.0
+#define MATRIX_FARTHEST  512.0
 
 #endif

@@ -20,15 +20,22 @@ static void fill_steps(matrix *x, ir_ref start, ir_ref to) {
 
 /* Of four times two exponentials: are these computed by polynomial, both at once? */
 static bool is_packed(const lowering *l, int32_t two) {
-    return l->v.packed && (two + 1) * l->v.mix / 8 != two * l->v.mix / 8;
+    return l->v.packed == 1 && (two + 1) * l->v.mix / 8 != two * l->v.mix / 8;
 }
 
-/* One weight at eight pairs of a lane, from the form there. Some of the exponentials are computed by polynomial, so
- * that both kinds of units are busy. */
+/* Of eight products of a tile of points and eight steps: are all exponentials of this one computed in halves? */
+static bool is_in_halves(const lowering *l, int32_t tile, int32_t n) {
+    int32_t k = (2 * tile + n) % 8;
+    return l->v.packed == 2 && (k + 1) * l->v.mix / 8 != k * l->v.mix / 8;
+}
+
+/* One weight at eight pairs of a lane, from the form there, where there is one. Some of the exponentials are computed
+ * by polynomial, so that both kinds of units are busy. */
 static void weights_of(matrix *x, int32_t weight, const int32_t form[2], ir_ref value[8]) {
     lowering *l = x->l;
     const atn_node *node = &l->g->values[x->m.form.form];
     for (int32_t k = 0; k < 8; ++k) {
+        if (form[k / 4] < 0) continue;
         if (is_packed(l, k / 2)) {
             value[k] = ir_variable_ref(l->p, form[k / 4] + k % 4);
             continue;
@@ -44,14 +51,16 @@ static void weights_of(matrix *x, int32_t weight, const int32_t form[2], ir_ref 
     }
 }
 
-/* As left operands: the lanes already hold pairs where the next product needs them. */
-static void pack_weights(const matrix *x, const ir_ref value[8], ir_ref words[2][4]) {
+/* As left operands: the lanes already hold pairs where the next product needs them. halves: what is packed already. */
+static void pack_weights(const matrix *x, const ir_ref value[8], const int32_t halves[2], ir_ref words[2][4]) {
     lowering *l = x->l;
     for (int32_t k = 0; k < 4; ++k) {
-        bool bits = is_packed(l, k) && l->v.packed == 2;
-        ir_ref both =
-            matrix_call(l, bits ? IR_CALL_EXP2_BITS : IR_CALL_PACK, ATN_INT32, value[2 * k], value[2 * k + 1]);
-        if (is_packed(l, k) && !bits) both = matrix_call(l, IR_CALL_EXP2_HALVES, ATN_INT32, both, -1);
+        if (halves[k / 2] >= 0) {
+            words[0][k] = ir_variable_ref(l->p, halves[k / 2] + k % 2);
+            continue;
+        }
+        ir_ref both = matrix_call(l, IR_CALL_PACK, ATN_INT32, value[2 * k], value[2 * k + 1]);
+        if (is_packed(l, k)) both = matrix_call(l, IR_CALL_EXP2_HALVES, ATN_INT32, both, -1);
         words[0][k] = ir_declare(l->p, l->block, "high", both);
         if (x->m.parts == 1) continue;
         ir_ref low = OP(ATN_OP_SUB, value[2 * k], matrix_call(l, IR_CALL_LOW_HALF, ATN_SP, words[0][k], -1));
@@ -73,20 +82,25 @@ static void block_of_steps(matrix *x, ir_ref first) {
         column[c] = ir_load_matrices(l->p, l->block, "column", 2, x->steps,
                                      ir_add_integer(p, ir_add(p, first, x->column_at), c * 4), true);
     for (int32_t t = 0; t < x->tiles && !p->failed; ++t) {
-        int32_t form[2] = {matrix_declare_sums(l, "form"), matrix_declare_sums(l, "form")};
+        int32_t form[2] = {-1, -1}, halves[2] = {-1, -1};
+        for (int32_t n = 0; n < 2; ++n)
+            if (!is_in_halves(l, t, n)) form[n] = matrix_declare_sums(l, "form");
         for (int32_t k = 0; k < depth; ++k) {
             ir_ref left[4];
             for (int32_t n = 0; n < 4; ++n) left[n] = ir_variable_ref(p, x->left[t * depth + k] + n);
-            for (int32_t n = 0; n < 2; ++n)
-                matrix_multiply(
-                    l, form[n], left,
-                    (ir_ref[]){ir_variable_ref(p, right[k] + 2 * n), ir_variable_ref(p, right[k] + 2 * n + 1)});
+            for (int32_t n = 0; n < 2; ++n) {
+                ir_ref both[2] = {ir_variable_ref(p, right[k] + 2 * n), ir_variable_ref(p, right[k] + 2 * n + 1)};
+                if (form[n] >= 0)
+                    matrix_multiply(l, form[n], left, both);
+                else
+                    halves[n] = matrix_exp2(l, left, both);
+            }
         }
         ir_ref words[ATN_FORM_WEIGHTS][2][4];
         for (int32_t w = 0; w < x->m.form.n_weights; ++w) {
             ir_ref value[8];
             weights_of(x, w, form, value);
-            pack_weights(x, value, words[w]);
+            pack_weights(x, value, halves, words[w]);
         }
         for (int32_t c = 0; c < products; ++c)
             for (int32_t part = 0; part < x->m.parts; ++part)

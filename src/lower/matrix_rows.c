@@ -68,31 +68,14 @@ static void see_step(const matrix *x, ir_ref factor) {
     ir_assign(l->p, l->block, x->most, OP(ATN_OP_MAX, so_far, OP(ATN_OP_ABS, factor, -1)));
 }
 
-/* What is added to the form at a point whose weights are computed from its bits: the last 8 of each 16 rows (mix=4), or
- * all. */
-static ir_ref shift_at(const matrix *x, ir_ref row) {
-    lowering *l = x->l;
-    if (l->v.packed != 2) return -1;
-    ir_ref shift = matrix_number(l, MATRIX_SHIFT / MATRIX_SCALE);
-    if (l->v.mix == 8) return shift;
-    ir_ref within = ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, row, ir_address(l->p, MATRIX_ROWS), -1);
-    ir_ref first = ir_less(l->p, within, ir_address(l->p, MATRIX_ROWS / 2));
-    return ir_declare(l->p, l->block, "shift",
-                      ir_operation(l->p, ATN_OP_SELECT, ATN_SP, first, matrix_number(l, 0), shift));
-}
-
-/* The slots of one side, two per word. shift: added to the first term of this side alone; -1: nothing. */
-static void slot_words(const matrix *x, int32_t side, const ir_ref atom[], ir_ref shift, ir_ref words[]) {
+/* The slots of one side, two per word. */
+static void slot_words(const matrix *x, int32_t side, const ir_ref atom[], ir_ref words[]) {
     lowering *l = x->l;
     ir_ref parts[ATN_FORM_TERMS][2];
     for (int32_t t = 0; t < x->m.form.n_terms; ++t) {
         const atn_form_term *term = &x->m.form.term[t];
         ir_ref factor = matrix_factor_of(x, term, side, atom);
         if (x->pick && side == ATN_FORM_STEP && term->alone == side) see_step(x, factor);
-        if (shift >= 0 && term->alone == side) {
-            factor = ir_declare(l->p, l->block, "shifted", within(l, OP(ATN_OP_ADD, factor, shift), MATRIX_LARGEST));
-            shift = -1;
-        }
         parts[t][0] = factor;
         if (term->alone < 0 || term->alone == side) part_in_two(l, factor, parts[t]);
     }
@@ -129,7 +112,7 @@ void matrix_lay_points(matrix *x) {
             if (f->atom[a].side == ATN_FORM_POINT)
                 atom[a] = matrix_centred(x, a, matrix_uncentred(l, f->atom[a].value, at));
         ir_ref row = matrix_local_row(x, at);
-        slot_words(x, ATN_FORM_POINT, atom, shift_at(x, row), words);
+        slot_words(x, ATN_FORM_POINT, atom, words);
         store_words(l, x->points, ir_multiply_integer(l->p, row, x->m.point_words), words, x->m.n_slots / 2);
     } while (lower_next_place(l, 1u << x->point, &at));
     ir_barrier(l->p, l->block);
@@ -257,7 +240,7 @@ void matrix_lay_step(matrix *x, const matrix_step *v, ir_ref row) {
     int32_t slots = x->m.n_slots / 2, all = slots + x->m.n_columns / 2;
     ir_clear(words, sizeof words);
     for (int32_t a = 0; a < f->n_atoms; ++a) atom[a] = v->atom[a] < 0 ? -1 : matrix_centred(x, a, v->atom[a]);
-    slot_words(x, ATN_FORM_STEP, atom, -1, words);
+    slot_words(x, ATN_FORM_STEP, atom, words);
     for (int32_t k = 0; k < x->o.b->n_accs; ++k) {
         parts[k][0] = matrix_number(l, 1);
         if (v->factor[k] >= 0)
@@ -281,16 +264,28 @@ void matrix_lay_step(matrix *x, const matrix_step *v, ir_ref row) {
 
 /* ---- products ---- */
 
-void matrix_multiply(lowering *l, int32_t sum, const ir_ref left[4], const ir_ref right[2]) {
+static void append_product(lowering *l, ir_statement_kind kind, int32_t variable, const ir_ref left[4],
+                           const ir_ref right[2]) {
     ir_ref all[6] = {left[0], left[1], left[2], left[3], right[0], right[1]};
     ir_append(l->p, l->block,
-              (ir_statement){.kind = IR_MATRIX_MULTIPLY,
-                             .id = sum,
+              (ir_statement){.kind = kind,
+                             .id = variable,
                              .index = -1,
                              .value = ir_join(l->p, all, 6),
                              .limit = -1,
                              .body = -1,
                              .other = -1});
+}
+
+void matrix_multiply(lowering *l, int32_t sum, const ir_ref left[4], const ir_ref right[2]) {
+    append_product(l, IR_MATRIX_MULTIPLY, sum, left, right);
+}
+
+int32_t matrix_exp2(lowering *l, const ir_ref left[4], const ir_ref right[2]) {
+    int32_t first = ir_new_variable(l->p, "high", ATN_INT32, 1, true);
+    ir_new_variable(l->p, "high", ATN_INT32, 1, true);
+    append_product(l, IR_MATRIX_EXP2, first, left, right);
+    return first;
 }
 
 int32_t matrix_declare_sums(lowering *l, const char *name) {

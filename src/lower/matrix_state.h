@@ -73,6 +73,8 @@ matrix_step matrix_read_step(matrix *x, ir_ref at, ir_ref to);
 void matrix_lay_step(matrix *x, const matrix_step *v, ir_ref row);
 /* Adds to variables sum to sum + 3 the product of four and two words. */
 void matrix_multiply(lowering *l, int32_t sum, const ir_ref left[4], const ir_ref right[2]);
+/* 2^x of such a product, in halves: the first of two variables, as the left operand of the next product has them. */
+int32_t matrix_exp2(lowering *l, const ir_ref left[4], const ir_ref right[2]);
 int32_t matrix_declare_sums(lowering *l, const char *name); /* the first of four variables, all 0 */
 
 /* matrix_pick.c: the least or the largest instead of sums */

@@ -136,6 +136,7 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
                                         [IR_LEAVE] = "leave",
                                         [IR_MATRIX_LOAD] = "load matrices",
                                         [IR_MATRIX_MULTIPLY] = "multiply",
+                                        [IR_MATRIX_EXP2] = "exp2 of product",
                                         [IR_MATRIX_FETCH] = "fetch 16 bytes",
                                         [IR_MATRIX_COMMIT] = "commit",
                                         [IR_MATRIX_WAIT] = "wait",
@@ -158,7 +159,7 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
             atn_text_printf(out, "%s ", p->variables[s->id].name);
         if (s->kind == IR_STORE || s->kind == IR_STORE_ATOMIC)
             atn_text_printf(out, "%s ", p->graph->objects[s->id].name);
-        if (s->kind == IR_MATRIX_LOAD || s->kind == IR_MATRIX_MULTIPLY)
+        if (s->kind == IR_MATRIX_LOAD || s->kind == IR_MATRIX_MULTIPLY || s->kind == IR_MATRIX_EXP2)
             atn_text_printf(out, "%s ", p->variables[s->id].name);
         if (s->kind == IR_TILE_STORE || s->kind == IR_FETCH || s->kind == IR_MATRIX_FETCH)
             atn_text_printf(out, "tile%d ", s->id);

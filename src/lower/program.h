@@ -49,7 +49,6 @@ typedef enum ir_call {
     IR_CALL_HIGH_HALF,   /* the second */
     IR_CALL_AS_HALF,     /* a single, rounded to a half */
     IR_CALL_EXP2_HALVES, /* 2^x of two packed halves, in halves, by a polynomial */
-    IR_CALL_EXP2_BITS,   /* 2^x, packed halves, of two singles x + MATRIX_SHIFT, by a polynomial of their bits */
     IR_CALL_AS_TF32,     /* a single, rounded to 11 bits; what would overflow stays finite */
     IR_CALL_REST_TF32,   /* the remainder, arg[0] less arg[1], rounded to 11 bits */
     IR_CALL_ALIGNED, /* is the element of the load arg[0] at a multiple of 16 bytes, with rows arg[1] elements apart? */
@@ -113,6 +112,7 @@ typedef enum ir_statement_kind {
                      * to warpgroups, too */
     IR_MATRIX_MULTIPLY, /* adds to variables id to id + 3 the product of 16 x 16 and 16 x 8 halves: value is a JOIN of
                          * four words of the left and two of the right operand; for doubles 16 x 8 and 8 x 8 */
+    IR_MATRIX_EXP2,     /* declares variables id and id + 1: 2^x of such a product of halves, in halves, two per word */
     IR_WARPGROUP_MULTIPLY, /* the same for variables id to id + `unroll` - 1, 64 rows and 16 steps: index and value are
                             * the elements of tiles where the operands begin; groups of eight rows of the left operand
                             * are `step` bytes apart, groups of 64 columns of the right one `component` bytes */

@@ -455,12 +455,11 @@ static void operation(printer *r, const ir_node *n) {
 }
 
 static void print_call(printer *r, const ir_node *n) {
-    static const char *const NAMES[] = {
-        [IR_CALL_PACK] = "atn_pack_halves",        [IR_CALL_LOW_HALF] = "atn_low_half",
-        [IR_CALL_HIGH_HALF] = "atn_high_half",     [IR_CALL_AS_HALF] = "atn_as_half",
-        [IR_CALL_AS_TF32] = "atn_as_tf32",         [IR_CALL_REST_TF32] = "atn_rest_tf32",
-        [IR_CALL_ALIGNED] = "atn_aligned",         [IR_CALL_ALL] = "atn_all",
-        [IR_CALL_EXP2_HALVES] = "atn_exp2_halves", [IR_CALL_EXP2_BITS] = "atn_exp2_bits"};
+    static const char *const NAMES[] = {[IR_CALL_PACK] = "atn_pack_halves",       [IR_CALL_LOW_HALF] = "atn_low_half",
+                                        [IR_CALL_HIGH_HALF] = "atn_high_half",    [IR_CALL_AS_HALF] = "atn_as_half",
+                                        [IR_CALL_AS_TF32] = "atn_as_tf32",        [IR_CALL_REST_TF32] = "atn_rest_tf32",
+                                        [IR_CALL_ALIGNED] = "atn_aligned",        [IR_CALL_ALL] = "atn_all",
+                                        [IR_CALL_EXP2_HALVES] = "atn_exp2_halves"};
     ADD("%s(", NAMES[n->id]);
     if (n->id == IR_CALL_ALIGNED) { /* of an address, not of its contents */
         const ir_node *load = &r->p->nodes[n->arg[0]];

@@ -26,16 +26,26 @@ static void fetch_pieces(printer *r, const ir_statement *s) {
     ADD(");\n");
 }
 
-static void multiply_matrices(printer *r, const ir_statement *s) {
+/* Variables from the statement's on, and its operands. */
+static void print_product(printer *r, const ir_statement *s, int32_t variables) {
     const ir_node *all = &r->p->nodes[s->value];
-    int32_t type = r->p->nodes[r->p->list[all->list]].type;
-    ADD("atn_multiply_%s(", type == ATN_DP ? "doubles" : type == ATN_SP ? "singles" : "halves");
-    for (int32_t k = 0; k < 4; ++k) ADD("%s%s", k ? ", " : "", r->p->variables[s->id + k].name);
+    for (int32_t k = 0; k < variables; ++k) ADD("%s%s", k ? ", " : "", r->p->variables[s->id + k].name);
     for (int32_t k = 0; k < all->width; ++k) {
         ADD(", ");
         print_expression(r, r->p->list[all->list + k]);
     }
     ADD(");\n");
+}
+
+static void multiply_matrices(printer *r, const ir_statement *s) {
+    int32_t type = r->p->nodes[r->p->list[r->p->nodes[s->value].list]].type;
+    ADD("atn_multiply_%s(", type == ATN_DP ? "doubles" : type == ATN_SP ? "singles" : "halves");
+    print_product(r, s, 4);
+}
+
+static void exp2_of_product(printer *r, const ir_statement *s) {
+    ADD("int %s, %s; atn_exp2_of_product(", r->p->variables[s->id].name, r->p->variables[s->id + 1].name);
+    print_product(r, s, 2);
 }
 
 /* The address of an element of a tile. */
@@ -71,6 +81,9 @@ void print_matrix(printer *r, const ir_statement *s) {
         return;
     case IR_MATRIX_MULTIPLY:
         multiply_matrices(r, s);
+        return;
+    case IR_MATRIX_EXP2:
+        exp2_of_product(r, s);
         return;
     case IR_WARPGROUP_MULTIPLY:
         multiply_by_warpgroup(r, s);

@@ -268,6 +268,7 @@ static void statement(printer *r, const ir_statement *s) {
     case IR_MATRIX_COMMIT:
     case IR_MATRIX_WAIT:
     case IR_MATRIX_MULTIPLY:
+    case IR_MATRIX_EXP2:
     case IR_WARPGROUP_MULTIPLY:
     case IR_WARPGROUP_SET:
     case IR_WARPGROUP_WAIT:

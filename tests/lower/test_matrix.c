@@ -238,7 +238,7 @@ static const struct {
      0},
     {"estep", "SP", "matrix=half,mix=4,packed=1,lanes_p0=32,tile_q0=32,stage=1,exp=native", 67, 75, 1, 0, 0},
     {"estep", "HP", "matrix=half,mix=8,packed=1,lanes_p0=64,tile_q0=64,stage=2,exp=native", 97, 140, 2, 0, 0},
-    {"estep", "SP", "matrix=half,mix=4,packed=2,lanes_p0=32,regs_p0=2,tile_q0=32,stage=1,exp=native", 67, 75, 1, 0, 0},
+    {"estep", "SP", "matrix=half,mix=3,packed=2,lanes_p0=32,regs_p0=2,tile_q0=32,stage=1,exp=native", 67, 75, 1, 0, 0},
     {"estep", "HP", "matrix=half,mix=8,packed=2,lanes_p0=64,tile_q0=64,stage=2,exp=native", 97, 140, 2, 0, 0},
     {"estep", "SP", "matrix=half,mix=4,packed=2,lanes_p0=128,regs_p0=4,tile_q0=32,stage=1,exp=native,resident=5", 530,
      40, 1, 0, 0}, /* sums where the points were, */
@@ -459,7 +459,7 @@ static void draw_variant(uint64_t *state, char *text, size_t bytes) {
                                         "matrix=half,mix=3,degree=3",
                                         "matrix=half,mix=4,packed=1",
                                         "matrix=half,mix=8,packed=1",
-                                        "matrix=half,mix=4,packed=2"};
+                                        "matrix=half,mix=5,packed=2"};
     int lanes = 32 << kit_random(state) % 2, stage = 1 + (int)(kit_random(state) % 2);
     int tile = stage == 2 ? lanes : 16 * (1 + (int)(kit_random(state) % 4));
     snprintf(text, bytes, "%s,exp=native,lanes_p0=%d,regs_p0=%d,tile_q0=%d,stage=%d,split_q0=%d",

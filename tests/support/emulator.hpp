@@ -112,18 +112,6 @@ static float exp2_half(float x) {
     return n < -14 ? 0 : atn_as_half(ldexpf(p, (int)n));
 }
 static int atn_exp2_halves(int x) { return atn_pack_halves(exp2_half(atn_low_half(x)), exp2_half(atn_high_half(x))); }
-static float exp2_bits(float x) {
-    float z = fmaxf(x, 32);
-    uint32_t bits;
-    memcpy(&bits, &z, 4);
-    bits = bits >> 8 & 0xffff;
-    float m = half_to_float((bits & 0x3ff) | 0x3c00);
-    float p = atn_as_half(m * half_to_float(0xaeb4) + half_to_float(0x3997));
-    p = atn_as_half(p * m + half_to_float(0xbd74));
-    p = atn_as_half(p * m + half_to_float(0x3f13));
-    return atn_as_half(p * half_to_float(bits));
-}
-static int atn_exp2_bits(float a, float b) { return atn_pack_halves(exp2_bits(a), exp2_bits(b)); }
 static float to_tf32(float x) {
     int exponent;
     float f = frexpf(x, &exponent);
@@ -229,25 +217,41 @@ static void atn_store_half2(atn_half *to, float2 v) {
     atn_store_half(to + 1, v.y);
 }
 static float half_of(uint32_t word, int k) { return half_to_float(word >> 16 * k & 0xffff); }
-// Sums of 16 products in double, rounded once: no worse than the hardware, which cuts some bits off.
-static void atn_multiply_halves(float &s0, float &s1, float &s2, float &s3, int a0, int a1, int a2, int a3, int b0,
-                                int b1) {
+// Sums of 16 products in double, to be rounded once: no worse than the hardware, which cuts some bits off.
+static void product_of_halves(double sums[4], int a0, int a1, int a2, int a3, int b0, int b1) {
     int words[] = {a0, a1, a2, a3, b0, b1};
     memcpy(fibers[me].in, words, sizeof words);
     fiber *warp = wait_warp();
     int lane = me % 32;
-    float *sums[] = {&s0, &s1, &s2, &s3};
     for (int n = 0; n < 4; ++n) {
         int row = lane / 4 + n / 2 * 8, column = lane % 4 * 2 + n % 2;
-        double sum = *sums[n];
         for (int k = 0; k < 16; ++k) {
             float a = half_of(warp[row % 8 * 4 + k % 8 / 2].in[row / 8 + k / 8 * 2], k % 2);
             float b = half_of(warp[column * 4 + k % 8 / 2].in[4 + k / 8], k % 2);
-            sum += (double)a * b;
+            sums[n] += (double)a * b;
         }
-        *sums[n] = (float)sum;
     }
     wait_warp();
+}
+static void atn_multiply_halves(float &s0, float &s1, float &s2, float &s3, int a0, int a1, int a2, int a3, int b0,
+                                int b1) {
+    double sums[] = {s0, s1, s2, s3};
+    product_of_halves(sums, a0, a1, a2, a3, b0, b1);
+    s0 = (float)sums[0], s1 = (float)sums[1], s2 = (float)sums[2], s3 = (float)sums[3];
+}
+// Each step is rounded to a half, as the instructions do.
+static float exp2_of(double x) {
+    float n = fmaxf(atn_as_half((float)(x + 1552)), 1536) - 1552, f = atn_as_half((float)(x - n));
+    float p = atn_as_half(f * half_to_float(0x26fb) + half_to_float(0x2fbe));
+    p = atn_as_half(p * f + half_to_float(0x358c));
+    p = fminf(fmaxf(atn_as_half(p * f + half_to_float(0x3800)), 0), 1);
+    return n < -15 ? 0 : atn_as_half(ldexpf(p, (int)n + 1));
+}
+static void atn_exp2_of_product(int &w0, int &w1, int a0, int a1, int a2, int a3, int b0, int b1) {
+    double sums[4] = {0, 0, 0, 0};
+    product_of_halves(sums, a0, a1, a2, a3, b0, b1);
+    w0 = atn_pack_halves(exp2_of(sums[0]), exp2_of(sums[1]));
+    w1 = atn_pack_halves(exp2_of(sums[2]), exp2_of(sums[3]));
 }
 
 // 16 x 8 and 8 x 8 numbers.

@@ -25,15 +25,6 @@ INLINE int atn_exp2_halves(int x) { /* n = round(x) from 1551 + x, of which 5 bi
     asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(p), "r"((int)((uint)t * 1024 - 0x1980000)));
     return r;
 }
-INLINE int atn_exp2_bits(float a, float b) { /* of x + 47 + 1/2048: in 32 to 64 its bits are 2^n (1 + f) as a half */
-    int w = __byte_perm(__float_as_int(fmaxf(a, 32.0f)), __float_as_int(fmaxf(b, 32.0f)), 0x6521), m, p, r;
-    asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(m) : "r"(w), "r"(0x03ff03ff), "r"(0x3c003c00)); /* 1 + f */
-    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(m), "r"(0xaeb4aeb4), "r"(0x39973997)); /* 2^f / (1 + f) */
-    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(p), "r"(m), "r"(0xbd74bd74));
-    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(p), "r"(m), "r"(0x3f133f13));
-    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(p), "r"(w));
-    return r;
-}
 INLINE float atn_to_tf32(float x) {
     uint r; asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x)); return __int_as_float((int)r);
 }
@@ -84,4 +75,31 @@ INLINE void atn_multiply_halves(float &s0, float &s1, float &s2, float &s3, int 
                                 int b1) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, "
         "%2, %3};" : "+f"(s0), "+f"(s1), "+f"(s2), "+f"(s3) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+INLINE void atn_product_of_halves(int &s0, int &s1, int a0, int a1, int a2, int a3, int b0, int b1, int c0, int c1) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%8, %9};"
+        : "=r"(s0), "=r"(s1) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1), "r"(c0), "r"(c1));
+}
+INLINE int atn_to_exponent(int &t) { /* of 1552 + n, at least 1536: -n; t: 2^(n + 1), from 5 of its bits; 1536: 0 */
+    int most, n;
+    asm("max.f16x2 %0, %1, %2;" : "=r"(most) : "r"(t), "r"(0x66006600));
+    asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(n) : "r"(0x66106610), "r"(most));
+    t = (int)((uint)most * 1024 - 0x1980000);
+    return n;
+}
+INLINE int atn_times_exp2(int power, int f) { /* power 2^f / 2, from -1/2 to 1/2; far below that: 0 */
+    int p, r;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(f), "r"(0x26fb26fb), "r"(0x2fbe2fbe));
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(p), "r"(f), "r"(0x358c358c));
+    asm("fma.rn.sat.f16x2 %0, %1, %2, %3;" : "=r"(p) : "r"(p), "r"(f), "r"(0x38003800));
+    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(p), "r"(power));
+    return r;
+}
+INLINE void atn_exp2_of_product(int &w0, int &w1, int a0, int a1, int a2, int a3, int b0, int b1) {
+    int t0, t1, f0, f1; /* x + 1552 in halves is rounded to a whole number; x less that one is the product once more */
+    atn_product_of_halves(t0, t1, a0, a1, a2, a3, b0, b1, 0x66106610, 0x66106610);
+    int n0 = atn_to_exponent(t0), n1 = atn_to_exponent(t1);
+    atn_product_of_halves(f0, f1, a0, a1, a2, a3, b0, b1, n0, n1);
+    w0 = atn_times_exp2(t0, f0);
+    w1 = atn_times_exp2(t1, f1);
 }
