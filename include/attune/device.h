@@ -32,6 +32,7 @@ typedef struct atn_device_info {
     bool subgroups;          /* sub-group (warp) shuffles */
     bool unified;            /* shares the host's memory */
     bool cpu;                /* a CPU, also where OpenCL drives it */
+    int32_t bf16;            /* the host multiplies BFloat16 numbers: 1 in vectors, 2 in tiles (AMX), too; 0: neither */
 } atn_device_info;
 
 /* Measured peak performance, not data sheet values. A multiply-add counts as two operations; 0: type not supported. */

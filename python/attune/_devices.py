@@ -34,6 +34,7 @@ class Device:
     subgroups: bool
     unified: bool
     cpu: bool
+    bf16: int
 
     def peaks(self) -> dict[str, float]:
         """Measured peaks: fp16, fp32, fp64 in FLOP/s, bandwidth in B/s. The first time takes about a second."""

@@ -308,6 +308,7 @@ static const py_field INFO[] = {FIELD(PY_INT32, index),
                                 FIELD(PY_BOOL, subgroups),
                                 FIELD(PY_BOOL, unified),
                                 FIELD(PY_BOOL, cpu),
+                                FIELD(PY_INT32, bf16),
                                 {0}};
 
 static PyObject *info(PyObject *module, PyObject *object) {

@@ -35,12 +35,28 @@ static atn_eval_products products_of(const atn_graph *graph, const atn_variant *
                                .largest = variant->packed == 2 ? 0x1p14 : 65504};
 }
 
+/* Sums of products of parts: rounded to odd on aarch64, and three to six of them for one of the description. */
+static const double PARTS_UNIT = 0x1p-22;
+
+/* The relative error of an element, of which parts of 8 bits are left: 2^-9 after each; and half of that of the
+ * products of parts that are omitted. */
+static double parts_error(const atn_graph *g, int32_t parts) {
+    lower_contraction c;
+    bool halves = lower_find_factors(g, &c) && c.type == ATN_HP; /* two hold them */
+    if (parts == 1) return 0x1p-9;
+    return parts == 2 ? (halves ? 0 : 0x1p-18) + 0x1p-19 : 0x1p-27;
+}
+
 atn_eval_options atn_variant_arithmetic(const atn_graph *graph, const atn_variant *variant,
                                         const atn_device_info *info) {
     atn_eval_options options = {.fast = variant->fast, .products = products_of(graph, variant)};
     if (variant->matrix == ATN_MATRIX_PAIR && lower_is_contraction(graph))
         options.unit[ATN_SP] = 0x1p-21;                       /* three products of parts of 11 bits */
     options.unit[ATN_HP] = variant->half ? 0x1p-11 : 0x1p-24; /* stored as halves, computed in singles */
+    if (atn_variant_parts(variant) > 0) {
+        options.unit[ATN_SP] = options.unit[ATN_HP] = PARTS_UNIT;
+        options.element_unit = parts_error(graph, atn_variant_parts(variant));
+    }
     if (variant->half == 2) options.run = variant->q[0].tile;
     const atn_backend_facts *facts = atn_backend_facts_of(info);
     if (!has_exponential(graph, false)) {

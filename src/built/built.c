@@ -50,6 +50,7 @@ atn_target atn_target_of(const atn_device_info *info) {
                         .matrix = atn_device_has_matrix(info),
                         .products = atn_device_has_products(info),
                         .warpgroup = atn_device_has_warpgroup(info),
+                        .bf16 = host ? (atn_bf16)info->bf16 : ATN_BF16_NONE,
                         .waits = facts->waits,
                         .warp = facts->warp,
                         .max_items = host ? 1 : info->max_group,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -87,6 +88,30 @@ static bool computes_halves(void) {
     return false;
 #endif
 }
+
+#if defined(__x86_64__)
+/* Tiles must be asked for, once for all threads of a process, before any uses them: their state is large. */
+static bool may_use_tiles;
+static void ask_for_tiles(void) {
+    enum { REQUEST = 0x1023, TILE_DATA = 18 };
+    may_use_tiles = syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
+}
+
+static int32_t multiplies_bf16(void) {
+    enum { FEATURES = 7, AMX_BF16 = 1 << 22, AMX_TILE = 1 << 24, AVX512_BF16 = 1 << 5 };
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    unsigned a, b, c, d, vectors;
+    if (vector_bytes() != 64 || !__get_cpuid_count(FEATURES, 1, &vectors, &b, &c, &d)) return 0;
+    if (!(vectors & AVX512_BF16) || !__get_cpuid_count(FEATURES, 0, &a, &b, &c, &d)) return 0;
+    if (!(d & AMX_BF16) || !(d & AMX_TILE)) return 1;
+    pthread_once(&once, ask_for_tiles);
+    return may_use_tiles ? 2 : 1;
+}
+#elif defined(__aarch64__)
+static int32_t multiplies_bf16(void) { return (getauxval(AT_HWCAP2) & HWCAP2_BF16) != 0; }
+#else
+static int32_t multiplies_bf16(void) { return 0; }
+#endif
 
 #if defined(__aarch64__)
 void atn_cpu_flags(bool clang, char flags[ATN_CPU_FLAGS]) {
@@ -191,6 +216,7 @@ void atn_cpu_describe(atn_device_info *info) {
     info->cores = atn_parallel_cores();
     info->simd = vector_bytes() / 4;
     info->fp16 = computes_halves();
+    info->bf16 = multiplies_bf16();
     info->memory_bytes = usable_memory();
     info->local_bytes = sysfs_cache(1);
     for (int level = 4; level >= 2 && !info->cache_bytes; --level) info->cache_bytes = sysfs_cache(level);

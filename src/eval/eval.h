@@ -86,6 +86,7 @@ typedef struct atn_eval_options {
                                   * default: the type's own, 2^-11, 2^-24, 2^-53 */
     double exp_error;            /* relative error of exp, exp2 and expm1; default: 3 ulp */
     double exp_slope;            /* and relative error per unit of the argument (native instructions); default: 0 */
+    double element_unit;         /* relative error of elements, which are split into parts; default: 0 */
     int64_t run; /* SP is computed in halves, and so are sums, for that many steps, then in single; 0: it is not */
     atn_eval_products products;
     bool fast; /* reordered arithmetic: nothing counts as exact */

@@ -120,7 +120,7 @@ static num read_element(interp *in, int32_t number) {
     if (inside) {
         double element[2];
         atn_element_load(view.type, atn_view_at(&view, at[0], at[1]), element, &r.whole);
-        if (!atn_type_is_integer(view.type)) r = num_entered(&in->rules, view.type, element[0], element[1]);
+        if (!atn_type_is_integer(view.type)) r = num_element(&in->rules, view.type, element[0], element[1]);
     }
     return doubt ? num_uncertain(r) : r;
 }

@@ -16,7 +16,7 @@ typedef struct num {
 /* What the arithmetic must know of the variant: options with their defaults put in. */
 typedef struct num_rules {
     double unit[ATN_TYPE_COUNT];
-    double exp_error, exp_slope;
+    double exp_error, exp_slope, element_unit;
     int64_t run; /* above 0: SP in halves, sums added up in single after that many steps */
     bool fast;
 } num_rules;
@@ -37,6 +37,8 @@ bool num_fits(double number, double unit);
 
 /* A number that entered as `type`: exact, unless the variant computes in less. */
 num num_entered(const num_rules *rules, atn_type type, double re, double im);
+/* The same for an element of an array, which may be split into parts: small ones may be flushed to zero. */
+num num_element(const num_rules *rules, atn_type type, double re, double im);
 
 /* `a` holds the result of one operation in `type` and the error that its arguments carry over: adds the operation's own
  * rounding (`units` of roundoff), what underflow may do, and the doubt about overflow. */

@@ -19,8 +19,11 @@ double num_tiny(atn_type type) { return floats[atn_type_get_info(type)->part].ti
 num_rules num_rules_of(const atn_eval_options *options) {
     static const atn_eval_options none;
     if (!options) options = &none;
-    num_rules rules = {
-        .exp_error = options->exp_error, .exp_slope = options->exp_slope, .run = options->run, .fast = options->fast};
+    num_rules rules = {.exp_error = options->exp_error,
+                       .exp_slope = options->exp_slope,
+                       .element_unit = options->element_unit,
+                       .run = options->run,
+                       .fast = options->fast};
     for (int t = 0; t < ATN_TYPE_COUNT; ++t) {
         double own = options->unit[t] > 0 ? options->unit[t] : options->unit[atn_type_get_info((atn_type)t)->part];
         rules.unit[t] = own > 0 ? own : floats[atn_type_get_info((atn_type)t)->part].unit;
@@ -43,6 +46,13 @@ num num_entered(const num_rules *rules, atn_type type, double re, double im) {
     if (isfinite(size) && size > 0 && (fabs(re) < num_tiny(type) || (im != 0 && fabs(im) < num_tiny(type))) &&
         type != ATN_HP)
         a.error += num_tiny(type); /* a device may flush it */
+    return a;
+}
+
+num num_element(const num_rules *rules, atn_type type, double re, double im) {
+    num a = num_entered(rules, type, re, im);
+    if (rules->element_unit > 0 && a.re != 0 && isfinite(a.re))
+        a.error += rules->element_unit * fabs(a.re) + num_tiny(ATN_SP);
     return a;
 }
 

@@ -23,7 +23,7 @@ static bool selects(const atn_graph *g, int32_t read, int32_t column, int32_t ro
            is_dim(g, r->select[0], column) && is_dim(g, r->select[1], row);
 }
 
-static bool find_reads(const atn_graph *g, lower_contraction *c) {
+bool lower_find_factors(const atn_graph *g, lower_contraction *c) {
     if (g->n_blocks != 2 || g->blocks[0].n_accs > 0 || g->blocks[0].rank != 2 || g->blocks[1].rank != 1 ||
         g->blocks[1].n_accs != 1 || g->blocks[1].acc[0].join != ATN_JOIN_SUM)
         return false;
@@ -47,7 +47,7 @@ static bool find_reads(const atn_graph *g, lower_contraction *c) {
 
 bool lower_is_contraction(const atn_graph *g) {
     lower_contraction c;
-    return find_reads(g, &c);
+    return lower_find_factors(g, &c);
 }
 
 /* Rows of 16 bytes at odd multiples of 16 bytes are in different banks, eight at a time. */
@@ -59,7 +59,7 @@ static int32_t singles_of_row(int32_t singles, bool left) {
 static int32_t doubles_of_row(int32_t doubles) { return doubles / 16 * 16 + (doubles % 16 > 4 ? 20 : 4); }
 
 bool lower_find_contraction(const atn_graph *g, const atn_variant *v, lower_contraction *c, const char **why_not) {
-    REFUSE(!find_reads(g, c), "it is not a product of two matrices in their stored layout");
+    REFUSE(!lower_find_factors(g, c), "it is not a product of two matrices in their stored layout");
     static const int32_t OF_TYPE[] = {
         [ATN_HP] = ATN_MATRIX_HALF, [ATN_SP] = ATN_MATRIX_PAIR, [ATN_DP] = ATN_MATRIX_DOUBLE};
     bool halves = c->type == ATN_HP;

@@ -31,7 +31,9 @@ typedef struct lower_contraction {
 
 /* False, with the reason, if the graph is not a contraction or the variant does not fit it. */
 bool lower_find_contraction(const atn_graph *g, const atn_variant *v, lower_contraction *out, const char **why_not);
-bool lower_is_contraction(const atn_graph *g); /* independent of the variant */
+/* Independent of the variant: block, left, right and type alone. */
+bool lower_find_factors(const atn_graph *g, lower_contraction *out);
+bool lower_is_contraction(const atn_graph *g);
 void lower_print_contraction(const atn_graph *g, const lower_contraction *c, atn_text *out);
 
 #endif

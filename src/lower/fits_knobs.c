@@ -5,6 +5,7 @@
 #include "graph/refuse.h"
 #include "lower/contract.h"
 #include "lower/matrix.h"
+#include "lower/parts.h"
 
 #include <math.h>
 
@@ -71,6 +72,7 @@ bool lower_fits_matrix(const lower_asked *a, const char **why_not) {
     const atn_graph *g = a->g;
     const atn_variant *v = a->v;
     const atn_target *t = a->t;
+    if (atn_variant_parts(v) > 0) return lower_fits_parts(a, why_not);
     if (v->matrix != ATN_MATRIX_OFF) {
         lower_contraction contraction;
         bool single = t->products && v->matrix == ATN_MATRIX_PAIR && lower_is_contraction(g);
@@ -102,7 +104,7 @@ bool lower_fits_matrix(const lower_asked *a, const char **why_not) {
 
 bool lower_fits_mix(const lower_asked *a, const char **why_not) {
     const atn_variant *v = a->v;
-    REFUSE(v->mix > 0 && (v->matrix == ATN_MATRIX_OFF || v->exp != ATN_EXP_NATIVE),
+    REFUSE(v->mix > 0 && (v->matrix == ATN_MATRIX_OFF || v->exp != ATN_EXP_NATIVE || atn_variant_parts(v) > 0),
            "mix requires matrix units and exp=native");
     return true;
 }

@@ -15,7 +15,7 @@
     knob(finish, 0, 0, 3, "launch|last|atomic|look", false, lower_fits_finish, "how groups that share a range are combined") /* atn_finish */ \
     knob(exp, 0, 0, 2, "library|native|polynomial", false, lower_fits_all, "exp by the library, the device's instruction, or a polynomial") /* atn_exp */ \
     knob(degree, 6, 3, 7, NULL, false, lower_fits_all, "degree of the polynomial for exp") /* of the polynomial for exp */ \
-    knob(matrix, 0, 0, 4, "off|half|pair|double|warpgroup", false, lower_fits_matrix, "sums of products on matrix units, and the type of their operands (CUDA)") /* atn_matrix: sums of weights on matrix units, see matrix.h; products of matrices, contract.h */ \
+    knob(matrix, 0, 0, 7, "off|half|pair|double|warpgroup|bfloat|bfloat2|bfloat3", false, lower_fits_matrix, "sums of products on matrix units, and the type of their operands") /* atn_matrix: sums of weights on matrix units, see matrix.h; products of matrices, contract.h, on CPUs parts.h */ \
     knob(mix, 0, 0, 8, NULL, false, lower_fits_mix, "of eight exponentials on matrix units, how many by polynomial") /* with matrix: of eight native exponentials, the number computed by polynomial */ \
     knob(packed, 0, 0, 2, NULL, false, lower_fits_packed, "these polynomials in half precision, two at a time; 2: of products in half precision") /* 1: these polynomials two at a time, in halves; with matrix=half; 2: for products in halves, see matrix_emit.c */ \
     knob(accumulate, 0, 0, 64, NULL, false, lower_fits_accumulate, "bits of accumulators; 0: as in the description") /* accumulators of floating sums: 0 as described, 32, 64 */ \

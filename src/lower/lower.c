@@ -38,6 +38,7 @@ atn_status atn_lower(const atn_ctx *ctx, const atn_graph *graph, const atn_varia
                   .p = p,
                   .host = target->host,
                   .warp = target->warp,
+                  .bf16 = target->bf16,
                   .dynamic = target->dynamic_bytes > 0,
                   .vec_dim = -1,
                   .split = -1,
@@ -97,7 +98,10 @@ atn_status atn_lower_print_passes(const atn_ctx *ctx, const atn_graph *graph, co
         lower_matrix matrix;
         lower_contraction contraction;
         const char *why;
-        if (variant->matrix != ATN_MATRIX_OFF && lower_find_contraction(graph, variant, &contraction, &why)) {
+        if (atn_variant_parts(variant) > 0) {
+            atn_text_printf(out, "# matrix\nelements split into %d part%s\n", atn_variant_parts(variant),
+                            atn_variant_parts(variant) > 1 ? "s" : "");
+        } else if (variant->matrix != ATN_MATRIX_OFF && lower_find_contraction(graph, variant, &contraction, &why)) {
             atn_text_add(out, "# matrix\n");
             lower_print_contraction(graph, &contraction, out);
         } else if (variant->matrix != ATN_MATRIX_OFF && lower_find_matrix(graph, variant, &matrix, &why)) {

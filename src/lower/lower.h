@@ -7,6 +7,14 @@
 
 #include "lower/program.h"
 
+/* How a CPU multiplies numbers of BFloat16; the value of bf16 of atn_device_info. */
+typedef enum atn_bf16 {
+    ATN_BF16_NONE,
+    ATN_BF16_DOTS,  /* products of two or four steps, in vectors: AVX512-BF16, BFMMLA */
+    ATN_BF16_TILES, /* and of 16 x 32 by 32 x 16 numbers: AMX */
+    ATN_BF16_PLAIN  /* in plain C, so that what is generated can be run anywhere: for tests */
+} atn_bf16;
+
 /* What the passes must know about the device on which the program will run. */
 typedef struct atn_target {
     bool host;             /* C on threads; otherwise work-groups of items */
@@ -16,6 +24,7 @@ typedef struct atn_target {
     bool matrix;           /* warps multiply matrices of halves */
     bool products;         /* at least of singles, in matrix products */
     bool warpgroup;        /* four warps multiply together, from local memory */
+    atn_bf16 bf16;         /* the host multiplies numbers of BFloat16 */
     bool waits;            /* a group may wait for data that groups started before it store in memory */
     int32_t warp;          /* items in lockstep; 1: none */
     int32_t max_items;     /* in a group */

@@ -96,6 +96,7 @@ struct lowering {
     ir_ref launch;              /* SCAN_LOOK: the number of this launch */
     ir_ref lane_q;              /* lane of this item along the reduced dimensions; -1: there is one lane */
     int32_t warp;               /* items that can shuffle with each other */
+    atn_bf16 bf16;              /* how numbers of BFloat16 are multiplied */
     bool dynamic;               /* local memory may be requested at launch */
     ir_ref start[ATN_MAX_RANK]; /* first point of the tile of the group */
     const ir_ref *own; /* host: the first point that belongs to the group itself, if tiles are moved; NULL: none are */

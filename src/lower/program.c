@@ -143,6 +143,9 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
                                         [IR_WARPGROUP_MULTIPLY] = "multiply by four warps",
                                         [IR_WARPGROUP_SET] = "set of products",
                                         [IR_WARPGROUP_WAIT] = "wait for products",
+                                        [IR_PARTS_SET] = "products of parts",
+                                        [IR_PARTS_SPLIT] = "split",
+                                        [IR_PARTS_MULTIPLY] = "multiply parts",
                                         [IR_FOR] = "for",
                                         [IR_IF] = "if",
                                         [IR_BARRIER] = "barrier",
@@ -161,7 +164,8 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
             atn_text_printf(out, "%s ", p->graph->objects[s->id].name);
         if (s->kind == IR_MATRIX_LOAD || s->kind == IR_MATRIX_MULTIPLY || s->kind == IR_MATRIX_EXP2)
             atn_text_printf(out, "%s ", p->variables[s->id].name);
-        if (s->kind == IR_TILE_STORE || s->kind == IR_FETCH || s->kind == IR_MATRIX_FETCH)
+        if (s->kind == IR_TILE_STORE || s->kind == IR_FETCH || s->kind == IR_MATRIX_FETCH ||
+            s->kind == IR_PARTS_SPLIT || s->kind == IR_PARTS_MULTIPLY)
             atn_text_printf(out, "tile%d ", s->id);
         const ir_ref parts[3] = {s->index, s->value, s->limit};
         for (int k = 0; k < 3; ++k) {

@@ -1,11 +1,12 @@
 /* Accumulators at rest: on the host, the sequence of a group runs inside its tiles, so that one packed panel serves all
  * of it; between tiles, the accumulators are stored in a tile of their own. */
-#include "lower/loops.h"
+#include "lower/parts.h"
 
 typedef struct resting {
     loops *o;
     ir_ref from, start, to; /* start: the tile; -1: the range is empty, and there is none */
     void (*after)(lowering *l);
+    const lower_parts *parts; /* elements are split, and a step is one product; NULL: they are not */
 } resting;
 
 /* Element of the resting tile for a place of the current step. */
@@ -72,10 +73,30 @@ static void finish(resting *r) {
     l->staged.count = tiles;
 }
 
+/* Products are added to the accumulators where they rest. */
+static void multiply_step(lowering *l, resting *r) {
+    loops *o = r->o;
+    ir_block last = IR_EMPTY, *outer = l->block;
+    parts_multiply(l, r->parts, r->from, r->start, r->to, o->rest[0][0], rest_element(o, 0, loops_acc_width(o, 0)));
+    size_t mark = lower_mark(l);
+    l->block = &last;
+    each_accumulator(o, declare_neutral);
+    each_accumulator(o, take_up);
+    finish(r);
+    lower_forget(l, mark);
+    l->block = outer;
+    ir_ref end = ir_operation(l->p, ATN_OP_LE, ATN_B, r->to, ir_add_integer(l->p, r->start, o->r.q[0].tile), -1);
+    ir_if(l->p, outer, end, last, IR_EMPTY);
+}
+
 /* One step of the sequence in one tile: the first initialises, the last produces results. */
 static void rest_step(lowering *l, void *data) {
     resting *r = data;
     loops *o = r->o;
+    if (r->parts && r->start >= 0) {
+        multiply_step(l, r);
+        return;
+    }
     if (r->start >= 0) loops_hoist(l, o->b);
     each_accumulator(o, declare_neutral);
     if (r->start < 0) {
@@ -102,6 +123,7 @@ static void rest_tile(loops *o, ir_ref start, ir_ref to) {
     resting *r = o->l->resting;
     r->start = start;
     r->to = to;
+    if (r->parts) parts_fill(o->l, r->parts, start, to);
     lower_each_step(o->l, rest_step, r);
 }
 
@@ -122,7 +144,12 @@ void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) 
     lower_bind_points(l, NULL); /* so that places are known */
     loops o = loops_open(l, block);
     ir_stage *stage = &l->p->stage[l->stage];
-    lower_stage_open(l, block);
+    lower_parts parts;
+    bool splits = atn_variant_parts(&l->v) > 0;
+    if (splits)
+        parts_open(l, &parts);
+    else
+        lower_stage_open(l, block);
     int64_t steps = 1;
     for (int32_t d = 0; d < l->cuts.n_points; ++d) steps *= l->v.p[d].seq;
     for (int32_t k = 0; k < o.b->n_accs; ++k)
@@ -137,14 +164,16 @@ void lower_block_rested(lowering *l, int32_t block, void (*after)(lowering *l)) 
                                                       .type = (atn_type)acc_type(l, &o.b->acc[k]),
                                                       .elements = steps * o.places * loops_acc_width(&o, 0)};
         }
-    resting r = {.o = &o, .start = -1, .after = after};
+    resting r = {.o = &o, .start = -1, .after = after, .parts = splits ? &parts : NULL};
     skip_steps(l);
     loops_bounds(&o, 0, &r.from, &r.to);
     ir_block some = IR_EMPTY, none = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);
     l->resting = &r;
     l->block = &some;
+    if (splits) parts_set(l, &parts, false);
     loops_tiles(&o, r.from, r.to, rest_tile);
+    if (splits) parts_set(l, &parts, true);
     lower_forget(l, mark);
     l->resting = NULL;
     l->staged.count = 0;

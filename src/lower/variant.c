@@ -50,6 +50,10 @@ static const knob *find(const char *name) {
     return NULL;
 }
 
+int32_t atn_variant_parts(const atn_variant *v) {
+    return v->matrix >= ATN_MATRIX_BFLOAT ? v->matrix - ATN_MATRIX_BFLOAT + 1 : 0;
+}
+
 int32_t atn_variant_knob_count(void) { return N_KNOBS; }
 const char *atn_variant_knob_name(int32_t k) { return KNOBS[k].name; }
 

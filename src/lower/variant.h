@@ -25,10 +25,13 @@ typedef struct atn_cut {
 typedef enum atn_exp { ATN_EXP_LIBRARY, ATN_EXP_NATIVE, ATN_EXP_POLYNOMIAL } atn_exp;
 typedef enum atn_matrix {
     ATN_MATRIX_OFF,
-    ATN_MATRIX_HALF,     /* weights are halves */
-    ATN_MATRIX_PAIR,     /* weights are two halves, 22 bits */
-    ATN_MATRIX_DOUBLE,   /* products of matrices of doubles; of halves: HALF */
-    ATN_MATRIX_WARPGROUP /* of halves, by four warps together, from local memory */
+    ATN_MATRIX_HALF,      /* weights are halves */
+    ATN_MATRIX_PAIR,      /* weights are two halves, 22 bits */
+    ATN_MATRIX_DOUBLE,    /* products of matrices of doubles; of halves: HALF */
+    ATN_MATRIX_WARPGROUP, /* of halves, by four warps together, from local memory */
+    ATN_MATRIX_BFLOAT,    /* on CPUs: elements are rounded to BFloat16, 8 bits; */
+    ATN_MATRIX_BFLOAT2,   /* sums of two such numbers, */
+    ATN_MATRIX_BFLOAT3    /* of three: all bits of SP */
 } atn_matrix;
 typedef enum atn_reduce { ATN_REDUCE_TREE, ATN_REDUCE_SHUFFLE } atn_reduce; /* how lanes of a q are combined */
 typedef enum atn_finish {
@@ -72,6 +75,9 @@ bool atn_variant_has_half_exp2(const atn_variant *variant);
 /* The type in which values of a type are computed, complex ones part by part: SP for HP, unless the variant says half.
  * */
 atn_type atn_variant_type(const atn_variant *variant, atn_type type);
+
+/* Numbers of 8 bits into which elements are split for matrix units of CPUs (parts.h); 0: they are not. */
+int32_t atn_variant_parts(const atn_variant *variant);
 
 /* Items of a work-group. */
 int32_t atn_variant_items(const atn_variant *variant);

@@ -31,4 +31,5 @@ const atn_dialect ATN_DIALECT_C = {
     .nan_converts = true,
     .prelude = {"c_types", "whole", "c"},
     .vector_prelude = {"c_arm", "c_vectors"},
+    .matrix_prelude = {"c_matrix"},
 };

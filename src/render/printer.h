@@ -31,6 +31,9 @@ void print_expression(printer *r, ir_ref ref);
 void print_matrix(printer *r, const ir_statement *s);      /* a statement for matrix units */
 void print_warpgroup_product(printer *r, int32_t columns); /* the functions that warpgroup statements call */
 
+/* parts.c */
+void print_parts(printer *r, const ir_statement *s); /* a statement for products of parts */
+
 /* memory.c */
 void print_cast_scalar(printer *r, const ir_node *n, int32_t from);
 void print_cast_vector(printer *r, const ir_node *n, int32_t from);

@@ -274,6 +274,11 @@ static void statement(printer *r, const ir_statement *s) {
     case IR_WARPGROUP_WAIT:
         print_matrix(r, s);
         return;
+    case IR_PARTS_SET:
+    case IR_PARTS_SPLIT:
+    case IR_PARTS_MULTIPLY:
+        print_parts(r, s);
+        return;
     case IR_FOR:
         loop(r, s);
         return;

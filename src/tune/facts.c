@@ -28,6 +28,7 @@ size_t atn_facts_of_device(const atn_device_info *info, atn_given *f) {
     f[n++] = truth("device", "matrix", target.matrix);
     f[n++] = truth("device", "products", target.products);
     f[n++] = truth("device", "warpgroup", target.warpgroup);
+    f[n++] = whole("device", "bf16", (int64_t)target.bf16);
     f[n++] = truth("device", "vectors", target.vectors);
     f[n++] = truth("device", "cpu", info->cpu);
     return n;

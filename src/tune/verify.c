@@ -104,7 +104,8 @@ static int64_t choose_points(const atn_graph *g, const atn_steps *steps, const i
 /* ---- comparing ---- */
 
 static bool same_options(const atn_eval_options *a, const atn_eval_options *b) {
-    bool same = a->exp_error == b->exp_error && a->exp_slope == b->exp_slope && a->run == b->run && a->fast == b->fast;
+    bool same = a->exp_error == b->exp_error && a->exp_slope == b->exp_slope && a->run == b->run &&
+                a->element_unit == b->element_unit && a->fast == b->fast;
     for (int k = 0; k < ATN_TYPE_COUNT; ++k) same = same && a->unit[k] == b->unit[k];
     same = same && atn_same_bits(&a->products, &b->products, sizeof a->products);
     return same;
