@@ -1,5 +1,5 @@
 /* Levels of resolution: while the distance scale is large, few points carry as much information as all of them. */
-#include "apps/register/beside.h"
+#include "apps/register/problem.h"
 
 #include "base/attempt.h"
 #include "base/memory.h"
@@ -150,7 +150,7 @@ static void look_at(void *user) {
 }
 
 /* At the same time where they are prepared so. */
-static atn_status look_at_both(reg_problem *p) {
+static atn_status look_at_both(reg_problem *p, void (*before)(reg_problem *p)) {
     reg_level *level = &p->level[0];
     atn_aside beside = {0};
     looking target = {.p = p,
@@ -177,7 +177,7 @@ static atn_status look_at_both(reg_problem *p) {
     else if (target.status == ATN_OK)
         look_at(&source);
     atn_status status = target.status == ATN_OK ? source.status : target.status;
-    if (status == ATN_OK && (target.crowded || source.crowded)) reg_fitness_end(p); /* of points that change now */
+    if (status == ATN_OK && (target.crowded || source.crowded)) before(p);
     if (status == ATN_OK) status = thin(&target);
     if (status == ATN_OK) status = thin(&source);
     reg_end(&p->engine, REG_SPACING, span);
@@ -280,14 +280,14 @@ static atn_status make_coarser_on_device(reg_problem *p) {
 
 /* ---- from both ---- */
 
-atn_status reg_levels_begin(reg_problem *p) {
+atn_status reg_levels_begin(reg_problem *p, void (*before)(reg_problem *p)) {
     bool crowded = false;
     if (p->on_device) {
         atn_status begun = begin_on_device(p, &crowded);
         if (begun == ATN_OK && crowded) begun = leave_device(p);
         if (begun != ATN_OK || !crowded) return begun;
     }
-    atn_status status = look_at_both(p);
+    atn_status status = look_at_both(p, before);
     p->source_count = p->source.count;
     p->target_count = p->target.count;
     return status;

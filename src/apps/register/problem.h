@@ -141,8 +141,9 @@ atn_status reg_take_rows(reg_problem *p);
  * of many points. */
 bool reg_goes_to_device(atn_device *device, const atn_register_settings *settings, size_t source, size_t target);
 
-/* The spacings, and points merged where there are many more than elsewhere within them. */
-atn_status reg_levels_begin(reg_problem *p);
+/* The spacings, and points merged where there are many more than elsewhere within them; `before` that is done, it is
+ * called: others may still read the points. */
+atn_status reg_levels_begin(reg_problem *p, void (*before)(reg_problem *p));
 
 /* Once for all runs: all points, and where the method wants it (`pyramid`) coarser levels, each with cubes twice as
  * large. Called before any method. Where cores are left to it, coarser levels are made beside `meanwhile`, which is

@@ -73,7 +73,7 @@ static atn_status set_up(reg_problem *p, atn_register_settings *settings) {
     atn_status status = p->source_rows ? reg_take_rows(p) : take_clouds(p, settings);
     size_t counts[2] = {p->source_count, p->target_count};
     if (status == ATN_OK && p->halved) status = reg_fitness_begin(p); /* all of it is known */
-    if (status == ATN_OK) status = reg_levels_begin(p);
+    if (status == ATN_OK) status = reg_levels_begin(p, reg_fitness_end);
     if (counts[0] != p->source_count || counts[1] != p->target_count) reg_scene_end(p); /* of points that crowd */
     if (status != ATN_OK) return status;
     fill_in(settings, p);
