@@ -34,13 +34,65 @@ static void centre(const geom_moments *m, double s[9], double yy[9]) {
     if (left <= 1e-14 * most) memset(s, 0, 9 * sizeof *s); /* all at one place: rounding is no turn */
 }
 
+/* Cofactors of row `i` of a symmetric 4 x 4 matrix: where it is singular, what it sends to nothing. */
+static void cofactors(const double m[16], int i, double out[4]) {
+    int r[3], k = 0;
+    for (int row = 0; row < 4; ++row)
+        if (row != i) r[k++] = 4 * row;
+    for (int j = 0; j < 4; ++j) {
+        int a = j == 0, b = j <= 1 ? 2 : 1, c = j <= 2 ? 3 : 2; /* the other columns */
+        double det = m[r[0] + a] * (m[r[1] + b] * m[r[2] + c] - m[r[1] + c] * m[r[2] + b]) -
+                     m[r[0] + b] * (m[r[1] + a] * m[r[2] + c] - m[r[1] + c] * m[r[2] + a]) +
+                     m[r[0] + c] * (m[r[1] + a] * m[r[2] + b] - m[r[1] + b] * m[r[2] + a]);
+        out[j] = (i + j) % 2 ? -det : det;
+    }
+}
+
+/* The eigenvector to the largest eigenvalue of Horn's matrix, from that root of its characteristic polynomial, x^4 - 2
+ * |S|^2 x^2 - 8 det(S) x + det(N): Newton's steps from above come down to it. False where another is near: Jacobi's
+ * method tells them apart. */
+static bool turn_soon(const double s[9], const double n[16], double out[4]) {
+    enum { MOST_STEPS = 16 };
+    static const double CLEAR = 0.02, LEAST = 1e-60, MOST = 1e60;
+    double square = 0, cofactor[4], length2 = 0;
+    for (int k = 0; k < 9; ++k) square += s[k] * s[k];
+    if (!(square > LEAST && square < MOST)) return false;
+    double det =
+        s[0] * (s[4] * s[8] - s[5] * s[7]) - s[1] * (s[3] * s[8] - s[5] * s[6]) + s[2] * (s[3] * s[7] - s[4] * s[6]);
+    cofactors(n, 0, cofactor);
+    double last = n[0] * cofactor[0] + n[1] * cofactor[1] + n[2] * cofactor[2] + n[3] * cofactor[3];
+    double most = sqrt(3 * square), x = most, change = x;
+    for (int k = 0; k < MOST_STEPS && change > 1e-15 * most; ++k) {
+        double x2 = x * x, slope = 4 * (x2 - square) * x - 8 * det;
+        if (!(slope > CLEAR * most * square)) return false;
+        change = ((x2 - 2 * square) * x2 - 8 * det * x + last) / slope;
+        x -= change;
+    }
+    double m[16];
+    for (int k = 0; k < 16; ++k) m[k] = n[k] - (k % 5 ? 0 : x);
+    for (int i = 0; i < 4; ++i) {
+        cofactors(m, i, cofactor);
+        double own2 = cofactor[0] * cofactor[0] + cofactor[1] * cofactor[1] + cofactor[2] * cofactor[2] +
+                      cofactor[3] * cofactor[3];
+        if (own2 > length2) length2 = own2, memcpy(out, cofactor, sizeof cofactor);
+        if (length2 > CLEAR * CLEAR * square * square * square) break;
+    }
+    double by = 1 / sqrt(length2);
+    for (int k = 0; k < 4; ++k) out[k] *= by;
+    return length2 > CLEAR * CLEAR * CLEAR * CLEAR * square * square * square;
+}
+
 void geom_turn(const double s[9], double turn[9]) {
     double sum = s[0] + s[4] + s[8];
     double n[16] = {sum,         s[7] - s[5],        s[2] - s[6],        s[3] - s[1], /* as for R y -> x */
                     s[7] - s[5], s[0] - s[4] - s[8], s[1] + s[3],        s[2] + s[6],
                     s[2] - s[6], s[1] + s[3],        s[4] - s[0] - s[8], s[5] + s[7],
                     s[3] - s[1], s[2] + s[6],        s[5] + s[7],        s[8] - s[0] - s[4]};
-    double value[4], vector[16];
+    double value[4], vector[16], found[4];
+    if (turn_soon(s, n, found)) {
+        geom_quaternion_matrix(found, turn);
+        return;
+    }
     geom_eigen(4, n, value, vector);
     double most = fmax(fabs(value[0]), fabs(value[3]));
     if (value[3] - value[2] <= 1e-12 * most) { /* a turn is left open: the one nearest to none among the best */

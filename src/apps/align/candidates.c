@@ -172,7 +172,7 @@ atn_status candidates_search(const candidates *c, size_t source, size_t target, 
     size_t count = 0;
     *score = *runner_up = 0;
     if (s->blank || t->blank) return ATN_OK;
-    const reg_scene scene = {.ctx = c->ctx, .raster = t->raster};
+    reg_scene scene = {.ctx = c->ctx, .raster = t->raster};
     atn_status status = search_paired(&s->surface, &t->surface, false, pose, &count);
     if (status == ATN_OK) status = search_judge(&scene, &s->surface, false, 0, pose, &count);
     if (status != ATN_OK || count == 0) return status;

@@ -201,7 +201,7 @@ static void work_until(side_by_side *t, size_t end, int32_t workers) {
 
 /* ---- with a device ---- */
 
-enum { GATHERED_MOST = 4000, GATHERED_FEWEST = 256, WORKERS_A_CORE = 6 };
+enum { GATHERED_MOST = 4000, GATHERED_FEWEST = 256, WORKERS_A_CORE = 12 };
 
 /* A worker that asks the device through the thread that called. */
 typedef struct asking {

@@ -42,8 +42,8 @@ static const cloud_points *points_of(const reg_problem *p, int target) {
 }
 
 static void make_scene(reg_problem *p) {
-    p->scene_status =
-        reg_scene_make(points_of(p, 0), points_of(p, 1), p->settings->transform != ATN_TRANSFORM_RIGID, &p->scene);
+    p->scene_status = reg_scene_make(points_of(p, 0), points_of(p, 1), p->settings->transform != ATN_TRANSFORM_RIGID,
+                                     p->engine.client, &p->scene);
 }
 
 /* With the start, if nobody gave one: what the device and other cores do meanwhile takes about as long. */
@@ -85,8 +85,9 @@ static void make_scene_here(reg_problem *p) {
     }
     fitness_early trees = {.p = p, .out = p->fitness};
     reg_meanwhile other = {fitness_begin_early, &trees, 2};
-    p->scene_status = reg_scene_make_beside(points_of(p, 0), points_of(p, 1),
-                                            p->settings->transform != ATN_TRANSFORM_RIGID, &other, &p->scene);
+    p->scene_status =
+        reg_scene_make_beside(points_of(p, 0), points_of(p, 1), p->settings->transform != ATN_TRANSFORM_RIGID,
+                              p->engine.client, &other, &p->scene);
     fitness_end_early(&trees, p->scene_status == ATN_OK);
 }
 
@@ -134,7 +135,6 @@ atn_status reg_scene_begin(reg_problem *p) {
 atn_status reg_scene_ready(reg_problem *p) {
     atn_aside_end(&p->scene_aside);
     if (!p->scene && p->scene_status == ATN_OK) make_scene_here(p);
-    if (p->scene && p->engine.client) reg_scene_gather(p->scene, p->engine.client); /* then nobody else reads it */
     return p->scene_status;
 }
 

@@ -416,11 +416,14 @@ atn_status fitness_describe(const reg_problem *p, fitness *out) {
     if (status == ATN_OK) status = end_both(out);
     out->solid = out->side[0].flat < HARDLY || out->side[1].flat < HARDLY;
     out->begun = out->described = status == ATN_OK;
+    if (out->client && !out->kept) out->kept = atn_zalloc(out->ctx, sizeof *out->kept);
     if (status != ATN_OK) fitness_free(out);
     return status;
 }
 
 void fitness_free(fitness *f) {
     for (int k = 0; k < 2; ++k) side_free(&f->side[k], f->ctx);
+    atn_free(f->ctx, f->kept);
+    f->kept = NULL;
     f->begun = f->described = false;
 }

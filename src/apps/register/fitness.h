@@ -41,6 +41,12 @@ typedef struct fitness_level {
     double least; /* weight: points of less belong to nothing */
 } fitness_level;
 
+/* Where a device has both clouds. */
+typedef struct fitness_kept {
+    bool there;
+    int32_t cloud[2], sample[2]; /* where planes and samples begin */
+} fitness_kept;
+
 /* Ended with fitness_free. */
 typedef struct fitness {
     const atn_ctx *ctx;
@@ -49,6 +55,7 @@ typedef struct fitness {
     bool described;                /* and all else */
     bool solid;                    /* points fill space: there are no planes */
     struct reg_client *client;     /* of the worker whose pair it is (gather.h), or NULL */
+    fitness_kept *kept;            /* what that has; owned; NULL without it */
     fitness_level all[2], firm[2]; /* of the source and the target: with points that belong to nothing, without them */
 } fitness;
 

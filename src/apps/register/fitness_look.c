@@ -34,8 +34,24 @@ typedef struct meeting {
     bool at, over; /* of any sample but strays: within the sixth neighbour's distance, or above or below that */
 } meeting;
 
-/* Sample `k` of a side, moved into the other's frame. `solid`: distances of points alone count. */
-static void meet(const fitness *f, int from, const geom_pose *pose, double scale, size_t k, meeting *m) {
+enum { NOBODY = -1, UNKNOWN = -2 }; /* instead of the nearest point: too far, not looked for yet */
+
+/* The nearest point of a side, where it is not known. */
+static bool find(const fitness_side *s, const double at[3], double reach, int32_t known, uint32_t *nearest,
+                 double *d2) {
+    if (known == UNKNOWN) return cloud_grid_nearest(s->grid, at, 1, reach, nearest, d2);
+    *nearest = (uint32_t)known;
+    *d2 = 0;
+    for (int a = 0; a < 3 && known != NOBODY; ++a) {
+        double d = s->points.position[a][known] - at[a];
+        *d2 += d * d;
+    }
+    return known != NOBODY;
+}
+
+/* Sample `k` of a side, moved into the other's frame; `known`: the point there. `solid`: distances of points alone
+ * count. */
+static void meet(const fitness *f, int from, const geom_pose *pose, double scale, size_t k, int32_t known, meeting *m) {
     const fitness_side *mine = &f->side[from], *other = &f->side[1 - from];
     const fitness_plane *own = &mine->plane[mine->sample[k]];
     double at[3], d2, reach = fmax(FARTHEST * other->spacing, OVER * (from ? scale : 1));
@@ -43,7 +59,7 @@ static void meet(const fitness *f, int from, const geom_pose *pose, double scale
     for (int a = 0; a < 3; ++a) at[a] = mine->points.position[a][mine->sample[k]];
     *m = (meeting){0};
     geom_pose_apply(pose, at, m->y);
-    if (!cloud_grid_nearest(other->grid, m->y, 1, reach, &nearest, &d2)) return;
+    if (!find(other, m->y, reach, known, &nearest, &d2)) return;
     const fitness_plane there = fitness_plane_of(other, nearest), *plane = &there;
     double length = (double)plane->reach, sixth = (double)plane->sixth;
     m->met = d2 < length * length;
@@ -91,7 +107,8 @@ typedef struct looking {
     const fitness *f;
     geom_pose ways[2]; /* from the source, from the target */
     double scale[2];
-    size_t every[2]; /* one in so many samples is looked at */
+    size_t every[2];         /* one in so many samples is looked at */
+    const float *nearest[2]; /* of each sample the point there, or NULL */
     tally of[2][STRETCHES];
 } looking;
 
@@ -158,7 +175,8 @@ static void look_some(void *user, int64_t from, int64_t to) {
         for (size_t k = first; k < first + STRETCH && k < samples; k += l->every[side]) {
             meeting m;
             ++t->looked_at;
-            meet(l->f, side, &l->ways[side], l->scale[side], k, &m);
+            int32_t known = l->nearest[side] ? (int32_t)l->nearest[side][k] : UNKNOWN;
+            meet(l->f, side, &l->ways[side], l->scale[side], k, known, &m);
             add_meeting(&m, l, side, t);
         }
     }
@@ -216,10 +234,13 @@ static void sum_up(const looking *l, tally *all, size_t on[2], size_t of[2], pul
     }
 }
 
-/* every: of the source's, the target's samples one in so many. */
-static void look_at(const fitness *f, const size_t every[2], const geom_pose *pose, fitness_seen *out, pull *by) {
+/* every: of the source's, the target's samples one in so many. nearest: to each of them, first those of the source, or
+ * NULL. */
+static void look_at(const fitness *f, const size_t every[2], const geom_pose *pose, const float *nearest,
+                    fitness_seen *out, pull *by) {
     enum { EACH = 2 }; /* stretches that are worth a thread */
     looking l = {.f = f, .ways = {*pose}, .every = {every[0], every[1]}};
+    for (int k = 0; k < 2 && nearest; ++k) l.nearest[k] = nearest + k * FITNESS_SAMPLES;
     tally all;
     fitness_normals normal;
     size_t on[2], of[2];
@@ -250,12 +271,7 @@ static void look_at(const fitness *f, const size_t every[2], const geom_pose *po
 }
 
 static void look(const fitness *f, const geom_pose *pose, fitness_seen *out, pull *by) {
-    look_at(f, (const size_t[2]){1, 1}, pose, out, by);
-}
-
-void fitness_look(const fitness *f, const geom_pose *pose, fitness_seen *out) {
-    pull by;
-    look(f, pose, out, &by);
+    look_at(f, (const size_t[2]){1, 1}, pose, NULL, out, by);
 }
 
 void fitness_over(const fitness *f, const geom_pose *here, const geom_pose *there, size_t only[2]) {
@@ -271,7 +287,7 @@ void fitness_over(const fitness *f, const geom_pose *here, const geom_pose *ther
     for (int side = 0; side < 2; ++side)
         for (size_t k = 0; k < f->side[side].samples; ++k) {
             meeting m[2];
-            for (int p = 0; p < 2; ++p) meet(f, side, &ways[p][side], scale[p][side], k, &m[p]);
+            for (int p = 0; p < 2; ++p) meet(f, side, &ways[p][side], scale[p][side], k, UNKNOWN, &m[p]);
             only[0] += m[0].over && !m[1].over;
             only[1] += m[1].over && !m[0].over;
         }
@@ -308,21 +324,22 @@ void fitness_refine(const fitness *f, int steps, geom_pose *pose, fitness_seen *
     }
 }
 
+static const double NEAR = 0.5;  /* of `worth`: values of few samples scatter by a fifth or so */
+static const double GAINS = 0.1; /* of `worth`, in a step that leads somewhere */
+
 /* Does one in four of the samples say that refining brings a pose nowhere near `worth`? */
 static bool is_hopeless(const fitness *f, int steps, double worth, const geom_pose *pose) {
     enum { ENOUGH = 200 };
-    static const double NEAR = 0.5;  /* values of so few samples scatter by a fifth or so */
-    static const double GAINS = 0.1; /* of `worth`, in a step that leads somewhere */
     size_t every[2];
     geom_pose at = *pose, next;
     fitness_seen seen;
     pull by;
     for (int k = 0; k < 2; ++k) every[k] = f->side[k].samples < ENOUGH ? 1 : f->side[k].samples / ENOUGH;
-    look_at(f, every, &at, &seen, &by);
+    look_at(f, every, &at, NULL, &seen, &by);
     for (int k = 0; k < steps && seen.value < NEAR * worth && step(&by, &at, &next); ++k) {
         if (seen.value < k * GAINS * worth) return true;
         at = next;
-        look_at(f, every, &at, &seen, &by);
+        look_at(f, every, &at, NULL, &seen, &by);
     }
     return seen.value < NEAR * worth;
 }
@@ -347,13 +364,13 @@ static void refine_some(void *user, int64_t from, int64_t to) {
 
 /* ---- together with other pairs ---- */
 
-/* Planes and samples of both clouds, for the device. */
-typedef struct kept {
-    const fitness *f;
-    int32_t cloud[2], sample[2]; /* where they begin */
-} kept;
+_Static_assert((int)REG_LOOKS_SAMPLES == (int)FITNESS_SAMPLES, "a row has a place for each sample");
 
-static bool keep(const fitness *f, kept *out) {
+/* Planes and samples of both clouds, for the device: once for all looks. */
+static bool keep(const fitness *f) {
+    fitness_kept *out = f->kept;
+    if (!f->client || f->solid || !out) return false;
+    if (out->there) return true;
     size_t points = f->side[0].points.count + f->side[1].points.count,
            samples = f->side[0].samples + f->side[1].samples;
     int32_t base = 0;
@@ -377,14 +394,15 @@ static bool keep(const fitness *f, kept *out) {
         out->sample[side] = base + (int32_t)(to - room);
         for (size_t k = 0; k < s->samples; ++k) *to++ = (float)s->sample[k];
     }
-    out->f = f;
-    return room != NULL;
+    out->there = room != NULL;
+    return out->there;
 }
 
 /* A pose, seen from one side. */
-static void describe_item(const kept *t, int from, const geom_pose *way, float item[REG_LOOKS_ITEM],
+static void describe_item(const fitness *f, int from, const geom_pose *way, float item[REG_LOOKS_ITEM],
                           int32_t place[REG_GATHER_PLACE]) {
-    const fitness_side *mine = &t->f->side[from], *other = &t->f->side[1 - from];
+    const fitness_kept *t = f->kept;
+    const fitness_side *mine = &f->side[from], *other = &f->side[1 - from];
     double scale = geom_pose_scale(way), by = from ? scale : 1;
     double reach = fmax(FARTHEST * other->spacing, OVER * by), most = fmax(FARTHEST * other->spacing, AROUND * by);
     for (int i = 0; i < 9; ++i) item[i] = (float)way->a[i];
@@ -422,65 +440,111 @@ typedef struct wanderer {
     size_t index; /* among those that are refined */
 } wanderer;
 
+/* What is asked of poses, from either side. */
+typedef struct asked {
+    float item[REG_LOOKS_MOST][REG_LOOKS_ITEM];
+    int32_t place[REG_LOOKS_MOST][REG_GATHER_PLACE];
+} asked;
+
+static bool describe(const fitness *f, size_t k, const geom_pose *pose, asked *out) {
+    geom_pose back;
+    if (!geom_pose_invert(pose, &back)) return false;
+    describe_item(f, 0, pose, out->item[2 * k], out->place[2 * k]);
+    describe_item(f, 1, &back, out->item[2 * k + 1], out->place[2 * k + 1]);
+    return true;
+}
+
 /* What all of them come to; false: the device did not say. */
-static bool look_together(const kept *t, size_t count, wanderer *w, fitness_seen *seen) {
-    float item[REG_LOOKS_MOST][REG_LOOKS_ITEM] = {{0}}, sum[REG_LOOKS_MOST][REG_LOOKS_SUMS];
-    int32_t place[REG_LOOKS_MOST][REG_GATHER_PLACE] = {{0}};
-    for (size_t k = 0; k < count; ++k) {
-        geom_pose back;
-        if (!geom_pose_invert(&w[k].at, &back)) return false;
-        describe_item(t, 0, &w[k].at, item[2 * k], place[2 * k]);
-        describe_item(t, 1, &back, item[2 * k + 1], place[2 * k + 1]);
-    }
-    if (!reg_gather_run(t->f->client, REG_GATHER_LOOKS, 2 * count, item[0], place[0], sum[0])) return false;
-    for (size_t k = 0; k < count; ++k) take_sums(t->f, sum[2 * k], sum[2 * k + 1], &seen[k], &w[k].by);
+static bool look_together(const fitness *f, size_t count, wanderer *w, fitness_seen *seen) {
+    asked all = {.item = {{0}}};
+    float sum[REG_LOOKS_MOST][REG_LOOKS_SUMS];
+    for (size_t k = 0; k < count; ++k)
+        if (!describe(f, k, &w[k].at, &all)) return false;
+    if (!reg_gather_run(f->client, REG_GATHER_LOOKS, 2 * count, all.item[0], all.place[0], sum[0])) return false;
+    for (size_t k = 0; k < count; ++k) take_sums(f, sum[2 * k], sum[2 * k + 1], &seen[k], &w[k].by);
     return true;
 }
 
 bool fitness_glance(const fitness *f, size_t count, const geom_pose *pose, fitness_seen *out) {
     wanderer w[FITNESS_GLANCES];
-    kept t;
-    if (!f->client || f->solid || count == 0 || count > FITNESS_GLANCES || !keep(f, &t)) return false;
+    if (count == 0 || count > FITNESS_GLANCES || !keep(f)) return false;
     for (size_t k = 0; k < count; ++k) w[k] = (wanderer){.at = pose[k]};
-    return look_together(&t, count, w, out);
+    return look_together(f, count, w, out);
+}
+
+/* The points that are nearest to all samples, each pose's behind each other; false: the host has to look for them. */
+static bool find_together(const fitness *f, size_t count, const geom_pose *pose, float *nearest) {
+    asked all = {.item = {{0}}};
+    if (!keep(f)) return false;
+    for (size_t k = 0; k < count; ++k)
+        if (!describe(f, k, &pose[k], &all)) return false;
+    return reg_gather_run(f->client, REG_GATHER_NEAREST, 2 * count, all.item[0], all.place[0], nearest);
+}
+
+/* At most FITNESS_GLANCES poses. */
+static void look_at_all(const fitness *f, size_t count, const geom_pose *pose, fitness_seen *out) {
+    float nearest[FITNESS_GLANCES][2 * FITNESS_SAMPLES];
+    pull by;
+    bool found = find_together(f, count, pose, nearest[0]);
+    for (size_t k = 0; k < count; ++k)
+        look_at(f, (const size_t[2]){1, 1}, &pose[k], found ? nearest[k] : NULL, &out[k], &by);
+}
+
+void fitness_look(const fitness *f, const geom_pose *pose, fitness_seen *out) { look_at_all(f, 1, pose, out); }
+
+/* A pose that is refined. */
+typedef struct refined {
+    geom_pose at; /* where it fits best, */
+    double best;  /* and how well */
+    bool doubted; /* whether it comes near what is worth it */
+} refined;
+
+/* Behind each step; false: it leads nowhere. */
+static bool goes_on(refined *r, int round, double worth, double value, const geom_pose *at) {
+    if (value > r->best) r->best = value, r->at = *at;
+    if (value >= NEAR * worth) r->doubted = false;
+    return !r->doubted || value >= round * GAINS * worth;
 }
 
 /* fitness_refine of all poses, a step of each at a time; the best of each is then looked at by the host. False: nothing
  * was done. */
-static bool refine_together(const fitness *f, int steps, size_t count, geom_pose *pose, fitness_seen *out) {
+static bool refine_together(const fitness *f, int steps, double worth, size_t count, geom_pose *pose,
+                            fitness_seen *out) {
     wanderer w[FITNESS_GLANCES];
-    geom_pose best_at[FITNESS_GLANCES];
+    refined r[FITNESS_GLANCES];
     fitness_seen seen[FITNESS_GLANCES];
-    double best[FITNESS_GLANCES];
-    kept t;
-    size_t left = count;
-    if (!f->client || f->solid || count == 0 || count > FITNESS_GLANCES || !keep(f, &t)) return false;
-    for (size_t k = 0; k < count; ++k) w[k] = (wanderer){.at = pose[k], .index = k};
-    if (!look_together(&t, left, w, seen)) return false;
-    for (size_t k = 0; k < count; ++k) best_at[k] = pose[k], best[k] = seen[k].value;
-    for (int round = 0; round < steps && left; ++round) {
+    geom_pose best[FITNESS_GLANCES];
+    size_t left = count, sure = 0;
+    if (count == 0 || count > FITNESS_GLANCES || !keep(f)) return false;
+    for (size_t k = 0; k < count; ++k) {
+        w[k] = (wanderer){.at = pose[k], .index = k};
+        r[k] = (refined){.at = pose[k], .best = -1, .doubted = worth > 0};
+    }
+    for (int round = 0; left; ++round) {
         size_t kept_on = 0;
+        if (!look_together(f, left, w, seen)) return false;
         for (size_t k = 0; k < left; ++k) {
             geom_pose next;
-            if (!step(&w[k].by, &w[k].at, &next)) continue;
+            if (!goes_on(&r[w[k].index], round, worth, seen[k].value, &w[k].at) || round == steps ||
+                !step(&w[k].by, &w[k].at, &next))
+                continue;
             w[kept_on] = w[k];
             w[kept_on++].at = next;
         }
         left = kept_on;
-        if (left && !look_together(&t, left, w, seen)) return false;
-        for (size_t k = 0; k < left; ++k)
-            if (seen[k].value > best[w[k].index]) best[w[k].index] = seen[k].value, best_at[w[k].index] = w[k].at;
     }
     for (size_t k = 0; k < count; ++k) {
-        pose[k] = best_at[k];
-        fitness_look(f, &pose[k], &out[k]);
+        pose[k] = r[k].at;
+        if (!r[k].doubted) best[sure++] = pose[k];
     }
+    look_at_all(f, sure, best, seen);
+    for (size_t k = count; k-- > 0;) out[k] = r[k].doubted ? (fitness_seen){0} : seen[--sure];
     return true;
 }
 
 void fitness_refine_all(const fitness *f, int steps, double worth, size_t count, geom_pose *pose, fitness_seen *out) {
     refining t = {f, steps, worth, pose, out};
-    if (!(worth > 0) && refine_together(f, steps, count, pose, out)) return;
+    if (refine_together(f, steps, worth, count, pose, out)) return;
     if (2 * (int64_t)count >= atn_parallel_workers())
         atn_parallel_pieces((int64_t)count, refine_some, &t);
     else

@@ -7,9 +7,12 @@
 #include "device/device.h"
 
 typedef enum reg_gathered {
-    REG_GATHER_TURNS,  /* programs/search_turns_step.atn */
-    REG_GATHER_LOOKS,  /* programs/fitness_look_step.atn */
-    REG_GATHER_PLANES, /* programs/fitness_planes.atn */
+    REG_GATHER_SPACING, /* programs/spacing_nearest.atn */
+    REG_GATHER_TURNS,   /* programs/search_turns_step.atn */
+    REG_GATHER_LIES,    /* programs/search_lies_step.atn */
+    REG_GATHER_LOOKS,   /* programs/fitness_look_step.atn */
+    REG_GATHER_NEAREST, /* programs/fitness_nearest.atn, which reads what fitness_look_step does */
+    REG_GATHER_PLANES,  /* programs/fitness_planes.atn */
     REG_GATHER_EXPECT,
     REG_GATHER_PAIRS,
     REG_GATHER_SUMS, /* programs/fit_expect.atn, fit_pairs.atn, fit_sums.atn; the last reads what the second wrote */
@@ -21,14 +24,20 @@ enum {
     REG_TURNS_SETS = 6,     /* of which a slot has so many */
     REG_TURNS_ITEM = 14,    /* numbers of a pose */
     REG_TURNS_SUMS = 19,
+    REG_LIES_POINTS = 3000, /* of each of two clouds, */
+    REG_LIES_POINT = 6,     /* with so many numbers each */
+    REG_LIES_ITEM = 18,
+    REG_LIES_SUMS = 23,
+    REG_LIES_MOST = 160,     /* poses */
     REG_LOOKS_POINTS = 4000, /* of each of two clouds, */
     REG_LOOKS_PLANE = 12,    /* with so many numbers each */
     REG_LOOKS_ITEM = 16,
     REG_LOOKS_SUMS = 31,
-    REG_LOOKS_MOST = 32,   /* poses, from either side */
-    REG_PLANES_POINT = 10, /* numbers of a plane */
-    REG_FIT_POINTS = 2048, /* of each of two clouds */
-    REG_EXPECT_POINT = 4,  /* numbers of a point */
+    REG_LOOKS_SAMPLES = 800, /* of a cloud */
+    REG_LOOKS_MOST = 32,     /* poses, from either side */
+    REG_PLANES_POINT = 10,   /* numbers of a plane */
+    REG_FIT_POINTS = 2048,   /* of each of two clouds */
+    REG_EXPECT_POINT = 4,    /* numbers of a point */
     REG_EXPECT_ITEM = 14,
     REG_EXPECT_SUMS = 24,
     REG_PAIRS_POINT = 10,

@@ -22,7 +22,7 @@ static atn_status find_scene(reg_problem *p, cloud_points *moved, double before[
     }
     reg_to_outside(p, &p->pose, before);
     status = judge_moved(p, before, moved);
-    if (status == ATN_OK) status = reg_scene_make(moved, &p->target, false, own);
+    if (status == ATN_OK) status = reg_scene_make(moved, &p->target, false, p->engine.client, own);
     *out = *own;
     return status;
 }

@@ -126,7 +126,7 @@ static atn_status moved_rivals(reg_problem *p, const double answer[16], double (
     reg_scene *scene = NULL;
     cloud_points moved;
     atn_status status = judge_moved(p, answer, &moved);
-    if (status == ATN_OK) status = reg_scene_make(&moved, &p->target, false, &scene);
+    if (status == ATN_OK) status = reg_scene_make(&moved, &p->target, false, p->engine.client, &scene);
     if (status == ATN_OK) status = reg_scene_rivals(scene, NONE, out, count);
     if (status == ATN_OK) judge_after(out, *count, answer);
     reg_scene_free(scene);

@@ -145,7 +145,9 @@ static void look_at(void *user) {
     const reg_engine *e = &t->p->engine;
     t->status = reg_side_make(e->device, t->points, t->origin, t->p->unit, e->type,
                               reg_engine_block(e, t->points->count), t->side);
-    *t->spacing = t->status == ATN_OK ? reg_side_spacing(t->side) : 0;
+    *t->spacing = 0;
+    if (t->status == ATN_OK && !reg_spacing_together(e->client, t->side, t->spacing))
+        *t->spacing = reg_side_spacing(t->side);
     t->crowded = t->status == ATN_OK && is_crowded(t);
 }
 

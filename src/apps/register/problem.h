@@ -175,6 +175,11 @@ void reg_ended(reg_problem *p, bool lost);
 /* Reports a step to whoever watches; ATN_ERR_CANCELLED where they had enough. */
 atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motion, size_t source, size_t target);
 
+/* spacing_together.c: reg_curve_guess and reg_side_spacing, in one launch with those of other pairs. False: the host
+ * has to look. */
+bool reg_guess_together(struct reg_client *client, const cloud_points *points, double *spacing);
+bool reg_spacing_together(struct reg_client *client, const reg_side *side, double *spacing);
+
 /* reg_estep and reg_mstep in one, of all pairs of points of a level, in one launch with those of other pairs of clouds;
  * source to target by `pose`, a = 2^-|unit (x - y)|^2. False: the host has to. */
 bool reg_step_together(reg_problem *p, const reg_level *level, const geom_pose *pose, double unit, double outlier,

@@ -1,6 +1,7 @@
 /* The search for an initial pose: downsample both clouds alike, collect candidates from pairs and from evenly
  * distributed rotations, score them all, refine the best distinct ones and score these again. With a scale to be found
  * it is done for several, the sizes of both clouds being the first guess. */
+#include "apps/register/gather.h"
 #include "apps/register/search_parts.h"
 
 #include "base/memory.h"
@@ -13,7 +14,6 @@
 enum {
     FEW = 1000,  /* points of the cloud that needs less of them */
     MANY = 2500, /* of the other */
-    REFINE_STEPS = 12,
     POSES = SEARCH_MOST_PAIRED + SEARCH_TURNS
 };
 static const double SAME_TURN = 0.13, SAME_SHIFT = 1.5;  /* radians, cubes: nearer starts are one */
@@ -42,6 +42,13 @@ typedef struct looking {
     search_pose *pose;
 } looking;
 
+/* Where the host looks at poses: with a client that is not known before. */
+static atn_status ready(reg_scene *s) {
+    if (s->raster.target) return ATN_OK;
+    s->rastered = true;
+    return search_raster_make(&s->of_target, &s->raster);
+}
+
 static void score_one(void *user, int64_t from, int64_t to) {
     const looking *t = user;
     for (int64_t k = from; k < to; ++k) t->pose[k].score = search_score(&t->scene->raster, t->source, &t->pose[k]);
@@ -49,16 +56,17 @@ static void score_one(void *user, int64_t from, int64_t to) {
 
 static void refine_one(void *user, int64_t from, int64_t to) {
     const looking *t = user;
-    for (int64_t k = from; k < to; ++k)
-        search_refine(&t->scene->raster, t->source, t->scaled, REFINE_STEPS, t->worth, &t->pose[k]);
+    for (int64_t k = from; k < to; ++k) search_refine(&t->scene->raster, t->source, t->scaled, t->worth, &t->pose[k]);
 }
 
-atn_status search_judge(const reg_scene *scene, const search_surface *source, bool scaled, double worth,
-                        search_pose *pose, size_t *count) {
+atn_status search_judge(reg_scene *scene, const search_surface *source, bool scaled, double worth, search_pose *pose,
+                        size_t *count) {
     looking t = {scene, source, scaled, worth, pose};
     size_t taken = 0;
-    atn_parallel_pieces((int64_t)*count, score_one, &t);
-    atn_status status = atn_check_cancel(scene->ctx);
+    bool scored = search_score_together(scene, source, pose, *count);
+    atn_status status = scored ? ATN_OK : ready(scene);
+    if (status == ATN_OK && !scored) atn_parallel_pieces((int64_t)*count, score_one, &t);
+    if (status == ATN_OK) status = atn_check_cancel(scene->ctx);
     if (status != ATN_OK) return status;
     search_sort(pose, *count);
     for (size_t k = 0; k < *count && taken < SEARCH_REFINED; ++k) {
@@ -66,10 +74,12 @@ atn_status search_judge(const reg_scene *scene, const search_surface *source, bo
         for (size_t n = 0; n < taken && !known; ++n) known = same(&pose[k], &pose[n]);
         if (!known) pose[taken++] = pose[k];
     }
-    atn_parallel_pieces((int64_t)taken, refine_one, &t);
+    bool refined = search_refine_together(scene, source, scaled, worth, pose, taken);
+    if (!refined) status = ready(scene);
+    if (!refined && status == ATN_OK) atn_parallel_pieces((int64_t)taken, refine_one, &t);
     search_sort(pose, taken);
     *count = taken;
-    return atn_check_cancel(scene->ctx);
+    return status == ATN_OK ? atn_check_cancel(scene->ctx) : status;
 }
 
 /* Judges `count` poses of the attempt and puts the best among those of the scene. */
@@ -192,19 +202,22 @@ static void share_edge(double edge[2]) {
     edge[0] = edge[1] = fmax(low, high * sqrt((double)FEW / MANY)); /* a surface has as many as 1 / edge squared */
 }
 
-atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_scene **out) {
-    return reg_scene_make_beside(source, target, scaled, NULL, out);
+atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_client *client,
+                          reg_scene **out) {
+    return reg_scene_make_beside(source, target, scaled, client, NULL, out);
 }
 
 atn_status reg_scene_make_beside(const cloud_points *source, const cloud_points *target, bool scaled,
-                                 const reg_meanwhile *other, reg_scene **out) {
+                                 reg_client *client, const reg_meanwhile *other, reg_scene **out) {
     *out = NULL;
     if (source->count == 0 || target->count == 0)
         return atn_fail(source->ctx, ATN_ERR_INPUT, "register: the %s has no points; a start needs some in both clouds",
                         source->count == 0 ? "source" : "target");
     reg_scene *s = atn_zalloc(source->ctx, sizeof *s);
     if (!s) return ATN_ERR_MEMORY;
-    *s = (reg_scene){.ctx = source->ctx, .source = source, .target = target, .scaled = scaled, .blank = true};
+    *s = (reg_scene){.ctx = source->ctx, .source = source, .target = target, .scaled = scaled};
+    s->client = client;
+    s->blank = true;
     edges both = {.points = {source, target}, .other = other};
     atn_status status = atn_attempt(s->ctx, 2 + (other ? other->pieces : 0), 0, find_edge, &both);
     if (status == ATN_OK && both.edge[0] > 0 && both.edge[1] > 0) {
@@ -212,7 +225,7 @@ atn_status reg_scene_make_beside(const cloud_points *source, const cloud_points 
         search_surface *const made[2] = {&s->of_source, &s->of_target};
         status = search_surfaces_make(both.points, both.edge, 2, made);
         s->blank = status != ATN_OK || is_line(&s->of_source) || is_line(&s->of_target);
-        if (!s->blank) status = search_raster_make(&s->of_target, &s->raster);
+        if (!s->blank && !client) status = ready(s);
     }
     if (status == ATN_OK)
         *out = s;
@@ -223,10 +236,10 @@ atn_status reg_scene_make_beside(const cloud_points *source, const cloud_points 
 
 void reg_scene_free(reg_scene *s) {
     if (!s) return;
+    if (s->rastered) search_raster_free(&s->raster);
     if (s->mirrored) {
         atn_free(s->ctx, s->of_source.block);
     } else {
-        search_raster_free(&s->raster);
         search_surface_free(&s->of_source);
         search_surface_free(&s->of_target);
     }
@@ -245,6 +258,7 @@ atn_status reg_scene_mirror(reg_scene *scene, reg_scene **out) {
     if (!s) return status == ATN_OK ? ATN_ERR_MEMORY : status;
     *s = *scene;
     s->mirrored = true;
+    s->rastered = false;
     s->bests = 0;
     search_surface *to = &s->of_source;
     const search_surface *from = &scene->of_source;
@@ -281,8 +295,6 @@ atn_status reg_search(reg_scene *scene, reg_start *out) {
     return status;
 }
 
-void reg_scene_gather(reg_scene *scene, struct reg_client *client) { scene->client = client; }
-
 /* ---- looking at poses ---- */
 
 double reg_scene_grain(const reg_scene *scene) { return scene->of_target.edge; }
@@ -301,11 +313,14 @@ static void take(const reg_scene *s, const double t[16], search_pose *out) {
     }
 }
 
-double reg_scene_refine(const reg_scene *s, double transform[16]) {
+double reg_scene_refine(reg_scene *s, double transform[16]) {
     search_pose pose;
     if (s->blank) return 0;
     take(s, transform, &pose);
-    search_refine(&s->raster, &s->of_source, false, REFINE_STEPS, 0, &pose);
+    if (!search_refine_together(s, &s->of_source, false, 0, &pose, 1)) {
+        if (ready(s) != ATN_OK) return 0;
+        search_refine(&s->raster, &s->of_source, false, 0, &pose);
+    }
     publish(&s->of_source, &s->of_target, &pose, transform);
     return pose.score;
 }
@@ -314,11 +329,15 @@ static const double NEARLY = 0.7;   /* of the answer's score: worth a closer loo
 static const double FAR_SHIFT = 2;  /* cubes that a rival is away, */
 static const double FAR_TURN = 0.2; /* or radians */
 
-/* The middle of what lies on the target. */
-static atn_status middle(const reg_scene *s, const search_pose *pose, double out[3]) {
+/* The score, and the middle of what lies on the target. */
+static atn_status middle(reg_scene *s, search_pose *pose, double out[3]) {
     double weight = 0, sum[3] = {0};
+    if (search_middle_together(s, pose, out)) return ATN_OK;
+    atn_status status = ready(s);
+    if (status != ATN_OK) return status;
     float *lies = atn_alloc(s->ctx, s->of_source.count * sizeof *lies);
     if (!lies) return ATN_ERR_MEMORY;
+    pose->score = search_score(&s->raster, &s->of_source, pose);
     search_lies(&s->raster, &s->of_source, pose, lies);
     for (size_t i = 0; i < s->of_source.count; ++i) {
         weight += (double)lies[i];
@@ -337,14 +356,13 @@ static bool far(const search_pose *a, const search_pose *b, const double about[3
     return d2 > FAR_SHIFT * FAR_SHIFT || search_pose_angle(a, b) > FAR_TURN;
 }
 
-atn_status reg_scene_rivals(const reg_scene *s, const double answer[16], double (*out)[16], size_t *count) {
+atn_status reg_scene_rivals(reg_scene *s, const double answer[16], double (*out)[16], size_t *count) {
     search_pose own, pose[SEARCH_TURNS + SEARCH_REFINED];
     double about[3];
     size_t n = 0;
     *count = 0;
     if (s->blank) return ATN_OK;
     take(s, answer, &own);
-    own.score = search_score(&s->raster, &s->of_source, &own);
     atn_status status = middle(s, &own, about);
     if (status == ATN_OK) status = search_turned(&s->of_source, &s->of_target, &own, about, true, s->client, pose, &n);
     if (status != ATN_OK) return status;

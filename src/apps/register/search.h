@@ -13,7 +13,9 @@
 /* Both clouds thinned to about a thousand points, to look at poses; ended with reg_scene_free. The clouds must stay. */
 typedef struct reg_scene reg_scene;
 /* scaled: their sizes may differ. Fails where a cloud has no points. */
-atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_scene **out);
+struct reg_client; /* through which its long steps go (gather.h); NULL: none do */
+atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled,
+                          struct reg_client *client, reg_scene **out);
 /* The same beside other work, pieces of it by cores that would wait. It may be left undone where the scene fails. */
 typedef struct reg_meanwhile {
     atn_attempt_part *part; /* one piece at a time; its failure is that of the scene */
@@ -21,16 +23,14 @@ typedef struct reg_meanwhile {
     int64_t pieces;
 } reg_meanwhile;
 atn_status reg_scene_make_beside(const cloud_points *source, const cloud_points *target, bool scaled,
-                                 const reg_meanwhile *other, reg_scene **out);
+                                 struct reg_client *client, const reg_meanwhile *other, reg_scene **out);
 /* The same with the source the other way round along x; `scene` is described, and must stay. Not for scaled scenes. */
 atn_status reg_scene_mirror(reg_scene *scene, reg_scene **out);
-struct reg_client;
-void reg_scene_gather(reg_scene *scene, struct reg_client *client); /* its long steps go through that; NULL: none do */
-void reg_scene_free(reg_scene *scene);                              /* NULL is fine */
+void reg_scene_free(reg_scene *scene); /* NULL is fine */
 
 /* Share of the source that lies on the target, in [0, 1], at a transform that is refined by a few steps. Not for scaled
  * scenes. */
-double reg_scene_refine(const reg_scene *scene, double transform[16]);
+double reg_scene_refine(reg_scene *scene, double transform[16]);
 
 /* A plain value. */
 typedef struct reg_start {
@@ -52,6 +52,6 @@ size_t reg_scene_bests(const reg_scene *scene, double (*out)[16]);
 
 /* Poses far from `answer` that fit nearly as well or better, the best first, refined; at most REG_MOST_RIVALS. Not for
  * scaled scenes. */
-atn_status reg_scene_rivals(const reg_scene *scene, const double answer[16], double (*out)[16], size_t *count);
+atn_status reg_scene_rivals(reg_scene *scene, const double answer[16], double (*out)[16], size_t *count);
 
 #endif

@@ -86,6 +86,7 @@ typedef struct search_raster {
     double low[3], step;
     float corner[3], per_step; /* the same, as points are looked up */
 } search_raster;
+atn_status search_raster_measure(const search_surface *target, search_raster *out); /* where its cells are, alone */
 atn_status search_raster_make(const search_surface *target, search_raster *out);
 void search_raster_free(search_raster *raster); /* zeroed ones are fine */
 /* How well each point lies there, in [0, 1]; and the mean over all points. */
@@ -93,8 +94,19 @@ void search_lies(const search_raster *raster, const search_surface *source, cons
 double search_score(const search_raster *raster, const search_surface *source, const search_pose *pose);
 /* Some steps towards the nearest planes; the score is brought up to date. Half of them where it stays far below
  * `worth`. */
-void search_refine(const search_raster *raster, const search_surface *source, bool scaled, int steps, double worth,
+void search_refine(const search_raster *raster, const search_surface *source, bool scaled, double worth,
                    search_pose *pose);
+
+/* The steps of one pose, each after a look at where it is; begins with `at` alone, and ends with the best. */
+enum { SEARCH_PATH_STEPS = 12 };
+typedef struct search_path {
+    search_pose at, best;
+    int step;
+    bool still; /* the last one was hardly any */
+} search_path;
+float search_path_width(const search_path *path); /* how far off a plane points may be that pull */
+/* From what the look found: the step; false: there is none any more. */
+bool search_path_go(search_path *path, double score, const search_moments *moments, bool scaled, double worth);
 
 /* search_surface.c: as a transform in the units of the clouds; `factor`: how much larger the source becomes. */
 void search_publish(const search_surface *source, const search_surface *target, const search_pose *pose, double factor,
@@ -110,6 +122,13 @@ atn_status search_paired(const search_surface *source, const search_surface *tar
 atn_status search_turned(const search_surface *source, const search_surface *target, const search_pose *from,
                          const double about[3], bool best, struct reg_client *client, search_pose *out, size_t *count);
 
+/* ---- search_together.c: the same of many poses, in launches with those of other pairs ---- */
+/* Each is false where the host has to do it. middle: of what lies on the target. */
+bool search_score_together(const reg_scene *scene, const search_surface *source, search_pose *pose, size_t count);
+bool search_refine_together(const reg_scene *scene, const search_surface *source, bool scaled, double worth,
+                            search_pose *pose, size_t count);
+bool search_middle_together(const reg_scene *scene, search_pose *pose, double middle[3]);
+
 /* ---- search.c: what the search and the look for rivals share ---- */
 enum { SEARCH_REFINED = 16 }; /* poses that are refined */
 struct reg_scene {
@@ -119,15 +138,16 @@ struct reg_scene {
     bool mirrored;                       /* the source is; all but its places and normals is another scene's */
     bool blank;                          /* points on a line or at one place: no turn can be told */
     search_surface of_source, of_target;
-    search_raster raster;
+    search_raster raster;             /* without a target: not made yet */
+    bool rastered;                    /* it was made for this scene, which owns it */
     struct reg_client *client;        /* of the worker whose pair it is (gather.h), or NULL */
     search_pose best[SEARCH_REFINED]; /* that the search has met, the best first */
     size_t bests;
 };
 /* Scores `pose`, refines the best that differ, and leaves these in front, sorted; *count becomes their number. Scores
  * below `worth` are of no interest. */
-atn_status search_judge(const reg_scene *scene, const search_surface *source, bool scaled, double worth,
-                        search_pose *pose, size_t *count);
+atn_status search_judge(reg_scene *scene, const search_surface *source, bool scaled, double worth, search_pose *pose,
+                        size_t *count);
 void search_sort(search_pose *pose, size_t count); /* by falling score; equals stay in order */
 
 #endif

@@ -107,8 +107,9 @@ static void enter_layer(void *user, int64_t from, int64_t to) {
 }
 
 /* Cells of half a cube, larger ones where these would be too many. */
-static atn_status measure(const search_surface *target, search_raster *out) {
+atn_status search_raster_measure(const search_surface *target, search_raster *out) {
     double high[3], cells = 1;
+    *out = (search_raster){.target = target, .step = FINEST_STEP};
     bounds(target, out->low, high);
     atn_status status = cloud_extent_check(target->ctx, "register", out->low, high, 1, MOST_EXTENT);
     if (status != ATN_OK) return status;
@@ -138,8 +139,7 @@ static void find_places(const search_surface *t, search_place *out) {
 }
 
 atn_status search_raster_make(const search_surface *target, search_raster *out) {
-    *out = (search_raster){.target = target, .step = FINEST_STEP};
-    atn_status status = measure(target, out);
+    atn_status status = search_raster_measure(target, out);
     if (status != ATN_OK) return status;
     size_t count = (size_t)out->size[0] * (size_t)out->size[1] * (size_t)out->size[2];
     spot *spots = atn_alloc(target->ctx, target->count * sizeof *spots);
@@ -364,20 +364,31 @@ static bool is_still(const search_pose *a, const search_pose *b) {
     return way2 < STILL * STILL;
 }
 
-void search_refine(const search_raster *raster, const search_surface *source, bool scaled, int steps, double worth,
+float search_path_width(const search_path *path) {
+    return path->step < SEARCH_PATH_STEPS / 2 ? 3 * OFF_PLANE : OFF_PLANE;
+}
+
+bool search_path_go(search_path *path, double score, const search_moments *moments, bool scaled, double worth) {
+    enum { HALF = SEARCH_PATH_STEPS / 2 };
+    search_pose before = path->at;
+    path->at.score = score;
+    if (path->step == 0 || score > path->best.score) path->best = path->at;
+    if (path->still && path->step > HALF) return false; /* narrow steps are over */
+    if (path->step == HALF && path->best.score < HOPELESS * worth) return false;
+    if (path->step == SEARCH_PATH_STEPS) return false;
+    if (moments->pairs < 6 || !search_moments_fit(moments, scaled, &path->at)) return false;
+    ++path->step;
+    path->still = is_still(&path->at, &before);
+    if (path->still && path->step < HALF) path->step = HALF; /* wide ones are */
+    return true;
+}
+
+void search_refine(const search_raster *raster, const search_surface *source, bool scaled, double worth,
                    search_pose *pose) {
+    search_path path = {.at = *pose};
     search_moments moments;
-    pose->score = look(raster, source, pose, 3 * OFF_PLANE, &moments);
-    search_pose best = *pose;
-    for (int step = 1; step <= steps; ++step) {
-        search_pose before = *pose;
-        if (moments.pairs < 6 || !search_moments_fit(&moments, scaled, pose)) break;
-        bool still = is_still(pose, &before);
-        if (still && step < steps / 2) step = steps / 2; /* wide steps are over, */
-        pose->score = look(raster, source, pose, step < steps / 2 ? 3 * OFF_PLANE : OFF_PLANE, &moments);
-        if (pose->score > best.score) best = *pose;
-        if (still && step > steps / 2) break; /* and so are narrow ones */
-        if (step == steps / 2 && best.score < HOPELESS * worth) break;
-    }
-    *pose = best;
+    double score;
+    do score = look(raster, source, &path.at, search_path_width(&path), &moments);
+    while (search_path_go(&path, score, &moments, scaled, worth));
+    *pose = path.best;
 }

@@ -159,7 +159,8 @@ static atn_status sort_points(reg_problem *p, const cloud_points *source, const 
     sorting t = {.p = p, .source = source, .distinct = distinct};
     bool begun = p->guess.aside.work != NULL;
     atn_aside_end(&p->guess.aside);
-    if (!begun) p->guess.status = reg_curve_guess(target, &p->guess.spacing);
+    if (!begun && !reg_guess_together(p->engine.client, target, &p->guess.spacing))
+        p->guess.status = reg_curve_guess(target, &p->guess.spacing);
     atn_status status = p->guess.status;
     double spacing = p->guess.spacing;
     if (status != ATN_OK) return status;

@@ -128,7 +128,7 @@ static miss missed(const double t[16], const double m[16]) {
 /* A scene for one search. */
 static atn_status search_in(const cloud_points *source, const cloud_points *target, bool scaled, reg_start *out) {
     reg_scene *scene;
-    atn_status status = reg_scene_make(source, target, scaled, &scene);
+    atn_status status = reg_scene_make(source, target, scaled, NULL, &scene);
     if (status == ATN_OK) status = reg_search(scene, out);
     reg_scene_free(scene);
     return status;

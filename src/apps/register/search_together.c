@@ -1,0 +1,124 @@
+/* How poses lie on the target, in one launch with those of other pairs of a batch: programs/search_lies_step.atn. Over
+ * all pairs of points: the raster is not filled, and a cell's point is looked for where it is wanted. Poses go on a
+ * step of each at a time. */
+#include "apps/register/gather.h"
+#include "apps/register/search_parts.h"
+
+#include <string.h>
+
+/* Both clouds, for the device. */
+typedef struct kept {
+    reg_client *client;
+    int32_t place[REG_GATHER_PLACE];
+    double points; /* of the source */
+    search_raster raster;
+} kept;
+
+static float *keep_surface(const search_surface *s, float *to) {
+    for (int a = 0; a < 3; ++a) {
+        memcpy(to + (size_t)a * s->count, s->at[a], s->count * sizeof *to);
+        memcpy(to + (size_t)(3 + a) * s->count, s->normal[a], s->count * sizeof *to);
+    }
+    return to + REG_LIES_POINT * s->count;
+}
+
+static bool keep(const reg_scene *scene, const search_surface *source, size_t poses, kept *out) {
+    const search_surface *target = &scene->of_target;
+    int32_t base = 0;
+    search_raster raster;
+    if (!scene->client || poses > REG_LIES_MOST || search_raster_measure(target, &raster) != ATN_OK) return false;
+    float *room =
+        reg_gather_room(scene->client, REG_GATHER_LIES, REG_LIES_POINT * (source->count + target->count), &base);
+    if (!room) return false;
+    (void)keep_surface(target, keep_surface(source, room));
+    *out = (kept){.client = scene->client,
+                  .place = {base, base + (int32_t)(REG_LIES_POINT * source->count), (int32_t)source->count,
+                            (int32_t)target->count},
+                  .points = (double)source->count,
+                  .raster = raster};
+    return true;
+}
+
+static void describe(const search_raster *r, const search_pose *pose, float width, float item[REG_LIES_ITEM]) {
+    for (int k = 0; k < 9; ++k) item[k] = (float)(pose->scale * pose->turn[k]);
+    for (int a = 0; a < 3; ++a) item[9 + a] = (float)pose->shift[a];
+    item[12] = 1 / (width * width);
+    item[13] = (float)(1 / pose->scale);
+    for (int a = 0; a < 3; ++a) item[14 + a] = r->corner[a];
+    item[17] = (float)r->step;
+}
+
+static search_moments moments_of(const float sum[REG_LIES_SUMS]) {
+    search_moments m = {
+        .pairs = (int32_t)sum[1], .weight = (double)sum[2], .yy = (double)sum[18], .xx = (double)sum[19]};
+    for (int a = 0; a < 3; ++a) m.y[a] = (double)sum[3 + a], m.x[a] = (double)sum[6 + a];
+    for (int k = 0; k < 9; ++k) m.xy[k] = (double)sum[9 + k];
+    return m;
+}
+
+/* Poses on their way, and what is asked of them. */
+typedef struct poses {
+    search_path path[REG_LIES_MOST];
+    size_t index[REG_LIES_MOST]; /* of those that go on */
+    float item[REG_LIES_MOST][REG_LIES_ITEM], sum[REG_LIES_MOST][REG_LIES_SUMS];
+    int32_t place[REG_LIES_MOST][REG_GATHER_PLACE];
+} poses;
+
+static bool look_at(const kept *t, poses *p, size_t count) {
+    for (size_t k = 0; k < count; ++k) {
+        const search_path *path = &p->path[p->index[k]];
+        describe(&t->raster, &path->at, search_path_width(path), p->item[k]);
+        memcpy(p->place[k], t->place, sizeof t->place);
+    }
+    return reg_gather_run(t->client, REG_GATHER_LIES, count, p->item[0], p->place[0], p->sum[0]);
+}
+
+static void begin(const search_pose *pose, size_t count, poses *out) {
+    for (size_t k = 0; k < count; ++k) {
+        out->path[k] = (search_path){.at = pose[k]};
+        out->index[k] = k;
+    }
+}
+
+bool search_score_together(const reg_scene *scene, const search_surface *source, search_pose *pose, size_t count) {
+    kept t;
+    poses p;
+    if (!keep(scene, source, count, &t)) return false;
+    begin(pose, count, &p);
+    if (!look_at(&t, &p, count)) return false;
+    for (size_t k = 0; k < count; ++k) pose[k].score = (double)p.sum[k][0] / t.points;
+    return true;
+}
+
+bool search_middle_together(const reg_scene *scene, search_pose *pose, double middle[3]) {
+    kept t;
+    poses p;
+    if (!keep(scene, &scene->of_source, 1, &t)) return false;
+    begin(pose, 1, &p);
+    if (!look_at(&t, &p, 1)) return false;
+    double lies = (double)p.sum[0][0];
+    pose->score = lies / t.points;
+    for (int a = 0; a < 3; ++a) middle[a] = lies > 0 ? (double)p.sum[0][20 + a] / lies : 0;
+    return true;
+}
+
+bool search_refine_together(const reg_scene *scene, const search_surface *source, bool scaled, double worth,
+                            search_pose *pose, size_t count) {
+    kept t;
+    poses p;
+    size_t left = count;
+    if (!keep(scene, source, count, &t)) return false;
+    begin(pose, count, &p);
+    while (left) {
+        size_t go_on = 0;
+        if (!look_at(&t, &p, left)) return false;
+        for (size_t k = 0; k < left; ++k) {
+            search_moments moments = moments_of(p.sum[k]);
+            if (search_path_go(&p.path[p.index[k]], (double)p.sum[k][0] / t.points, &moments, scaled, worth))
+                p.index[go_on++] = p.index[k];
+        }
+        left = go_on;
+    }
+    for (size_t k = 0; k < count; ++k) pose[k] = p.path[k].best;
+    return true;
+}
