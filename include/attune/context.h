@@ -96,8 +96,8 @@ typedef struct atn_progress {
     int64_t done, count; /* steps of it; count 0: not known */
 } atn_progress;
 
-/* Called from time to time by the thread that made the call; returning false cancels that call with ATN_ERR_CANCELLED.
- */
+/* Called from time to time by the thread that made the call, or, if several devices work on it, by a thread of any of
+ * them, one at a time; returning false cancels that call with ATN_ERR_CANCELLED. */
 typedef bool (*atn_progress_fn)(void *user, const atn_progress *now);
 
 /* Sets the callback for progress of unwrapping, lattice and needle calls (registrations have `watch` in their

@@ -135,6 +135,44 @@ ATN_API atn_status atn_unwrap_solve_array(atn_unwrap *unwrap, atn_array *phase,
                                           const atn_unwrap_solve_settings *settings, atn_array *out,
                                           atn_unwrap_result *result);
 
+/* ---- a stream of frames ---- */
+/* A frame on its way: filled in by `next`, handed back to `done`. Owned by the library, may grow at its end. */
+typedef struct atn_unwrap_frame {
+    int64_t width, height; /* while they stay the same, each device keeps its solver */
+    const void *phase;     /* as in atn_unwrap_solve: */
+    const atn_unwrap_solve_settings *settings;
+    void *out; /* all of them must stay until `done` gets the frame */
+    void *user;
+    atn_status status;  /* ATN_OK in `next`; anything else: not to be unwrapped, only handed back in its turn */
+    char message[1024]; /* why it was not unwrapped; "" if it was */
+    int32_t device;     /* the one that unwrapped it, from 0; -1: none */
+    const atn_unwrap_result *result; /* valid during `done`; all zeros if it was not unwrapped */
+} atn_unwrap_frame;
+
+/* Waits for the next frame and fills it in; false: there are no more. */
+typedef bool atn_unwrap_next(void *user, atn_unwrap_frame *frame);
+/* Frames come in the order of `next`, each exactly once, including those that failed or were not reached; false: no
+ * more frames are fetched. */
+typedef bool atn_unwrap_done(void *user, const atn_unwrap_frame *frame);
+
+/* Fields left at zero take their defaults. */
+typedef struct atn_unwrap_stream_settings {
+    size_t size;                       /* of this struct: ATN_INIT */
+    const atn_unwrap_settings *solver; /* NULL: defaults */
+    atn_unwrap_next *next;             /* required, as is `done`; by any thread, each by one at a time */
+    atn_unwrap_done *done;
+    void *user;    /* passed to both */
+    int32_t ahead; /* frames that may be under way, from `next` to `done`; default: 4 per device, at most 64 */
+} atn_unwrap_stream_settings;
+
+/* Unwraps frames as they come, one per device at a time: the first device works in the calling thread, the others in
+ * threads of their own, and next to a GPU the host only takes over if all others have failed. The frame of a device
+ * that is lost, or cannot process it, goes to the others, with a warning. `warm` starts from the last frame of the same
+ * device; without it, devices of one kind give the same results, however many they are. The failure of a frame does not
+ * end the stream; it fails if it is cancelled, or if no device is left. No device twice, at most ATN_MOST_DEVICES. */
+ATN_API atn_status atn_unwrap_stream(atn_device *const *devices, int32_t n_devices,
+                                     const atn_unwrap_stream_settings *settings);
+
 /* ---- tuning ---- */
 typedef struct atn_unwrap_tuned {
     size_t size;            /* of this struct: ATN_INIT */

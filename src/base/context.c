@@ -30,6 +30,15 @@ const char *atn_status_name(atn_status status) {
 
 const char *atn_version(void) { return ATN_VERSION; }
 
+/* A callback may make calls that report as well. */
+static void init_recursive(pthread_mutex_t *lock) {
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(lock, &kind);
+    pthread_mutexattr_destroy(&kind);
+}
+
 atn_status atn_ctx_create(const atn_ctx_settings *settings, atn_ctx **out) {
     static atomic_uint_fast64_t made;
     atn_ctx_settings given;
@@ -44,6 +53,8 @@ atn_status atn_ctx_create(const atn_ctx_settings *settings, atn_ctx **out) {
     ctx->options = given;
     ctx->lock = &ctx->lock_;
     pthread_mutex_init(ctx->lock, NULL);
+    ctx->progress_lock = &ctx->progress_lock_;
+    init_recursive(ctx->progress_lock);
     atn_kept_begin(&ctx->kept);
     bool copied = (!given.cache_dir || (ctx->cache_dir = atn_strdup(ctx, given.cache_dir))) &&
                   (!given.compiler || (ctx->compiler = atn_strdup(ctx, given.compiler)));
@@ -63,6 +74,7 @@ void atn_ctx_free(atn_ctx *ctx) {
     atn_free(ctx, ctx->compiler);
     atn_kept_end(&ctx->kept);
     pthread_mutex_destroy(ctx->lock);
+    pthread_mutex_destroy(ctx->progress_lock);
     ctx->options.resize(ctx->options.resize_user, ctx, 0);
 }
 
@@ -82,8 +94,11 @@ void atn_ctx_on_progress(atn_ctx *ctx, atn_progress_fn progress, void *user) {
 atn_status atn_tell_progress(const atn_ctx *ctx, const char *doing, int64_t done, int64_t count) {
     const atn_progress now = {.doing = doing, .done = done, .count = count};
     atn_status status = atn_check_cancel(ctx);
-    if (status != ATN_OK || !ctx->progress || ctx->progress(ctx->progress_user, &now)) return status;
-    return atn_fail(ctx, ATN_ERR_CANCELLED, "stopped on request");
+    if (status != ATN_OK || !ctx->progress) return status;
+    pthread_mutex_lock(ctx->progress_lock);
+    bool go_on = ctx->progress(ctx->progress_user, &now);
+    pthread_mutex_unlock(ctx->progress_lock);
+    return go_on ? ATN_OK : atn_fail(ctx, ATN_ERR_CANCELLED, "stopped on request");
 }
 
 void *atn_ctx_attached(const atn_ctx *ctx, const void *tag) {

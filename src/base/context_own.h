@@ -24,6 +24,8 @@ struct atn_ctx {
     atomic_bool cancelled;    /* set by atn_ctx_cancel */
     atn_progress_fn progress; /* or NULL */
     void *progress_user;
+    pthread_mutex_t *progress_lock; /* threads of one call report one at a time; a pointer as `lock` is */
+    pthread_mutex_t progress_lock_;
     atomic_size_t bytes;   /* allocated now */
     atomic_size_t peak;    /* the most allocated at once */
     atomic_size_t watched; /* the same since a watch began */

@@ -24,6 +24,9 @@ typedef struct slot {
     atn_status status; /* of reading it; its sentence is in `message` */
     char message[ATN_MESSAGE_BYTES];
     unwrap_phase phase;
+    atn_unwrap_solve_settings settings;
+    bool surface;              /* it spans more than 2 pi */
+    bool bad;                  /* it is dropped; why is in `message` */
     int64_t answered, dropped; /* when it was solved, with it */
     double latency_s;
     int64_t residues;
@@ -35,7 +38,9 @@ typedef struct run {
     atn_stream *stream;
     atn_type type;                          /* of values from standard input */
     atn_lane read, done;                    /* slots that were read, slots that were solved */
-    atn_live_fault read_fault, write_fault; /* of the two threads */
+    atn_live_fault read_fault, write_fault; /* of the two threads, */
+    atn_live_fault next_fault, done_fault;  /* of those between them, where frames come and go */
+    int64_t size[2];                        /* of all frames; zeros: none has come */
     atn_tally tally;
     unwrap_stack stack; /* --steps: what came of the next one */
     atn_serve *serve;   /* NULL: no live view */
@@ -262,38 +267,6 @@ static atn_status tell_all(run *r) {
 
 /* ---- solving ---- */
 
-/* A frame from when it is taken to when it is reported. */
-typedef struct turn {
-    slot *s;
-    enum { TURN_WAITS, TURN_RUNS, TURN_SOLVED, TURN_DROPPED } state;
-    bool surface; /* it spans more than 2 pi */
-    atn_unwrap_result result;
-} turn;
-
-enum { AHEAD = 16 }; /* frames that may be taken before the oldest is reported */
-
-/* Solvers of all devices. Whichever is free takes the next frame; frames are reported in the order in which they came.
- * */
-typedef struct pool {
-    run *r;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    int64_t size[2]; /* of all frames; zeros: none has come */
-    turn turns[AHEAD];
-    int64_t taken, told; /* turn n is at n modulo AHEAD */
-    bool reading, closed;
-    int32_t working; /* devices that can */
-    atn_status status;
-} pool;
-
-typedef struct solver {
-    pool *c;
-    atn_device *device;
-    atn_unwrap *unwrap;
-    atn_live_fault fault;
-    pthread_t thread;
-} solver;
-
 /* A frame that cannot be answered, and why, in its message. */
 static bool check(slot *s, const int64_t size[2]) {
     if (s->status != ATN_OK) return false;
@@ -318,164 +291,97 @@ static atn_status stack_up(run *r, slot *s, bool *good, bool *there) {
 }
 
 /* Takes over the slot: it gets a turn, or waits in its stack. */
-static atn_status take_up(pool *c, slot *s) {
-    run *r = c->r;
-    bool good = check(s, c->size), there = true;
+static atn_status take_up(run *r, slot *s, atn_unwrap_frame *frame, bool *there) {
+    bool good = check(s, r->size);
     atn_status status = ATN_OK;
+    *there = true;
     if (r->tally.start_s == 0) r->tally.start_s = s->came_s;
     if (s->status == ATN_ERR_MEMORY) status = atn_fail(r->ctx, ATN_ERR_MEMORY, "%s", s->message);
-    if (!status && good && !c->size[0]) { /* the first frame says the size */
+    if (!status && good && !r->size[0]) { /* the first frame says the size */
         status = unwrap_read_weights(r->job, &s->phase);
-        c->size[0] = s->phase.width;
-        c->size[1] = s->phase.height;
+        r->size[0] = s->phase.width;
+        r->size[1] = s->phase.height;
     }
-    if (!status && r->job->steps) status = stack_up(r, s, &good, &there);
-    if (status || !there) {
+    if (!status && r->job->steps) status = stack_up(r, s, &good, there);
+    if (status || !*there) {
         drop(r, s);
+        *there = false;
         return status;
     }
-    c->turns[c->taken++ % AHEAD] = (turn){.s = s, .state = good ? TURN_WAITS : TURN_DROPPED};
+    s->bad = !good;
+    s->settings = r->job->settings;
+    s->settings.unwrapped = s->surface = good && unwrap_is_surface(r->job, &s->phase);
+    frame->width = s->phase.width;
+    frame->height = s->phase.height;
+    frame->phase = frame->out = s->phase.value;
+    frame->settings = &s->settings;
+    frame->status = good ? ATN_OK : ATN_ERR_INPUT;
+    frame->user = s;
     return ATN_OK;
 }
 
-static atn_status tell_solved(run *r, turn *t) {
-    slot *s = t->s;
+static bool next_frame(void *user, atn_unwrap_frame *frame) {
+    run *r = user;
+    bool there = false;
+    for (slot *s; !there && (s = atn_lane_take(&r->read));) {
+        atn_status status = take_up(r, s, frame, &there);
+        if (!status) continue;
+        atn_live_keep(r->ctx, &r->next_fault, status);
+        return false;
+    }
+    return there;
+}
+
+static atn_status tell_solved(run *r, slot *s, const atn_unwrap_result *result) {
     double latency = atn_clock_seconds() - s->came_s;
-    if (t->surface) fprintf(r->job->call->err, "attune unwrap: %s spans more than 2 pi: taken as unwrapped\n", s->name);
-    if (!t->result.converged && t->result.valid) {
-        snprintf(s->message, sizeof s->message, "%s: not converged: %s", s->name, t->result.reason);
-        t->state = TURN_DROPPED;
+    if (s->surface) fprintf(r->job->call->err, "attune unwrap: %s spans more than 2 pi: taken as unwrapped\n", s->name);
+    if (!result->converged && result->valid) {
+        snprintf(s->message, sizeof s->message, "%s: not converged: %s", s->name, result->reason);
+        s->bad = true;
         return tell_drop(r, s, s->message);
     }
-    atn_status status = atn_tally_add(&r->tally, latency);
+    atn_status status = result->valid ? unwrap_form(r->job, &s->phase) : ATN_OK;
+    if (!status) status = atn_tally_add(&r->tally, latency);
     s->answered = (int64_t)r->tally.answered;
     s->dropped = r->tally.dropped;
     s->latency_s = latency;
-    s->residues = t->result.residues;
-    return status ? status : tell_frame(r, s, &t->result, latency);
+    s->residues = result->residues;
+    return status ? status : tell_frame(r, s, result, latency);
 }
 
-/* All that are done, up to the first that is not. */
-static atn_status tell_done(pool *c) {
-    run *r = c->r;
+/* Those that were not reached are only counted: why is said once, for all. */
+static bool frame_done(void *user, const atn_unwrap_frame *frame) {
+    run *r = user;
+    slot *s = frame->user;
+    bool over = r->done_fault.status || (frame->status && !s->bad);
     atn_status status = ATN_OK;
-    for (turn *t; c->told < c->taken && (t = &c->turns[c->told % AHEAD])->state >= TURN_SOLVED; ++c->told) {
-        if (!status) status = t->state == TURN_DROPPED ? tell_drop(r, t->s, t->s->message) : tell_solved(r, t);
-        if (status || t->state == TURN_DROPPED || !atn_lane_put(&r->done, t->s)) drop(r, t->s);
-        r->tally.seconds = atn_clock_seconds() - r->tally.start_s;
+    if (over)
+        ++r->tally.dropped;
+    else
+        status = s->bad ? tell_drop(r, s, s->message) : tell_solved(r, s, frame->result);
+    if (over && !r->done_fault.status && frame->status != ATN_ERR_LOST && frame->status != ATN_ERR_UNSUPPORTED &&
+        frame->status != ATN_ERR_CANCELLED)
+        status = atn_fail(r->ctx, frame->status, "%s", frame->message);
+    if (over || status || s->bad || !atn_lane_put(&r->done, s)) drop(r, s);
+    r->tally.seconds = atn_clock_seconds() - r->tally.start_s;
+    if (status) {
+        atn_live_keep(r->ctx, &r->done_fault, status);
+        atn_lane_close(&r->read); /* whoever waits for a frame gets none */
     }
-    return status;
-}
-
-static turn *oldest_waiting(pool *c) {
-    for (int64_t k = c->told; k < c->taken; ++k)
-        if (c->turns[k % AHEAD].state == TURN_WAITS) return &c->turns[k % AHEAD];
-    return NULL;
-}
-
-static atn_status solve_turn(solver *v, turn *t) {
-    run *r = v->c->r;
-    atn_unwrap_solve_settings settings = r->job->settings;
-    unwrap_phase *phase = &t->s->phase;
-    atn_status status = ATN_OK;
-    settings.unwrapped = t->surface = unwrap_is_surface(r->job, phase);
-    if (!v->unwrap) status = atn_unwrap_create(v->device, phase->width, phase->height, &r->job->options, &v->unwrap);
-    if (!status) status = atn_unwrap_solve(v->unwrap, phase->value, &settings, phase->value, &t->result);
-    if (!status && t->result.converged && t->result.valid) status = unwrap_form(r->job, phase);
-    return status;
-}
-
-/* The result of a turn; false: this device cannot continue, or none should. Locked. */
-static bool settle(solver *v, turn *t, atn_status status) {
-    pool *c = v->c;
-    bool lost = status == ATN_ERR_LOST || status == ATN_ERR_UNSUPPORTED;
-    t->state = status ? TURN_WAITS : TURN_SOLVED;
-    if (lost && c->working > 1) {
-        --c->working;
-        atn_log(c->r->ctx, ATN_LOG_WARNING, "unwrap: %s: left to the other devices",
-                atn_device_get_info(v->device)->name);
-        return false;
-    }
-    if (!status) status = tell_done(c);
-    if (status && !c->status) {
-        c->status = status;
-        atn_live_keep(c->r->ctx, &v->fault, status);
-    }
-    return !c->status;
-}
-
-/* The next frame, by one solver at a time. Locked, except while waiting. */
-static void read_next(solver *v) {
-    pool *c = v->c;
-    c->reading = true;
-    pthread_mutex_unlock(&c->lock);
-    slot *s = atn_lane_take(&c->r->read);
-    pthread_mutex_lock(&c->lock);
-    c->reading = false;
-    c->closed = !s;
-    atn_status status = s ? take_up(c, s) : ATN_OK;
-    if (!status) status = tell_done(c); /* it may be one that is dropped */
-    if (!status || c->status) return;
-    c->status = status;
-    atn_live_keep(c->r->ctx, &v->fault, status);
-}
-
-static void *solve_some(void *given) {
-    solver *v = given;
-    pool *c = v->c;
-    bool goes_on = true;
-    pthread_mutex_lock(&c->lock);
-    while (goes_on && !c->status) {
-        turn *t = oldest_waiting(c);
-        if (t) {
-            t->state = TURN_RUNS;
-            pthread_mutex_unlock(&c->lock);
-            atn_status status = solve_turn(v, t);
-            pthread_mutex_lock(&c->lock);
-            goes_on = settle(v, t, status);
-        } else if (c->closed && c->told == c->taken) {
-            break;
-        } else if (!c->closed && !c->reading && c->taken - c->told < AHEAD) {
-            read_next(v);
-        } else {
-            pthread_cond_wait(&c->changed, &c->lock);
-            continue;
-        }
-        pthread_cond_broadcast(&c->changed);
-    }
-    bool failed = c->status != ATN_OK;
-    pthread_cond_broadcast(&c->changed);
-    pthread_mutex_unlock(&c->lock);
-    if (failed) atn_lane_close(&c->r->read); /* a thread that waits for a frame gets none */
-    atn_unwrap_free(v->unwrap);
-    return NULL;
+    return !over && !status;
 }
 
 static atn_status solve_all(run *r) {
-    int32_t count = r->job->n_devices, begun = 1;
-    pool c = {.r = r, .working = count};
-    solver of[ATN_MOST_DEVICES] = {{.c = &c}};
+    const atn_unwrap_stream_settings settings = {
+        .size = sizeof settings, .solver = &r->job->options, .next = next_frame, .done = frame_done, .user = r};
     r->job->settings.warm = !atn_cli_has(r->job->call, "cold");
-    pthread_mutex_init(&c.lock, NULL);
-    pthread_cond_init(&c.changed, NULL);
-    for (int32_t k = 0; k < count; ++k) of[k] = (solver){.c = &c, .device = r->job->devices[k]};
-    for (; begun < count; ++begun)
-        if (pthread_create(&of[begun].thread, NULL, solve_some, &of[begun]) != 0) break;
-    pthread_mutex_lock(&c.lock);
-    c.working -= count - begun; /* no thread for these: no frame may be left to them */
-    pthread_mutex_unlock(&c.lock);
-    solve_some(&of[0]);
-    for (int32_t k = 1; k < begun; ++k) pthread_join(of[k].thread, NULL);
-    for (; c.told < c.taken; ++c.told, ++r->tally.dropped) drop(r, c.turns[c.told % AHEAD].s);
-    pthread_mutex_destroy(&c.lock);
-    pthread_cond_destroy(&c.changed);
+    atn_status status = atn_unwrap_stream(r->job->devices, r->job->n_devices, &settings);
+    if (status == ATN_ERR_CANCELLED) status = ATN_OK; /* Ctrl-C is how a stream ends */
     atn_stream_stop(r->stream);
     atn_lane_close(&r->read);
     atn_lane_close(&r->done);
-    atn_status status = ATN_OK;
-    for (int32_t k = 0; k < count && c.status != ATN_ERR_CANCELLED; ++k) /* Ctrl-C is how a stream ends */
-        status = atn_live_raise(r->ctx, status, &of[k].fault);
-    return status;
+    status = atn_live_raise(r->ctx, status, &r->next_fault);
+    return atn_live_raise(r->ctx, status, &r->done_fault);
 }
 
 /* ---- the whole ---- */

@@ -156,6 +156,8 @@ atn_status atn_device_lose(atn_device *device, const char *format, ...) ATN_PRIN
 
 /* ATN_OK, or ATN_ERR_LOST of a device that was lost in an earlier call. */
 atn_status atn_device_check(const atn_device *device);
+/* Refuses more than ATN_MOST_DEVICES, and one that is named twice; what: who refuses. One at least. */
+atn_status atn_devices_check(atn_device *const *devices, int32_t count, const char *what);
 /* Of devices that share work in which the host's cores serve a GPU: a bit for each that is only to take over where all
  * others have failed, which is the host, where there is a GPU. */
 uint64_t atn_devices_reserve(atn_device *const *devices, int32_t count);

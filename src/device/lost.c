@@ -1,4 +1,5 @@
-/* Lost devices: how a device is marked as lost, that it is not used afterwards, and which device takes over. */
+/* Lost devices: how a device is marked as lost, that it is not used afterwards, and which of several devices take over.
+ */
 #include "device/backend.h"
 
 #include <stdio.h>
@@ -15,6 +16,17 @@ atn_status atn_device_check(const atn_device *device) {
     if (!device->lost) return ATN_OK;
     return atn_fail(device->ctx, ATN_ERR_LOST,
                     "%s: was lost in an earlier call; close it and continue in a new process", device->info.name);
+}
+
+atn_status atn_devices_check(atn_device *const *devices, int32_t count, const char *what) {
+    const atn_ctx *ctx = devices[0]->ctx;
+    if (count > ATN_MOST_DEVICES)
+        return atn_fail(ctx, ATN_ERR_INPUT, "%s: %d devices; at most %d work together", what, (int)count,
+                        ATN_MOST_DEVICES);
+    for (int32_t k = 1; k < count; ++k)
+        for (int32_t m = 0; m < k; ++m)
+            if (devices[k] == devices[m]) return atn_fail(ctx, ATN_ERR_INPUT, "%s: a device is named twice", what);
+    return ATN_OK;
 }
 
 uint64_t atn_devices_reserve(atn_device *const *devices, int32_t count) {

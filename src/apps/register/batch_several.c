@@ -78,7 +78,7 @@ atn_status atn_register_batch_several(atn_device *const *devices, int32_t n, siz
     several s = {.devices = devices, .count = count, .pairs = pairs};
     if (n < 1) return atn_fail(NULL, ATN_ERR_INPUT, "register: a batch needs a device");
     if (n == 1 || count == 0) return atn_register_batch(devices[0], count, pairs, given);
-    atn_status status = reg_check_devices(devices, n);
+    atn_status status = atn_devices_check(devices, n, "register");
     if (status == ATN_OK) status = ATN_TAKE(ctx, atn_register_settings, given, &s.settings);
     if (status != ATN_OK) return status;
     s.bytes = pairs->size ? pairs->size : sizeof *pairs;

@@ -35,20 +35,10 @@ struct reg_helpers {
     helper helper[];
 };
 
-atn_status reg_check_devices(atn_device *const *devices, int32_t n) {
-    const atn_ctx *ctx = atn_device_ctx(devices[0]);
-    if (n > ATN_MOST_DEVICES)
-        return atn_fail(ctx, ATN_ERR_INPUT, "register: %d devices; at most %d work together", (int)n, ATN_MOST_DEVICES);
-    for (int32_t k = 1; k < n; ++k)
-        for (int32_t m = 0; m < k; ++m)
-            if (devices[k] == devices[m]) return atn_fail(ctx, ATN_ERR_INPUT, "register: a device is named twice");
-    return ATN_OK;
-}
-
 atn_status reg_helpers_open(atn_device *const *devices, int32_t n, const atn_register_settings *settings,
                             reg_helpers **out) {
     *out = NULL;
-    atn_status status = reg_check_devices(devices, n);
+    atn_status status = atn_devices_check(devices, n, "register");
     if (status != ATN_OK || n < 2) return status;
     uint64_t reserve = atn_devices_reserve(devices, n);
     const atn_ctx *ctx = atn_device_ctx(devices[0]);

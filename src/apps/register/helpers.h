@@ -7,9 +7,6 @@
 
 typedef struct reg_helpers reg_helpers;
 
-/* Refuses more than ATN_MOST_DEVICES, and one that is named twice. */
-atn_status reg_check_devices(atn_device *const *devices, int32_t n);
-
 /* The devices beside the first one, but for a host beside a GPU: it would need longer for the least of its rows than
  * the GPU for all, and its cores serve the GPU (docs/cluster.md). Owned by the caller, who keeps the devices open; NULL
  * where there are none. */
