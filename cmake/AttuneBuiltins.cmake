@@ -53,5 +53,5 @@ add_custom_target(attune_builtin_sources DEPENDS ${ATTUNE_BUILTIN_DIR}/made)
 target_sources(attune_builtins PRIVATE ${sources} ${ATTUNE_BUILTIN_DIR}/table.c)
 add_dependencies(attune_builtins attune_builtin_sources)
 set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS
-                            "-std=gnu17;-O3;-w;-fno-math-errno;-fno-trapping-math;-ffp-contract=fast;-fwrapv;-fsigned-char;${threads}")
+                            "-std=gnu17;-O3;-w;-fno-math-errno;-fno-trapping-math;-ffp-contract=fast;-fwrapv;-fsigned-char")
 target_include_directories(attune_builtins PRIVATE src include ${CMAKE_CURRENT_BINARY_DIR}/include)

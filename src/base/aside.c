@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <time.h>
 
-static void run(void *argument, int32_t k) {
+static void run(void *argument) {
     atn_aside *a = argument;
     uint64_t before = atn_fail_count();
-    (void)k;
     (void)atn_parallel_limit(a->threads > 0 ? a->threads : 1);
     a->work(a->user);
     if (atn_fail_count() != before) snprintf(a->sentence, sizeof a->sentence, "%s", atn_ctx_message(a->ctx));
@@ -18,7 +17,7 @@ static void run(void *argument, int32_t k) {
 
 void atn_aside_begin(const atn_ctx *ctx, atn_aside *a, void (*work)(void *user), void *user, int32_t threads) {
     *a = (atn_aside){.work = work, .user = user, .threads = threads, .ctx = ctx, .failures = atn_fail_count()};
-    a->gang = atn_gang_begin(ctx, threads, atn_parallel_cores() >= ATN_PARALLEL_MANY, run, a);
+    a->gang = atn_gang_begin(ctx, atn_parallel_cores() >= ATN_PARALLEL_MANY, run, a);
     a->kept_off = a->gang && atn_parallel_left() < (threads < 1 ? 1 : threads);
     if (a->kept_off) atn_parallel_keep_off(1);
 }

@@ -16,7 +16,7 @@ typedef struct atn_aside {
     char sentence[ATN_MESSAGE_BYTES]; /* of the last failure of `work`; "": none */
 } atn_aside;
 
-/* Starts `work`, whose loops over all cores (base/parallel.h) have that many threads of their own; loops of the caller
+/* Starts `work`, whose loops over all cores (base/parallel.h) have at most that many threads; loops of the caller
  * use one until it has finished, unless they leave as many cores (atn_parallel_leave). If no thread can be created,
  * atn_aside_end does the work. */
 void atn_aside_begin(const atn_ctx *ctx, atn_aside *aside, void (*work)(void *user), void *user, int32_t threads);

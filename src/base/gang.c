@@ -1,36 +1,29 @@
-/* Each thread has a slot for its task. A thread that waits there, for work or for its completion, first polls for a
- * moment and then sleeps. It polls only while its gang is at work, and only if allowed: loops follow each other
- * closely, and waking a sleeping thread takes longer than most of them last. */
+/* Each thread has a slot for its task. Who waits for its completion first polls for a moment, if allowed, and then
+ * sleeps: the rest of the work is often shorter than waking a sleeping thread takes. */
 #include "base/gang.h"
 
 #include "base/memory.h"
+#include "base/relax.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <unistd.h>
 
-enum { MOST_GANGS = 8, MOST_HANDS = 8 };
+enum { MOST_GANGS = 8 };
 enum { LOOKS = 10000 }; /* some hundred microseconds */
 
 typedef enum duty { IDLE, GIVEN, DISMISSED } duty;
 
-typedef struct hand {
-    atn_gang *gang;
-    int32_t number;
+struct atn_gang {
+    bool taken, hired;
+    int looks; /* polls before who waits for it sleeps */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     atomic_int duty, asleep; /* its task; how many threads sleep until that changes */
-    atn_gang_part *work;
+    atn_gang_work *work;
     void *user;
-} hand;
-
-struct atn_gang {
-    bool taken;
-    atomic_int looks; /* polls of its threads before they sleep */
-    int32_t hands;
-    hand hand[MOST_HANDS];
 };
 
 /* Those of a context. */
@@ -43,70 +36,48 @@ typedef struct stock {
 
 /* ---- one thread ---- */
 
-static void relax(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb");
-#endif
-}
-
 /* Until it is idle, or until it is not. */
-static duty await(hand *h, bool idle) {
-    for (int k = 0; k < atomic_load_explicit(&h->gang->looks, memory_order_relaxed); ++k) {
-        duty now = (duty)atomic_load(&h->duty);
+static duty await(atn_gang *g, bool idle, int looks) {
+    for (int k = 0; k < looks; ++k) {
+        duty now = (duty)atomic_load(&g->duty);
         if ((now == IDLE) == idle) return now;
-        relax();
+        atn_relax();
     }
     duty now;
-    pthread_mutex_lock(&h->lock);
-    atomic_fetch_add(&h->asleep, 1); /* before it looks: a thread that changes it later sees that someone sleeps */
-    while (((now = (duty)atomic_load(&h->duty)) == IDLE) != idle) pthread_cond_wait(&h->changed, &h->lock);
-    atomic_fetch_sub(&h->asleep, 1);
-    pthread_mutex_unlock(&h->lock);
+    pthread_mutex_lock(&g->lock);
+    atomic_fetch_add(&g->asleep, 1); /* before it looks: a thread that changes it later sees that someone sleeps */
+    while (((now = (duty)atomic_load(&g->duty)) == IDLE) != idle) pthread_cond_wait(&g->changed, &g->lock);
+    atomic_fetch_sub(&g->asleep, 1);
+    pthread_mutex_unlock(&g->lock);
     return now;
 }
 
-static void change(hand *h, duty to) {
-    atomic_store(&h->duty, to);
-    if (!atomic_load(&h->asleep)) return;
-    pthread_mutex_lock(&h->lock);
-    pthread_cond_broadcast(&h->changed);
-    pthread_mutex_unlock(&h->lock);
+static void change(atn_gang *g, duty to) {
+    atomic_store(&g->duty, to);
+    if (!atomic_load(&g->asleep)) return;
+    pthread_mutex_lock(&g->lock);
+    pthread_cond_broadcast(&g->changed);
+    pthread_mutex_unlock(&g->lock);
 }
-
-static void give(hand *h, atn_gang_part *work, void *user) {
-    h->work = work;
-    h->user = user;
-    change(h, GIVEN);
-}
-
-static _Thread_local atn_gang *own; /* of the first of its threads */
-
-atn_gang *atn_gang_own(void) { return own; }
 
 static void *live(void *argument) {
-    hand *h = argument;
-    if (h->number == 0) own = h->gang;
-    while (await(h, false) == GIVEN) {
-        h->work(h->user, h->number);
-        change(h, IDLE);
+    atn_gang *g = argument;
+    while (await(g, false, 0) == GIVEN) {
+        g->work(g->user);
+        change(g, IDLE);
     }
     return NULL;
 }
 
-static bool hire(atn_gang *gang) {
-    hand *h = &gang->hand[gang->hands];
-    *h = (hand){.gang = gang, .number = gang->hands};
-    pthread_mutex_init(&h->lock, NULL);
-    pthread_cond_init(&h->changed, NULL);
-    bool hired = pthread_create(&h->thread, NULL, live, h) == 0;
-    if (hired) {
-        ++gang->hands;
-        return true;
-    }
-    pthread_mutex_destroy(&h->lock);
-    pthread_cond_destroy(&h->changed);
+static bool hire(atn_gang *g) {
+    if (g->hired) return true;
+    atomic_store(&g->duty, IDLE);
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_cond_init(&g->changed, NULL);
+    g->hired = pthread_create(&g->thread, NULL, live, g) == 0;
+    if (g->hired) return true;
+    pthread_mutex_destroy(&g->lock);
+    pthread_cond_destroy(&g->changed);
     return false;
 }
 
@@ -124,14 +95,14 @@ static void dismiss(void *object) {
     stock *s = object;
     bool here = s->process == getpid();
     for (int32_t g = 0; g < s->count; ++g) {
-        for (int32_t k = 0; k < s->gang[g]->hands && here; ++k) {
-            hand *h = &s->gang[g]->hand[k];
-            change(h, DISMISSED);
-            pthread_join(h->thread, NULL);
-            pthread_mutex_destroy(&h->lock);
-            pthread_cond_destroy(&h->changed);
+        atn_gang *gang = s->gang[g];
+        if (gang->hired && here) {
+            change(gang, DISMISSED);
+            pthread_join(gang->thread, NULL);
+            pthread_mutex_destroy(&gang->lock);
+            pthread_cond_destroy(&gang->changed);
         }
-        atn_free(s->ctx, s->gang[g]);
+        atn_free(s->ctx, gang);
     }
     atn_free(s->ctx, s);
 }
@@ -167,8 +138,8 @@ static atn_gang *add(stock *s) {
     return gang;
 }
 
-/* An unused one, with as many threads as can be created. */
-static atn_gang *take(stock *s, int32_t threads) {
+/* An unused one, with its thread. */
+static atn_gang *take(stock *s) {
     atn_gang *found = NULL;
     lock_all();
     if (s->process != getpid()) { /* the threads remained in the parent, and their slots belong to no one */
@@ -180,31 +151,23 @@ static atn_gang *take(stock *s, int32_t threads) {
     if (!found) found = add(s);
     if (found) found->taken = true;
     unlock_all();
-    while (found && found->hands < threads && found->hands < MOST_HANDS && hire(found)) {}
-    if (!found || found->hands) return found;
+    if (!found || hire(found)) return found;
     leave(found);
     return NULL;
 }
 
-atn_gang *atn_gang_begin(const atn_ctx *ctx, int32_t threads, bool busily, atn_gang_part *work, void *user) {
+atn_gang *atn_gang_begin(const atn_ctx *ctx, bool busily, atn_gang_work *work, void *user) {
     stock *s = stock_of(ctx);
-    atn_gang *gang = s ? take(s, threads < 1 ? 1 : threads) : NULL;
+    atn_gang *gang = s ? take(s) : NULL;
     if (!gang) return NULL;
-    atomic_store(&gang->looks, busily ? LOOKS : 0);
-    give(&gang->hand[0], work, user);
+    gang->looks = busily ? LOOKS : 0;
+    gang->work = work;
+    gang->user = user;
+    change(gang, GIVEN);
     return gang;
 }
 
 void atn_gang_end(atn_gang *gang) {
-    (void)await(&gang->hand[0], true);
-    atomic_store(&gang->looks, 0);
+    (void)await(gang, true, gang->looks);
     leave(gang);
-}
-
-void atn_gang_share(atn_gang *gang, int32_t count, atn_gang_part *part, void *user) {
-    int32_t others = count < gang->hands ? count - 1 : gang->hands - 1;
-    for (int32_t k = 1; k <= others; ++k) give(&gang->hand[k], part, user);
-    part(user, 0);
-    for (int32_t k = others + 1; k < count; ++k) part(user, k);
-    for (int32_t k = 1; k <= others; ++k) (void)await(&gang->hand[k], true);
 }

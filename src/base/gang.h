@@ -6,20 +6,13 @@
 #include "base/context.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 typedef struct atn_gang atn_gang;
-typedef void atn_gang_part(void *user, int32_t k);
+typedef void atn_gang_work(void *user);
 
-/* Starts work(user, 0) on the first of `threads` threads (at least 1; at most 8); the others wait for what it shares
- * with them, polling for a moment if there are cores for it. NULL: no thread can be created. Ended by atn_gang_end. */
-atn_gang *atn_gang_begin(const atn_ctx *ctx, int32_t threads, bool busily, atn_gang_part *work, void *user);
+/* Starts work(user) on a thread of its own, whose loops have those of the pool (base/pool.h). NULL: no thread can be
+ * created. Ended by atn_gang_end, which polls for a moment if there are cores for it. */
+atn_gang *atn_gang_begin(const atn_ctx *ctx, bool busily, atn_gang_work *work, void *user);
 void atn_gang_end(atn_gang *gang); /* waits until it is done */
-
-/* The gang that the calling thread is the first of; NULL: of none. */
-atn_gang *atn_gang_own(void);
-/* From within that work: part(user, 0) ... part(user, count - 1), each on a thread of its own as far as there are
- * enough, including the caller's; all are complete when it returns. */
-void atn_gang_share(atn_gang *gang, int32_t count, atn_gang_part *part, void *user);
 
 #endif

@@ -2,10 +2,12 @@
 #ifndef ATN_BASE_PARALLEL_H
 #define ATN_BASE_PARALLEL_H
 
+#include "base/pool.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ATN_PARALLEL_MOST = 256, ATN_PARALLEL_MANY = 8 /* cores: enough that some may do concurrent work */ };
+enum { ATN_PARALLEL_MOST = ATN_POOL_MOST, ATN_PARALLEL_MANY = 8 /* cores: enough that some may do concurrent work */ };
 
 /* Cores that this process may use, at most ATN_PARALLEL_MOST and OMP_NUM_THREADS; 1 if unknown. */
 int32_t atn_parallel_cores(void);
@@ -18,14 +20,18 @@ int32_t atn_parallel_some(int32_t few, int32_t many);
  * concurrently. */
 int32_t atn_parallel_workers(void);
 
+/* Of `cores`, those that a kernel of the calling thread uses: without those it leaves, within its limit, and 1 inside a
+ * part of a loop. */
+int32_t atn_parallel_most(int32_t cores);
+
 bool atn_parallel_inside(void); /* is the calling thread executing a part of a loop? */
 
-/* From now on, loops of the calling thread have that many threads, those of its gang (base/gang.h) or others created
- * for each loop, because the shared ones are busy. 0: it uses the shared ones. Returns the previous value. */
+/* From now on, loops and kernels of the calling thread have at most that many threads, including its own, because others
+ * are busy. 0: no limit. Returns the previous value. */
 int32_t atn_parallel_limit(int32_t threads);
 
-/* Until it has been called with -1 as often as with 1, loops of the calling thread run on that thread alone: a core
- * that is busy with other work would keep all others waiting busily. */
+/* Until it has been called with -1 as often as with 1, loops of the calling thread run on that thread alone: the other
+ * cores are busy with other work. */
 void atn_parallel_keep_off(int32_t by);
 
 /* Until it is called with 0, loops and kernels of the calling thread leave that many cores to concurrent work
@@ -39,8 +45,9 @@ typedef void atn_parallel_part(void *user, int64_t from, int64_t to);
 int32_t atn_parallel_worker(void); /* inside a part: its worker, below atn_parallel_workers() of the thread that started
                                     * the loop */
 
-/* 0 ... count - 1 in parts of at least `least`, one per core; all are complete when it returns. If no thread can be
- * created, the caller does all of it. The results of a part must not depend on how the range was divided. */
+/* 0 ... count - 1 in parts of at least `least`, one per core; all are complete when it returns. Whichever thread is free
+ * takes the next part, and if there is none, the caller does all of them: parts must not wait for each other. The results
+ * of a part must not depend on how the range was divided. */
 void atn_parallel(int64_t count, int64_t least, atn_parallel_part *part, void *user);
 
 /* The same for work in pieces of different size: whichever worker is free takes the next one, so that `part` gets one

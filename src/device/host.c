@@ -1,12 +1,11 @@
-/* The host backend: the CPU itself, through C compiled at run time. Launches run on the calling thread and its
- * OpenMP team and are done when they return; queues are in order by nature. */
+/* The host backend: the CPU itself, through C compiled at run time. Launches run on the calling thread and
+ * those of the pool (base/pool.h) and are done when they return; queues are in order by nature. */
 #include "device/host.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"
-#include "base/threads.h"
 #include "device/host_cpu.h"
 
 #include <stdio.h>
@@ -145,16 +144,9 @@ static atn_status launch_function(atn_queue *queue, atn_function *function, cons
         pointers[k] = arg->buffer ? data_of(arg->buffer) : NULL;
         args[k] = arg->buffer ? (void *)&pointers[k] : (void *)(uintptr_t)arg->value;
     }
-    int32_t cores = queue->device->info.cores, threads = launch->threads;
-    if (cores > atn_parallel_left()) cores -= atn_parallel_left();
-    if (threads <= 0 || threads > cores) threads = cores;
-    if (atn_parallel_inside()) threads = 1; /* the other cores are at work on other parts */
-    const void *runtime = atn_host_runtime(function);
-    if (runtime) threads = atn_threads_ready(runtime, threads);
-    atn_host_entry(function)(&(struct atn_call){
-        .groups = {(int64_t)launch->groups[0], (int64_t)launch->groups[1], (int64_t)launch->groups[2]},
-        .threads = threads,
-        .args = args});
+    int32_t cores = atn_parallel_most(queue->device->info.cores), threads = launch->threads;
+    int64_t groups[] = {(int64_t)launch->groups[0], (int64_t)launch->groups[1], (int64_t)launch->groups[2]};
+    atn_host_run(atn_host_entry(function), groups, threads <= 0 || threads > cores ? cores : threads, args);
     return ATN_OK;
 }
 

@@ -1,4 +1,4 @@
-/* The objects of the host backend, shared by host.c and host_build.c. */
+/* The objects of the host backend, shared by its files. */
 #ifndef ATN_DEVICE_HOST_H
 #define ATN_DEVICE_HOST_H
 
@@ -15,6 +15,8 @@ atn_status atn_host_build(atn_device *device, const atn_build *build, atn_module
 void atn_host_module_free(atn_module *module);
 atn_status atn_host_function(atn_module *module, const char *name, atn_function **out);
 host_entry *atn_host_entry(const atn_function *function);
-const void *atn_host_runtime(const atn_function *function); /* its OpenMP library, for atn_threads_ready; or NULL */
+
+/* host_run.c: on that many threads, at most; done when it returns. */
+void atn_host_run(host_entry *entry, const int64_t groups[3], int32_t threads, void *const *args);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/mac.h"
 #include "base/memory.h"
 #include "base/process.h"
-#include "base/threads.h"
 #include "device/builtin.h"
 #include "device/cache.h"
 #include "device/code.h"
@@ -17,7 +16,6 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +37,6 @@ typedef struct host_function {
     atn_function base;
     struct host_function *next;
     host_entry *entry;
-    const void *runtime; /* of its threads; NULL: it has one */
     char name[];
 } host_function;
 
@@ -47,7 +44,6 @@ typedef struct host_module {
     atn_module base;
     void *library;              /* dlopen's handle; or NULL and */
     const atn_builtin *builtin; /* compiled into this library */
-    const void *runtime;        /* an address of the OpenMP library; NULL: none */
     host_function *functions;
 } host_module;
 
@@ -121,14 +117,13 @@ static bool is_clang(const char *compiler) {
     return strstr(slash ? slash : path, "clang");
 }
 
-static atn_hash build_key(const host_job *job, bool openmp) {
+static atn_hash build_key(const host_job *job) {
     atn_hash cpu = atn_cpu_signature(), hash = atn_hash_add(job->with, &cpu, sizeof cpu);
     for (size_t k = 0; k < N_FLAGS; ++k) hash = atn_hash_add_text(hash, FLAGS[k]);
     hash = atn_hash_add_text(hash, job->cpu);
     hash = atn_hash_add_text(hash, job->build->flags);
     hash = atn_hash_add_text(hash, atn_environment(ATN_ENV_HOST_FLAGS));
-    bool marks[2] = {job->build->fast_math, openmp};
-    hash = atn_hash_add(hash, marks, sizeof marks);
+    hash = atn_hash_add(hash, &job->build->fast_math, sizeof job->build->fast_math);
     return atn_digest_add_text(hash, job->build->source);
 }
 
@@ -147,12 +142,11 @@ static void first_error(const char *output, char *line, size_t bytes) {
 }
 
 /* argv for one compilation; `flags` is cut in place at its blanks. false: too many flags. */
-static bool compose(const char *argv[MAX_ARGS], const host_job *job, char *flags, bool openmp, const char *source,
+static bool compose(const char *argv[MAX_ARGS], const host_job *job, char *flags, const char *source,
                     const char *object) {
     size_t n = 0;
     argv[n++] = job->compiler;
     for (size_t k = 0; k < N_FLAGS; ++k) argv[n++] = FLAGS[k];
-    if (openmp) argv[n++] = "-fopenmp";
     if (job->build->fast_math) argv[n++] = "-ffast-math";
     char *rest;
     for (char *flag = strtok_r(flags, " \t\n", &rest); flag; flag = strtok_r(NULL, " \t\n", &rest)) {
@@ -180,14 +174,11 @@ static void describe_end(int code, const char *output, char *how, size_t bytes) 
         snprintf(how, bytes, "could not compile it (exit code %d)", code);
 }
 
-/* What the compiler's end means: ATN_ERR_IO when there was no room, which another directory may have; *no_openmp when
- * all it lacked was the OpenMP library. */
-static atn_status judge(const host_job *job, int code, const char *output, bool openmp, bool *no_openmp) {
+/* What the compiler's end means: ATN_ERR_IO when there was no room, which another directory may have. */
+static atn_status judge(const host_job *job, int code, const char *output) {
     static const char *const NO_ROOM[] = {"No space left", "Disk quota", "File too large", "Read-only file system"};
-    static const char *const NO_OPENMP[] = {"-lomp", "-lgomp", "libgomp.spec", "omp.h"};
     if (code == 0) return ATN_OK;
     char line[512], how[80];
-    *no_openmp = openmp && says_one_of(output, NO_OPENMP, sizeof NO_OPENMP / sizeof *NO_OPENMP);
     bool full = says_one_of(output, NO_ROOM, sizeof NO_ROOM / sizeof *NO_ROOM);
     first_error(output, line, sizeof line);
     describe_end(code, output, how, sizeof how);
@@ -196,8 +187,7 @@ static atn_status judge(const host_job *job, int code, const char *output, bool 
                     line);
 }
 
-static atn_status run_compiler(const host_job *job, const char *dir, bool openmp, const char *source,
-                               const char *object, bool *no_openmp) {
+static atn_status run_compiler(const host_job *job, const char *dir, const char *source, const char *object) {
     const char *argv[MAX_ARGS];
     atn_text output = {.ctx = job->ctx};
     int code = 0;
@@ -211,10 +201,10 @@ static atn_status run_compiler(const host_job *job, const char *dir, bool openmp
     }
     char *flags = both.data;
     atn_status status;
-    if (compose(argv, job, flags, openmp, source, object)) {
+    if (compose(argv, job, flags, source, object)) {
         status = atn_process_run(job->ctx, argv, dir, job->build->timeout_s, &output, &code);
         if (status == ATN_OK)
-            status = judge(job, code, atn_text_str(&output), openmp, no_openmp);
+            status = judge(job, code, atn_text_str(&output));
         else if (status == ATN_ERR_IO) /* that the compiler cannot be run is not the directory's fault */
             status = atn_fail_within(job->ctx, ATN_ERR_BUILD, "%s", job->build->name);
         else if (status == ATN_ERR_TIMEOUT)
@@ -230,20 +220,9 @@ static atn_status run_compiler(const host_job *job, const char *dir, bool openmp
 
 /* ---- modules ---- */
 
-/* The OpenMP runtime has threads of its own that outlive every module: it must never be unloaded with one. */
-static const void *keep_openmp(void *library) {
-    void *symbol = dlsym(library, "omp_get_num_threads");
-    Dl_info where;
-    if (!symbol || !dladdr(symbol, &where) || !where.dli_fname) return symbol;
-    void *kept = dlopen(where.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-    if (kept) dlclose(kept);
-    return symbol;
-}
-
 static atn_status load(const host_job *job, const char *data, size_t length, host_module *module) {
     atn_status status = atn_code_load(job->cache, job->build->name, data, length, &module->library);
     if (status != ATN_OK) return status;
-    module->runtime = keep_openmp(module->library);
     module->base.code_bytes = length;
     return ATN_OK;
 }
@@ -260,12 +239,8 @@ static atn_status load_kept(const host_job *job, atn_hash key, host_module *modu
     return ATN_OK;
 }
 
-/* A compiler that turned out to have no OpenMP library, by its hash; 0: none so far. What it builds is cached under a
- * key of its own, so that installing the library is enough to get threads. */
-static _Atomic uint64_t without_openmp;
-
 /* Loads what the compiler made, and keeps it: the same bytes. */
-static atn_status take_object(const host_job *job, const char *object, bool openmp, host_module *module) {
+static atn_status take_object(const host_job *job, const char *object, host_module *module) {
     struct stat info;
     char *data;
     size_t length;
@@ -275,29 +250,19 @@ static atn_status take_object(const host_job *job, const char *object, bool open
     atn_status status = atn_file_read(job->ctx, object, LARGEST_OBJECT, &data, &length);
     if (status == ATN_OK) status = load(job, data, length, module);
     if (status == ATN_OK && !job->build->no_cache)
-        status = atn_cache_put(job->cache, build_key(job, openmp), SUFFIX, data, length);
+        status = atn_cache_put(job->cache, build_key(job), SUFFIX, data, length);
     atn_free(job->ctx, data);
     return status;
 }
 
 static atn_status compile_in(const host_job *job, const char *dir, host_module *module) {
     char source[PATH_MAX], object[PATH_MAX];
-    bool no_openmp = false, openmp = atomic_load(&without_openmp) != job->with.low;
     if (snprintf(object, sizeof object, "%s/object.so", dir) >= (int)sizeof object ||
         snprintf(source, sizeof source, "%s/%s.c", dir, job->build->name) >= (int)sizeof source)
         return atn_fail(job->ctx, ATN_ERR_IO, "%s: the path is too long", dir);
     atn_status status = atn_file_write(job->ctx, source, job->build->source, strlen(job->build->source));
-    if (status == ATN_OK) status = run_compiler(job, dir, openmp, source, object, &no_openmp);
-    if (status == ATN_ERR_BUILD && no_openmp) {
-        openmp = false;
-        status = run_compiler(job, dir, openmp, source, object, &no_openmp);
-        if (status == ATN_OK && atomic_exchange(&without_openmp, job->with.low) != job->with.low)
-            atn_log(job->ctx, ATN_LOG_WARNING,
-                    "%s has no OpenMP library: generated code runs on one thread; install "
-                    "libomp-dev for clang",
-                    job->compiler);
-    }
-    if (status == ATN_OK) status = take_object(job, object, openmp, module);
+    if (status == ATN_OK) status = run_compiler(job, dir, source, object);
+    if (status == ATN_OK) status = take_object(job, object, module);
     return status;
 }
 
@@ -316,9 +281,8 @@ static atn_status compile(const host_job *job, host_module *module) {
 }
 
 static atn_status build_at(const host_job *job, host_module *module) {
-    bool openmp = atomic_load(&without_openmp) != job->with.low;
     atn_status status = ATN_OK;
-    if (!job->build->no_cache) status = load_kept(job, build_key(job, openmp), module);
+    if (!job->build->no_cache) status = load_kept(job, build_key(job), module);
     if (status != ATN_OK || module->library) return status;
     status = compile(job, module);
     if (status != ATN_ERR_IO || !atn_cache_lasting(job->cache)) return status;
@@ -335,7 +299,6 @@ static const atn_builtin *find_builtin(const atn_build *build) {
 static bool take_builtin(const host_job *job, host_module *module) {
     module->builtin = find_builtin(job->build);
     module->base.compiled_in = module->builtin;
-    module->runtime = atn_threads_runtime();
     return module->builtin;
 }
 
@@ -425,7 +388,6 @@ atn_status atn_host_function(atn_module *base, const char *name, atn_function **
     host_function *function = atn_zalloc(base->device->ctx, sizeof *function + strlen(name) + 1);
     if (!function) return ATN_ERR_MEMORY;
     function->entry = entry;
-    function->runtime = module->runtime;
     strcpy(function->name, name);
     function->next = module->functions;
     module->functions = function;
@@ -434,4 +396,3 @@ atn_status atn_host_function(atn_module *base, const char *name, atn_function **
 }
 
 host_entry *atn_host_entry(const atn_function *function) { return ((const host_function *)function)->entry; }
-const void *atn_host_runtime(const atn_function *function) { return ((const host_function *)function)->runtime; }

@@ -1,5 +1,5 @@
-/* A dialect of C as data: names, markers and helper functions. The differences between OpenCL C, CUDA C and C17 with
- * OpenMP are one table each; one printer (render.c) serves all three. */
+/* A dialect of C as data: names, markers and helper functions. The differences between OpenCL C, CUDA C and C17
+ * are one table each; one printer (render.c) serves all three. */
 #ifndef ATN_RENDER_DIALECT_H
 #define ATN_RENDER_DIALECT_H
 

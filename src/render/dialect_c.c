@@ -1,4 +1,5 @@
-/* C17 with OpenMP and the vector extension of gcc and clang. The caller prepends the definition of struct atn_call. */
+/* C17 with the vector extension of gcc and clang. The caller prepends the definition of struct atn_call, by which a thread
+ * is assigned its groups. */
 #include "render/dialect.h"
 
 const atn_dialect ATN_DIALECT_C = {

@@ -206,23 +206,19 @@ static void tiles(printer *r) {
     }
 }
 
-/* The groups of the host: a loop shared by the threads, each with tiles of its own. */
+/* The groups of the host: ranges that the thread is assigned, with tiles of its own. */
 static void parallel(printer *r, const ir_statement *s) {
-    static const char *const SCHEDULES[] = {"static", "dynamic", "guided"};
     const atn_variant *v = &r->p->variant;
     const char *name = r->p->variables[s->id].name;
-    ADD("const adr %s_end = ", name);
+    ADD("const int64_t %s_end = ", name);
     print_expression(r, s->limit);
-    ADD(";\n#pragma omp parallel num_threads(call->threads) if (%s_end > 1)\n", name);
-    line(r);
-    ADD("{\n");
-    ++r->depth;
+    ADD(";\n");
     tiles(r);
-    ADD("#pragma omp for schedule(%s", SCHEDULES[v->schedule]);
-    if (v->chunk > 0) ADD(", %d", v->chunk);
-    ADD(") nowait\n");
     line(r);
-    ADD("for (adr %s = 0; %s < %s_end; ++%s) ", name, name, name, name);
+    ADD("for (int64_t range[2]; call->next(call, %s_end, %d, %d, range);) {\n", name, v->schedule, v->chunk);
+    ++r->depth;
+    line(r);
+    ADD("for (adr %s = (adr)range[0]; %s < (adr)range[1]; ++%s) ", name, name, name);
     braces(r, s->body);
     ADD("\n");
     --r->depth;

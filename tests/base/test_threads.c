@@ -16,30 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char ONE, OTHER; /* addresses of two runtimes */
-
 KIT_TEST(there_are_threads) {
     for (int32_t wanted = 0; wanted < 9; ++wanted)
         assert_int_equal(atn_threads_possible(wanted), wanted > 1 ? wanted : 1);
-    static const int32_t WANTED[] = {1, 2, 4, 2, 4, 1, 3};
-    for (size_t k = 0; k < sizeof WANTED / sizeof *WANTED; ++k) {
-        assert_int_equal(atn_threads_ready(&ONE, WANTED[k]), WANTED[k]);
-        assert_int_equal(atn_threads_ready(&OTHER, WANTED[k]), WANTED[k]);
-        assert_int_equal(atn_threads_ready(NULL, WANTED[k]), WANTED[k]);
-    }
-}
-
-/* What a library keeps is what its last region had, of each library by itself. */
-KIT_TEST(they_are_counted) {
-    static const char NEW;
-    assert_int_equal(atn_threads_kept(&NEW), 1);
-    assert_int_equal(atn_threads_ready(&ONE, 4), 4);
-    assert_int_equal(atn_threads_ready(&OTHER, 2), 2);
-    assert_int_equal(atn_threads_ready(&ONE, 1), 1);
-    assert_int_equal(atn_threads_kept(&ONE), 4);
-    assert_int_equal(atn_threads_kept(&OTHER), 2);
-    assert_int_equal(atn_threads_ready(&ONE, 3), 3);
-    assert_int_equal(atn_threads_kept(&ONE), 3);
 }
 
 /* No address space for another stack: in a child, which has never had a thread whose stack is kept. */
@@ -52,8 +31,7 @@ KIT_TEST(none_can_be_made) {
     if (child == 0) {
         struct rlimit none = {.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
         if (setrlimit(RLIMIT_AS, &none) != 0) _exit(2);
-        _exit(atn_threads_possible(4) == 1 && atn_threads_ready(&ONE, 4) == 1 && atn_threads_ready(&ONE, 4) == 1 ? 0
-                                                                                                                 : 1);
+        _exit(atn_threads_possible(4) == 1 ? 0 : 1);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -187,7 +165,6 @@ KIT_TEST(threads_are_kept_for_work_aside) {
         for (int k = 0; k < ASIDES; ++k)
             for (int n = 0; n < PIECES; ++n) assert_int_equal(c[k].done[n], 2);
     }
-    assert_null(atn_gang_own());
 #ifndef __SANITIZE_THREAD__
     pid_t child = fork();
     if (child == 0) {
@@ -308,7 +285,6 @@ int main(void) {
                                        cmocka_unit_test(work_is_done_aside),
                                        cmocka_unit_test(cores_are_left_to_work_aside),
                                        cmocka_unit_test(there_are_threads),
-                                       cmocka_unit_test(they_are_counted),
                                        cmocka_unit_test(forks_at_any_moment)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -209,8 +209,8 @@ KIT_TEST(check_says_all) {
 KIT_TEST(show_prints_source) {
     cli_does("show gemm --define USED_FLOAT=SP --dialect opencl", "__kernel void");
     cli_does("show gemm --define USED_FLOAT=SP --dialect cuda", "__global__");
-    cli_does("show gemm --define USED_FLOAT=SP --dialect c", "#pragma omp");
-    cli_does("show gemm --define USED_FLOAT=SP --device host", "#pragma omp");
+    cli_does("show gemm --define USED_FLOAT=SP --dialect c", "call->next(");
+    cli_does("show gemm --define USED_FLOAT=SP --device host", "call->next(");
     cli_does("show $/mv.xml --define USED_FLOAT=SP --dialect c --variant vec_q0=4", "Variant: vec_q0=4.");
     cli_does("show $/mv.xml --define USED_FLOAT=SP --dialect c --size A=1x1 --size b=1", "Variant: ");
     cli_does("show scale --define USED_FLOAT=SP --device host --param factor=1 --size A=7x9",

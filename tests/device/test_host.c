@@ -299,52 +299,6 @@ KIT_TEST(damaged_code_is_made_anew) {
     }
 }
 
-/* ---- OpenMP that is not there yet ---- */
-
-static int without_openmp(const atn_build *build, bool expect_cached, int32_t value, int warnings) {
-    atn_module *module;
-    open_all();
-    if (atn_module_build(device, build, &module) != ATN_OK) return 1;
-    int wrong = atn_module_cached(module) != expect_cached ? 2
-                : run(module) != value                     ? 3
-                : seen.warnings != warnings                ? 4
-                                                           : 0;
-    atn_module_free(module);
-    close_all();
-    return wrong;
-}
-
-static void in_a_process(const atn_build *build, bool expect_cached, int32_t value, int warnings) {
-    pid_t child = fork();
-    if (child == 0) {
-        int wrong = without_openmp(build, expect_cached, value, warnings);
-        if (!wrong) wrong = without_openmp(build, true, value, 0) ? 5 : 0;
-        _exit(wrong);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-KIT_TEST(openmp_may_be_installed_later) {
-    char *compiler = real_compiler(), *body = malloc(4 * PATH_BYTES), there[PATH_BYTES + 64];
-    snprintf(there, sizeof there, "%s/installed", here.dir);
-    snprintf(body, 4 * PATH_BYTES,
-             "case \" $* \" in *' -fopenmp '*) [ -e '%s' ] || { echo 'ld: cannot find -lomp'; exit 1; }; set -- \"$@\" "
-             "-DHAVE_OPENMP=1;; esac; exec '%s' \"$@\"",
-             there, compiler);
-    use_script(body);
-    close_all();
-    atn_build build = {.source = "#ifdef HAVE_OPENMP\n#define VALUE 2\n#else\n#define VALUE 1\n#endif\n" SOURCE};
-    in_a_process(&build, false, 1, 1);
-    close(open(there, O_CREAT | O_WRONLY, 0600));
-    in_a_process(&build, false, 2, 0);
-    in_a_process(&build, true, 2, 0);
-    free(compiler);
-    free(body);
-}
-
 /* ---- callers' mistakes ---- */
 
 KIT_TEST(mistakes_are_refused) {
@@ -416,7 +370,7 @@ int main(void) {
         TEST(a_cancelled_build_stops),       TEST(a_full_cache_is_left),
         TEST(both_compilers_work),           TEST(builds_are_kept),
         TEST(a_cap_too_small_does_no_harm),  TEST(damaged_code_is_made_anew),
-        TEST(openmp_may_be_installed_later), TEST(mistakes_are_refused),
+        TEST(mistakes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,18 +10,26 @@
 #include <sched.h>
 #include <sys/wait.h>
 
-/* count: how many threads there are; sum: i over groups[0], in parallel. */
-static const char SOURCE[] = ATN_HOST_ABI_TEXT "void count(const struct atn_call *c) {\n"
-                                               "#pragma omp parallel num_threads(c->threads)\n"
-                                               "#pragma omp atomic\n"
-                                               " ++**(int32_t **)c->args[0];\n"
-                                               "}\n"
-                                               "void sum(const struct atn_call *c) {\n"
-                                               " int64_t s = 0, n = c->groups[0];\n"
-                                               "#pragma omp parallel for num_threads(c->threads) reduction(+ : s)\n"
-                                               " for (int64_t i = 0; i < n; ++i) s += i;\n"
-                                               " **(int64_t **)c->args[0] = s;\n"
-                                               "}\n";
+/* count: how many threads there are, each of which waits until all have a tile. sum: of the numbers of its tiles,
+ * once: how often each is assigned; groups[1] and [2], less 1, are the schedule and its step. */
+static const char SOURCE[] =
+    ATN_HOST_ABI_TEXT "void count(const struct atn_call *c) {\n"
+                      " int32_t *there = *(int32_t **)c->args[0];\n"
+                      " for (int64_t r[2]; c->next(c, c->threads, 1, 1, r);) {\n"
+                      "  __atomic_add_fetch(there, 1, __ATOMIC_SEQ_CST);\n"
+                      "  while (__atomic_load_n(there, __ATOMIC_SEQ_CST) < c->threads) {}\n"
+                      " }\n"
+                      "}\n"
+                      "void sum(const struct atn_call *c) {\n"
+                      " int64_t *to = *(int64_t **)c->args[0];\n"
+                      " for (int64_t r[2]; c->next(c, c->groups[0], c->groups[1] - 1, c->groups[2] - 1, r);)\n"
+                      "  for (int64_t i = r[0]; i < r[1]; ++i) __atomic_add_fetch(to, i, __ATOMIC_SEQ_CST);\n"
+                      "}\n"
+                      "void once(const struct atn_call *c) {\n"
+                      " int64_t *to = *(int64_t **)c->args[0];\n"
+                      " for (int64_t r[2]; c->next(c, c->groups[0], c->groups[1] - 1, c->groups[2] - 1, r);)\n"
+                      "  for (int64_t i = r[0]; i < r[1]; ++i) __atomic_add_fetch(&to[i], 1, __ATOMIC_SEQ_CST);\n"
+                      "}\n";
 
 static world here;
 static kit_faults faults;
@@ -31,28 +39,31 @@ static atn_devices *devices;
 static atn_device *device;
 static atn_module *module;
 
-static bool has_openmp(void) { /* else generated code runs on one thread, as the warning says */
-    if (seen.warnings) print_message("    skipped: %s\n", seen.last);
-    return seen.warnings == 0;
-}
-
 /* Launches `name` of `m` with one buffer of `bytes`, zeroed before and copied to `out` after. */
-static bool launch(atn_device *on, atn_module *m, const char *name, int32_t threads, size_t groups, void *out,
-                   size_t bytes) {
+static bool launch_as(atn_device *on, atn_module *m, const char *name, int32_t threads, const atn_launch *like, void *out,
+                      size_t bytes) {
     atn_function *function;
     atn_buffer *buffer = NULL;
     atn_status status = atn_module_function(m, name, &function);
     if (status == ATN_OK) status = atn_buffer_create(on, bytes, &buffer);
     if (status == ATN_OK) status = atn_buffer_fill(NULL, buffer, 0, 0, bytes);
     atn_arg args[] = {{.buffer = buffer}};
-    atn_launch how = {.groups = {groups}, .threads = threads, .args = args, .n_args = 1};
+    atn_launch how = *like;
+    how.threads = threads;
+    how.args = args;
+    how.n_args = 1;
     if (status == ATN_OK) status = atn_function_launch(NULL, function, &how);
     if (status == ATN_OK) status = atn_buffer_get(NULL, buffer, 0, out, bytes);
     atn_buffer_free(buffer);
     return status == ATN_OK;
 }
 
-/* ---- several at once; first, before this process has OpenMP threads that fork would lose ---- */
+static bool launch(atn_device *on, atn_module *m, const char *name, int32_t threads, size_t groups, void *out,
+                   size_t bytes) {
+    return launch_as(on, m, name, threads, &(atn_launch){.groups = {groups}}, out, bytes);
+}
+
+/* ---- several at once ---- */
 
 /* Builds and runs on a context of its own on the common cache; 0 when all is right. */
 static int build_and_run(const char *source, const char *compiler) {
@@ -159,12 +170,26 @@ KIT_TEST(modules_go_while_threads_stay) {
 /* ---- how many ---- */
 
 KIT_TEST(there_are_as_many_as_asked) {
-    if (!has_openmp()) skip();
     int32_t cores = atn_device_get_info(device)->cores, got = 0;
     for (int32_t asked = 0; asked <= cores + 2; ++asked) {
         assert_true(launch(device, module, "count", asked, 1, &got, sizeof got));
         assert_int_equal(got, asked == 0 || asked > cores ? cores : asked);
     }
+}
+
+/* Every schedule, few and many tiles, ranges that do not divide them: each tile once. */
+KIT_TEST(each_tile_is_assigned_once) {
+    enum { MOST = 1500 };
+    static const size_t COUNTS[] = {0, 1, 2, 3, 17, MOST}, STEPS[] = {0, 1, 7, 5000};
+    static int64_t times[MOST];
+    for (size_t schedule = 0; schedule < 3; ++schedule)
+        for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; ++c)
+            for (size_t s = 0; s < sizeof STEPS / sizeof *STEPS; ++s)
+                for (int32_t threads = 0; threads < 3; ++threads) {
+                    atn_launch like = {.groups = {COUNTS[c], schedule + 1, STEPS[s] + 1}};
+                    assert_true(launch_as(device, module, "once", threads, &like, times, sizeof times));
+                    for (size_t k = 0; k < MOST; ++k) assert_int_equal(times[k], k < COUNTS[c]);
+                }
 }
 
 KIT_TEST(a_pinned_caller_has_one_core) {
@@ -222,6 +247,7 @@ int main(void) {
         TEST(threads_build_at_once),
         TEST(modules_go_while_threads_stay),
         TEST(there_are_as_many_as_asked),
+        TEST(each_tile_is_assigned_once),
         TEST(a_pinned_caller_has_one_core),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

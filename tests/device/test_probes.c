@@ -54,7 +54,6 @@ static char *compile(atn_ctx *ctx, const char *dir, const target *t) {
                                         "-fno-math-errno",
                                         "-fno-trapping-math",
                                         "-ffp-contract=fast",
-                                        "-fopenmp",
                                         "-ffreestanding",
                                         "-I.",
                                         "-S",

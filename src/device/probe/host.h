@@ -21,8 +21,8 @@
 #define N      (*(const int64_t *)call->args[2])
 #define ROUNDS (*(const int64_t *)call->args[3])
 #define GROUPS                                                                                                         \
-    _Pragma("omp parallel for num_threads(call->threads) schedule(static)") for (int64_t g = 0; g < call->groups[0];   \
-                                                                                 ++g)
+    for (int64_t range[2]; call->next(call, call->groups[0], 0, 1, range);)                                            \
+        for (int64_t g = range[0]; g < range[1]; ++g)
 void probe_saxpy(const struct atn_call *call) {
     float *out = OUT;
     const float *in = IN;

@@ -1,0 +1,26 @@
+/* Threads that the whole process shares for its loops: created when first needed, polling for a moment after their last
+ * work, then asleep. */
+#ifndef ATN_BASE_POOL_H
+#define ATN_BASE_POOL_H
+
+#include <stdint.h>
+
+enum { ATN_POOL_MOST = 256 /* threads of a loop, including the caller's */ };
+
+/* Work that claims its pieces itself: done when none is left, however many threads take part. `home` is 0 for the
+ * caller and a number for each other thread, mostly the same one, below `threads`: it begins with what it had the last
+ * time, which is in its caches. Two threads may have the same one. */
+typedef void atn_pool_work(void *user, int32_t home);
+
+/* Asks up to threads - 1 others to call work(user, home) while the calling thread does its own share: each comes at most
+ * once, when it is free, and perhaps none does. They use the cores that the caller may use. Returns what atn_pool_end
+ * needs. */
+int32_t atn_pool_begin(int32_t threads, atn_pool_work *work, void *user);
+
+/* No one joins any more; waits until those who did have returned. Called when nothing is left to be claimed. */
+void atn_pool_end(int32_t begun);
+
+/* Both, with the caller's own share in between. */
+void atn_pool_run(int32_t threads, atn_pool_work *work, void *user);
+
+#endif
