@@ -99,7 +99,7 @@ typedef struct atn_launch {
     size_t groups[3];   /* work-groups per dimension; 0 in dimension 0 launches nothing, later zeros count as 1 */
     size_t items[3];    /* work-items per group; 0 counts as 1; the host ignores them */
     size_t local_bytes; /* dynamic local memory (cuda); 0 elsewhere */
-    int32_t threads;    /* host: OpenMP threads; 0, or more than the device's cores: as many as those */
+    int32_t threads;    /* host: threads; 0, or more than the device's cores: as many as those */
     const atn_arg *args;
     size_t n_args; /* at most ATN_MAX_ARGS */
 } atn_launch;

@@ -22,8 +22,8 @@
     knob(half, 0, 0, 2, NULL, false, lower_fits_half, "arithmetic in half precision; 2: sums within a tile as well") /* 1: HP values are computed in HP, not in SP, if the device supports it (host); 2: so are their sums, one tile at a time */ \
     knob(groups, 0, 0, 1 << 30, NULL, false, lower_fits_all, "maximum number of groups launched; 0: all") /* most groups launched, which loop over the others; 0: as many as there are tiles */ \
     knob(threads, 0, 0, 4096, NULL, false, lower_fits_all, "number of host threads; 0: all") /* host: 0 all */ \
-    knob(schedule, 0, 0, 2, "static|dynamic|guided", false, lower_fits_all, "OpenMP schedule") /* host: atn_schedule */ \
-    knob(chunk, 0, 0, 1 << 20, NULL, false, lower_fits_all, "chunk size of the OpenMP schedule; 0: OpenMP's choice") /* host: of the schedule */ \
+    knob(schedule, 0, 0, 2, "static|dynamic|guided", false, lower_fits_all, "how tiles are assigned to threads") /* host: atn_schedule */ \
+    knob(chunk, 0, 0, 1 << 20, NULL, false, lower_fits_all, "tiles that a thread is assigned at a time; 0: chosen") /* host: of the schedule */ \
     knob(collapse, 2, 1, 2, NULL, false, lower_fits_all, "dimensions whose tiles are distributed over threads") /* host: dimensions of the points whose tiles the threads share: 2 all, 1 all except the fastest */ \
     knob(stream, 0, 0, 1, NULL, false, lower_fits_all, "non-temporal stores that bypass the caches") /* host: stores that bypass the caches */ \
     knob(fast, 0, 0, 1, NULL, false, lower_fits_all, "the compiler may reorder floating-point arithmetic") /* lets the compiler assume finite values and reorder (per kernel, never globally) */ \
