@@ -6,6 +6,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* Is this thread executing a part? A loop inside it has only this thread: the others are busy. */
@@ -20,8 +21,6 @@ static _Thread_local int32_t beside;
 
 /* Cores left to such work, so that loops need not stay on one. */
 static _Thread_local int32_t left;
-
-bool atn_parallel_inside(void) { return inside > 0; }
 
 int32_t atn_parallel_worker(void) { return worker; }
 

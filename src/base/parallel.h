@@ -4,7 +4,6 @@
 
 #include "base/pool.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum { ATN_PARALLEL_MOST = ATN_POOL_MOST, ATN_PARALLEL_MANY = 8 /* cores: enough that some may do concurrent work */ };
@@ -23,8 +22,6 @@ int32_t atn_parallel_workers(void);
 /* Of `cores`, those that a kernel of the calling thread uses: without those it leaves, within its limit, and 1 inside a
  * part of a loop. */
 int32_t atn_parallel_most(int32_t cores);
-
-bool atn_parallel_inside(void); /* is the calling thread executing a part of a loop? */
 
 /* From now on, loops and kernels of the calling thread have at most that many threads, including its own, because others
  * are busy. 0: no limit. Returns the previous value. */

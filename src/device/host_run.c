@@ -13,10 +13,10 @@ enum { SPREAD, ONE_BY_ONE, SHRINKING }; /* as atn_schedule */
 enum { RANGES = 8 };                    /* of the share of a thread, so that others can take some */
 
 /* Tiles next ... end - 1 of a launch; those of one thread, or all. */
-typedef struct share {
+typedef struct tile_share {
     alignas(64) atomic_llong next;
     int64_t end;
-} share;
+} tile_share;
 
 typedef struct launching {
     host_entry *entry;
@@ -24,7 +24,7 @@ typedef struct launching {
     int32_t threads, shares, begun;
     int schedule;
     int64_t step;
-    share share[ATN_POOL_MOST];
+    tile_share share[ATN_POOL_MOST];
 } launching;
 
 /* What `next` finds behind the call of a thread. */
@@ -35,7 +35,7 @@ typedef struct member {
     bool asked;
 } member;
 
-static int take(share *s, int64_t step, int64_t range[2]) {
+static int take(tile_share *s, int64_t step, int64_t range[2]) {
     int64_t from = atomic_load_explicit(&s->next, memory_order_relaxed);
     if (from < s->end) from = atomic_fetch_add_explicit(&s->next, step, memory_order_relaxed);
     range[0] = from;
@@ -44,7 +44,7 @@ static int take(share *s, int64_t step, int64_t range[2]) {
 }
 
 /* Half of what would be an equal share of the rest. */
-static int take_of_rest(share *s, int64_t parts, int64_t step, int64_t range[2]) {
+static int take_of_rest(tile_share *s, int64_t parts, int64_t step, int64_t range[2]) {
     long long from = atomic_load_explicit(&s->next, memory_order_relaxed);
     int64_t some;
     do {

@@ -9,7 +9,7 @@
 static const char PLANTER[] =
     "real=$(command -v gcc || command -v clang || command -v cc)\n"
     "for word in \"$@\"; do case $word in *.c) file=$word ;; esac; done\n"
-    "[ -n \"$file\" ] && sed -i 's/^ *for (int64_t range\\[2\\]; call->next.*/if (pose_size0 == 121) *(volatile int *)0 = 1;\\n&/' "
+    "[ -n \"$file\" ] && sed -i 's/^ *for (int64_t range.*_end, .*/if (pose_size0 == 121) *(volatile int *)0 = 1;\\n&/' "
     "\"$file\"\n"
     "exec \"$real\" \"$@\"\n";
 

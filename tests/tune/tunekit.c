@@ -11,7 +11,7 @@
 const char TUNEKIT_PLANTER[] =
     "real=$(command -v gcc || command -v clang || command -v cc)\n"
     "for word in \"$@\"; do case $word in *.c) file=$word ;; esac; done\n"
-    "before() { sed -i \"s/^ *for (int64_t range\\[2\\]; call->next.*/$1\\n&/\" \"$file\"; }\n"
+    "before() { sed -i \"s/^ *for (int64_t range.*_end, .*/$1\\n&/\" \"$file\"; }\n"
     "[ -n \"$file\" ] && case $(sed -n 's/.*Variant: \\(.*\\)\\. Generated.*/,\\1,/p' \"$file\") in\n"
     "*,chunk=3,*) before '*(volatile int *)0 = 1;' ;;\n"
     "*,chunk=5,*) before 'for (;;) __asm__ volatile (\"\");' ;;\n"
