@@ -214,8 +214,10 @@ void atn_array_free(atn_array *array) {
     atn_storage *storage = array->storage;
     if (--storage->users == 0) {
         (void)atn_storage_settle(storage);
+        if (storage->shared.data && storage->busy) (void)atn_queue_finish(atn_device_queue(storage->device));
         atn_event_free(storage->moved);
         atn_buffer_free(storage->buffer);
+        atn_host_free(storage->device, &storage->shared);
         atn_host_free(storage->device, &storage->block);
         atn_free(ctx, storage);
     }

@@ -17,6 +17,9 @@ typedef struct atn_storage {
     atn_host_memory block;   /* the host's copy; none where the host may touch the buffer, or until needed */
     void *host;              /* where the host finds byte 0; NULL until needed */
     bool pinned;             /* the host's copy, whatever its size */
+    bool shares;             /* one copy for both, in the host's memory, where the device reaches that */
+    atn_host_memory shared;  /* that copy; none: the device has its own */
+    bool busy;               /* it may still be written by the device */
     bool on_host, on_device; /* valid there, or on the way */
     atn_motion motion;       /* a copy that may be under way between block and buffer */
     atn_event *moved;        /* behind that copy; NULL until there was one */
@@ -49,6 +52,11 @@ bool atn_array_is_empty(const atn_array *array);
 /* The host's copy is pinned though it may be small: for what goes back and forth often, each time without waiting.
  * Before its elements are touched. */
 void atn_array_pin(atn_array *array);
+
+/* Few elements that a kernel leaves and the host reads at once: there is one copy of them, in pinned memory that the
+ * device writes to, where it can; else as atn_array_pin. Before its elements are touched. Kernels write each of them
+ * once. */
+void atn_array_share(atn_array *array);
 
 const atn_ctx *atn_array_ctx(const atn_array *array);
 atn_device *atn_array_device(const atn_array *array);

@@ -9,9 +9,23 @@
 
 #include <string.h>
 
+/* A buffer in pinned memory of the host, which has the same address there; none where devices have other addresses, or
+ * nothing can be pinned. */
+static atn_status share_buffer(atn_storage *s) {
+    atn_status status = atn_host_alloc(s->device, s->bytes, &s->shared);
+    if (status == ATN_OK && s->shared.pinned) status = atn_buffer_at(s->device, s->shared.data, s->bytes, &s->buffer);
+    if (status == ATN_OK && s->buffer)
+        s->host = s->shared.data;
+    else
+        atn_host_free(s->device, &s->shared);
+    return status;
+}
+
 static atn_status ready_buffer(atn_storage *s) {
     if (s->buffer) return ATN_OK;
-    atn_status status = atn_buffer_create(s->device, s->bytes, &s->buffer);
+    atn_status status = s->shares && s->bytes && !s->block.data ? share_buffer(s) : ATN_OK;
+    if (status != ATN_OK || s->buffer) return status;
+    status = atn_buffer_create(s->device, s->bytes, &s->buffer);
     if (status == ATN_OK && s->bytes && !s->block.data) s->host = atn_buffer_host(s->buffer); /* one copy for both */
     return status;
 }
@@ -54,6 +68,8 @@ static atn_status check_queue(const atn_storage *s, const atn_queue *queue) {
 static bool is_pinned_at(size_t bytes) { return bytes > (64 << 10) && bytes < (size_t)1 << 30; }
 
 void atn_array_pin(atn_array *array) { array->storage->pinned = true; }
+
+void atn_array_share(atn_array *array) { array->storage->pinned = array->storage->shares = true; }
 
 /* The host's own copy, or the buffer itself where the host may touch it. Nothing is said of its contents. */
 static atn_status ready_block(atn_storage *s) {
@@ -137,6 +153,7 @@ atn_status atn_array_recall(atn_array *array, int64_t first, int64_t count) {
 void atn_array_written_on_device(atn_array *array) {
     array->storage->on_device = true;
     array->storage->on_host = is_shared(array->storage);
+    array->storage->busy = true;
     array->storage->report = atn_reports_sent(array->storage->device);
 }
 
@@ -191,6 +208,7 @@ static atn_status ready_host(atn_array *array, use how) {
         status = await_sent(s);
         if (status == ATN_OK && s->on_device) status = atn_queue_finish(atn_device_queue(s->device));
         if (status == ATN_OK) s->on_host = s->on_device = true;
+        s->busy = s->busy && status != ATN_OK;
         return status;
     }
     if (s->motion == ATN_MOTION_TO_HOST || how != TO_READ) status = atn_storage_settle(s);

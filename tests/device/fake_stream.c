@@ -220,6 +220,11 @@ static int enqueue(atn_cu_stream *stream, const work *w) {
 
 static char *bytes_at(atn_cu_address address) { return (char *)(uintptr_t)address; }
 
+/* Pinned memory has the same address on the device. */
+static bool in_reach(atn_cu_address at, size_t bytes) {
+    return fake_inside(at, bytes) || fake_pinned(bytes_at(at), bytes);
+}
+
 /* What a stream that captures takes badly. */
 static int spoil(atn_cu_stream *stream) {
     for (atn_cu_stream *s = streams; s; s = s->next)
@@ -238,22 +243,22 @@ static int copy_host(atn_cu_stream *stream, const work *w, const void *host) {
 }
 int cuMemcpyHtoDAsync_v2(atn_cu_address to, const void *from, size_t bytes, atn_cu_stream *stream) {
     ENTER();
-    if (!fake_inside(to, bytes)) return fake_misuse(1);
+    if (!in_reach(to, bytes)) return fake_misuse(1);
     return copy_host(stream, &(work){.kind = COPY, .to = bytes_at(to), .from = from, .bytes = bytes}, from);
 }
 int cuMemcpyDtoHAsync_v2(void *to, atn_cu_address from, size_t bytes, atn_cu_stream *stream) {
     ENTER();
-    if (!fake_inside(from, bytes)) return fake_misuse(1);
+    if (!in_reach(from, bytes)) return fake_misuse(1);
     return copy_host(stream, &(work){.kind = COPY, .to = to, .from = bytes_at(from), .bytes = bytes}, to);
 }
 int cuMemcpyDtoDAsync_v2(atn_cu_address to, atn_cu_address from, size_t bytes, atn_cu_stream *stream) {
     ENTER();
-    if (!stream || !stream->alive || !fake_inside(from, bytes) || !fake_inside(to, bytes)) return fake_misuse(1);
+    if (!stream || !stream->alive || !in_reach(from, bytes) || !in_reach(to, bytes)) return fake_misuse(1);
     return enqueue(stream, &(work){.kind = COPY, .to = bytes_at(to), .from = bytes_at(from), .bytes = bytes});
 }
 int cuMemsetD8Async(atn_cu_address to, unsigned char byte, size_t bytes, atn_cu_stream *stream) {
     ENTER();
-    if (!stream || !stream->alive || !fake_inside(to, bytes)) return fake_misuse(1);
+    if (!stream || !stream->alive || !in_reach(to, bytes)) return fake_misuse(1);
     return enqueue(stream, &(work){.kind = FILL, .to = bytes_at(to), .byte = byte, .bytes = bytes});
 }
 

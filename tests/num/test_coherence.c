@@ -61,6 +61,12 @@ static void host_has(field *f, int32_t value) {
     for (int k = 0; k < LENGTH; ++k) assert_int_equal(read[k], value + k);
 }
 
+static void host_has_zeros(field *f) {
+    const int32_t *read;
+    kit_ok(f->b.ctx, atn_array_map_read(f->array, (const void **)&read));
+    for (int k = 0; k < LENGTH; ++k) assert_int_equal(read[k], 0);
+}
+
 KIT_TEST(uploads_do_not_wait) {
     field f = start_field(0);
     give(&f, 1);
@@ -77,6 +83,27 @@ KIT_TEST(uploads_do_not_wait) {
     device_has(&f, 1000);
     kit_ok(f.b.ctx, atn_array_ready_device(f.array, false)); /* and freed while it is under way */
     finish_field(&f);
+}
+
+/* One copy of both sides': nothing is transferred, what the device left is waited for, and what it still writes is not
+ * given away. */
+KIT_TEST(shares_one_copy) {
+    for (int way = 0; way < 3; ++way) {
+        field f = start_field(0);
+        int64_t there, back;
+        atn_array_share(f.array);
+        if (way == 2) host_has_zeros(&f);
+        for (int32_t value = 5; value < 8; ++value) {
+            write_on_device(&f, value);
+            if (way) host_has(&f, value);
+        }
+        if (way) device_has(&f, 7);
+        if (way) give(&f, 30);
+        if (way) device_has(&f, 30);
+        atn_array_transfers(f.array, &there, &back);
+        assert_int_equal(there + back, 0);
+        finish_field(&f); /* of the first way: while it is written */
+    }
 }
 
 KIT_TEST(fetches_are_waited_for) {
@@ -293,10 +320,15 @@ KIT_TEST(tensors_of_others) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pinned_memory_is_used_as_it_is), cmocka_unit_test(uploads_do_not_wait),
-        cmocka_unit_test(fetches_are_waited_for),         cmocka_unit_test(sends_go_beside_the_first_queue),
-        cmocka_unit_test(sends_hold_nothing_up),          cmocka_unit_test(copies_agree),
-        cmocka_unit_test(tapes_take_no_arrays),           cmocka_unit_test(tensors_of_others),
+        cmocka_unit_test(pinned_memory_is_used_as_it_is),
+        cmocka_unit_test(uploads_do_not_wait),
+        cmocka_unit_test(shares_one_copy),
+        cmocka_unit_test(fetches_are_waited_for),
+        cmocka_unit_test(sends_go_beside_the_first_queue),
+        cmocka_unit_test(sends_hold_nothing_up),
+        cmocka_unit_test(copies_agree),
+        cmocka_unit_test(tapes_take_no_arrays),
+        cmocka_unit_test(tensors_of_others),
     };
     return cmocka_run_group_tests(tests, load_fake, NULL);
 }

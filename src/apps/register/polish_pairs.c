@@ -249,8 +249,8 @@ atn_status reg_polish_open(reg_problem *p, const reg_surface *surface, reg_side 
     *out = (reg_polish_state){.p = p, .surface = surface, .source = source, .all = source, .target = target};
     atn_status status = atn_array_create_vector(device, p->engine.type, SOME, &out->some);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, TOTALS, &out->total);
-    if (status == ATN_OK) atn_array_pin(out->some);
-    if (status == ATN_OK) atn_array_pin(out->total);
+    if (status == ATN_OK) atn_array_share(out->some);
+    if (status == ATN_OK) atn_array_share(out->total);
     if (status != ATN_OK) reg_polish_close(out);
     return status;
 }
