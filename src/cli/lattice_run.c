@@ -266,7 +266,6 @@ static atn_status match_cut(job *j, double reach, double wanted) {
         reach = FARTHEST;
         status = open_slabs(j, reach, wanted);
     }
-    if (!status) status = lattice_resume_learned(j, wanted);
     if (!status && atn_lattice_reach(j->lattice) > reach)
         status =
             atn_fail(j->call->ctx, ATN_ERR_INPUT, "the cut-off is above %g Angstrom; a smaller one would do", reach);
@@ -275,6 +274,8 @@ static atn_status match_cut(job *j, double reach, double wanted) {
     if (j->ranks && j->column) status = lattice_hold_results(j, status);
     j->o->read_seconds += atn_clock_seconds() - from;
     lattice_pass(j, LATTICE_SHARED);
+    if (j->ranks) status = lattice_knots_begin(j->lattice, j->ranks, status, j->devices > 1);
+    if (!status) status = lattice_resume_learned(j, wanted);
     from = atn_clock_seconds();
     if (!status && j->devices > 1) {
         status = lattice_match_devices(j, match_atoms, keep_atoms);
@@ -284,7 +285,9 @@ static atn_status match_cut(job *j, double reach, double wanted) {
     }
     lattice_pass(j, LATTICE_MATCHED);
     atn_cli_progress_end(j->call);
-    return j->ranks ? lattice_take_results(j, status) : status;
+    if (j->ranks) status = lattice_take_results(j, status);
+    if (j->ranks) lattice_knots_end(j->lattice, j->ranks);
+    return status;
 }
 
 static atn_status match_all(job *j) {

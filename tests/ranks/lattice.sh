@@ -28,6 +28,14 @@ printf '2\n\nA 0 0 0\nA 1 1 1\n' >"$work/tiny.xyz"
 ranks 4 "$attune" lattice "$work/tiny.xyz" "${given[@]}" --slabs 1 -o "$work/four.pos" >/dev/null || bad "two atoms, four ranks"
 cmp "$work/one.pos" "$work/four.pos" || bad "two atoms: something else"
 
+# settings that are learned: by all, and by more ranks than frames that calibrate confidences, while the others match
+"$attune" sample atoms -o "$work/grains" --size 3000 --grains 2 --efficiency 0.6 --noise 0.2 --seed 4 >/dev/null || bad "sample of grains"
+"$attune" lattice "$work/grains/frame.pos" --slabs 4 -o "$work/one.xyz.learned" >/dev/null || bad "learned by one process"
+for n in 2 5; do
+    ranks $n "$attune" lattice "$work/grains/frame.pos" --slabs 4 -o "$work/ranks.xyz.learned" >/dev/null || bad "learned by $n ranks"
+    cmp "$work/one.xyz.learned" "$work/ranks.xyz.learned" || bad "$n ranks that learn write something else"
+done
+
 # a file that one rank cannot open, and a disk that is full for one
 ranks 1 "$attune" lattice "$work/frame.pos" "${given[@]}" -o "$work/bad.xyz" : \
     -n 1 "$attune" lattice "$work/none.pos" "${given[@]}" -o "$work/bad.xyz" && bad "a missing file is not a failure"

@@ -361,12 +361,11 @@ static void fit_odds(made *m, bool other, lattice_knots *out) {
 
 /* Several frames: a single one has too few atoms at boundaries, and always the same few. They have as much background
  * as the classification expects, even if that is little: otherwise every atom classified as other would be wrong in
- * them. */
-static atn_status check_frames(atn_lattice *l, atn_sample_atoms_settings *about, made *m) {
-    atn_status status = ATN_OK;
+ * them. Of several ranks each matches some of them. */
+static atn_status match_frames(atn_lattice *l, atn_sample_atoms_settings *about, made *m) {
     if (!lattice_background_given(&l->settings)) about->background = l->info.background;
     m->count = 0;
-    status = make(l, about, CHECKED, FRAMES, m);
+    atn_status status = make(l, about, CHECKED, FRAMES, m);
     for (int f = 0; f < FRAMES && status == ATN_OK; ++f) {
         size_t first = (size_t)f * CHECKED;
         l->near.atoms = 0;
@@ -376,11 +375,41 @@ static atn_status check_frames(atn_lattice *l, atn_sample_atoms_settings *about,
         if (status == ATN_OK && lattice_shared_is_mine(l, f))
             status = lattice_match_atoms(l, &atoms, 1, m->atom + first);
     }
-    for (int f = 0; f < FRAMES && status == ATN_OK; ++f) {
-        size_t first = (size_t)f * CHECKED;
-        status = lattice_shared_take(l, f, m->atom + first, CHECKED * sizeof *m->atom);
-        if (status == ATN_OK) status = lattice_shared_take(l, f, m->label + first, CHECKED * sizeof *m->label);
+    memset(&l->recent, 0, sizeof l->recent);
+    l->near.atoms = 0;
+    return status;
+}
+
+static void fit_knots(atn_lattice *l, made *m) {
+    for (int other = 0; other < 2; ++other) fit_odds(m, other, &l->knots[other]);
+}
+
+/* What was matched of a frame, as ranks send it. */
+typedef struct frame_told {
+    atn_lattice_atom atom[CHECKED];
+    int32_t label[CHECKED];
+} frame_told;
+
+static void tell_frame(const made *m, int32_t f, frame_told *out) {
+    memcpy(out->atom, m->atom + (size_t)f * CHECKED, sizeof out->atom);
+    memcpy(out->label, m->label + (size_t)f * CHECKED, sizeof out->label);
+}
+
+static void hear_frame(const frame_told *told, int32_t f, made *m) {
+    memcpy(m->atom + (size_t)f * CHECKED, told->atom, sizeof told->atom);
+    memcpy(m->label + (size_t)f * CHECKED, told->label, sizeof told->label);
+}
+
+/* By all ranks at once. */
+static atn_status join_frames(atn_lattice *l, made *m) {
+    frame_told *told = atn_alloc(l->ctx, sizeof *told);
+    atn_status status = told ? ATN_OK : ATN_ERR_MEMORY;
+    for (int32_t f = 0; f < FRAMES && status == ATN_OK; ++f) {
+        tell_frame(m, f, told);
+        status = lattice_shared_take(l, f, told, sizeof *told);
+        hear_frame(told, f, m);
     }
+    atn_free(l->ctx, told);
     return status;
 }
 
@@ -395,10 +424,39 @@ atn_status lattice_calibrate(atn_lattice *l) {
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_POWERS);
     if (status == ATN_OK) choose_all(l, m);
     lattice_spend_back(&l->spent, l->known, before);
-    if (status == ATN_OK) status = check_frames(l, &about, m);
-    for (int other = 0; other < 2 && status == ATN_OK; ++other) fit_odds(m, other, &l->knots[other]);
+    l->unchecked = l->ranks && l->ranks->count > FRAMES; /* lattice_check_frame and lattice_fit_frames follow */
+    if (status == ATN_OK && !l->unchecked) {
+        status = match_frames(l, &about, m);
+        if (status == ATN_OK) status = join_frames(l, m);
+        if (status == ATN_OK) fit_knots(l, m);
+    }
     memset(&l->recent, 0, sizeof l->recent);
     l->near.atoms = 0;
     atn_free(l->ctx, m);
     return status;
+}
+
+int32_t lattice_check_frames(size_t *bytes) {
+    *bytes = sizeof(frame_told);
+    return FRAMES;
+}
+
+atn_status lattice_check_frame(atn_lattice *l, int32_t frame, void *told) {
+    atn_sample_atoms_settings about;
+    made *m = atn_zalloc(l->ctx, sizeof *m);
+    if (!m) return ATN_ERR_MEMORY;
+    atn_status status = describe(l, &about) ? match_frames(l, &about, m) : ATN_OK;
+    if (status == ATN_OK) tell_frame(m, frame, told);
+    atn_free(l->ctx, m);
+    return status;
+}
+
+atn_status lattice_fit_frames(atn_lattice *l, const void *told) {
+    made *m = atn_zalloc(l->ctx, sizeof *m);
+    if (!m) return ATN_ERR_MEMORY;
+    m->count = (size_t)FRAMES * CHECKED;
+    for (int32_t f = 0; f < FRAMES; ++f) hear_frame((const frame_told *)told + f, f, m);
+    fit_knots(l, m);
+    atn_free(l->ctx, m);
+    return ATN_OK;
 }

@@ -435,6 +435,8 @@ static atn_status learn(atn_lattice *l, learning *x) {
     int32_t best = 0;
     bool told = false;
     l->info.models = l->settings.models;
+    l->unchecked = false;
+    memset(l->knots, 0, sizeof l->knots); /* those of a frame before */
     x->count = draw(l, x->atoms, x->which);
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_PAIRS);
     atn_status status = find_sizes(l, x, &told);
@@ -486,7 +488,7 @@ atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angs
     l->learning = true;
     status = x->which && x->number && x->bins ? learn(l, x) : ATN_ERR_MEMORY;
     l->learning = false;
-    if (status == ATN_OK) status = lattice_engine_widen(l);
+    if (status == ATN_OK && !l->unchecked) status = lattice_engine_widen(l);
     l->known = status == ATN_OK;
     atn_free(l->ctx, x->which);
     atn_free(l->ctx, x->number);

@@ -207,6 +207,5 @@ void lattice_judge_again(atn_lattice *l, const lattice_around *around, const siz
 }
 
 atn_status lattice_judge_end(const atn_lattice *l, size_t i, atn_lattice_atom *out) {
-    out->confidence = lattice_confidence(l, out->structure == 0, out->confidence);
     return l->settings.exact && out->structure ? lattice_exact(l, i, out) : ATN_OK;
 }

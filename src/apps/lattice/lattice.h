@@ -330,7 +330,8 @@ struct atn_lattice {
     double temper_part; /* where a part of the neighbours belongs elsewhere */
     /* Of neighbourhoods that come alone: what places say for model k counts so much for model m. */
     double places[ATN_LATTICE_MOST_MODELS][ATN_LATTICE_MOST_MODELS];
-    lattice_knots knots[2]; /* of confidences that come true: of lattice atoms, of other */
+    lattice_knots knots[2];                /* of confidences that come true: of lattice atoms, of other */
+    struct lattice_knots_late *knots_late; /* they are found while others match already (knots_late.c); else NULL */
     /* Where model a is right: the least share of its gain over the null model by which it beats model b. */
     double rival[ATN_LATTICE_MOST_MODELS][ATN_LATTICE_MOST_MODELS];
     bool follows[ATN_LATTICE_MOST_MODELS]; /* that is known: atoms near to a sure one try its turn first */
@@ -344,6 +345,7 @@ struct atn_lattice {
     } noted; /* shares, and the background behind them, with their logarithms (lattice_note_shares) */
     double rise[ATN_LATTICE_MOST_NEIGHBOURS + 1]; /* log (shape + n - 1)! / (shape - 1)! */
     struct atn_ranks *ranks;                      /* who learn together (shared.h); NULL: it is alone */
+    bool unchecked;                               /* by ranks: knots follow, from frames (knots_late.c) */
     int32_t ranks_batch;                          /* the least of their batches: all go through the same ones */
     bool ready, known, alone;                     /* alone: neighbourhoods that come one by one */
     bool learning;                                /* batches are small */

@@ -312,6 +312,18 @@ static void share_part(void *user, int64_t from, int64_t to) {
         if ((size_t)x->atom[k] < x->own) x->out[x->atom[k]] = x->told[x->around->first[x->around->cells->site[k]]];
 }
 
+/* Confidences as they come true, which calibration has found. */
+typedef struct confiding {
+    const atn_lattice *l;
+    atn_lattice_atom *out;
+} confiding;
+
+static void confide_part(void *user, int64_t from, int64_t to) {
+    const confiding *x = user;
+    for (int64_t k = from; k < to; ++k)
+        x->out[k].confidence = lattice_confidence(x->l, x->out[k].structure == 0, x->out[k].confidence);
+}
+
 static atn_status sort_results(lattice_cells *cells, sorted *x) {
     x->same = atn_alloc(cells->ctx, (cells->atoms + 1) * sizeof *x->same);
     x->told = atn_alloc(cells->ctx, (cells->atoms + 1) * sizeof *x->told);
@@ -346,6 +358,8 @@ atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double an
     if (status == ATN_OK) status = match_own(&j);
     if (status == ATN_OK) atn_parallel((int64_t)cells.atoms, SITES, share_part, &all);
     unsort(&cells, &all);
+    if (status == ATN_OK) status = lattice_knots_take(l);
+    if (status == ATN_OK) atn_parallel((int64_t)atoms->own, SITES, confide_part, &(confiding){l, out});
     if (status == ATN_OK && atoms->species && lattice_is_ordered(l)) status = lattice_order_tell(l, &cells, atoms, out);
     l->near.atoms = 0;
     lattice_late_free(l, &j.late);

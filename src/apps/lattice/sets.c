@@ -30,7 +30,11 @@ static atn_status open(atn_lattice *l, const lattice_sets *sets) {
 static atn_status run_batch(atn_lattice *l, const size_t *which, atn_lattice_atom *out) {
     atn_status status = l->near.atoms ? lattice_engine_run(l) : ATN_OK;
     if (status == ATN_OK) lattice_judge_first(l, NULL, which, out);
-    for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) status = lattice_judge_end(l, i, &out[which[i]]);
+    for (size_t i = 0; i < l->near.atoms && status == ATN_OK; ++i) {
+        atn_lattice_atom *atom = &out[which[i]];
+        status = lattice_judge_end(l, i, atom);
+        atom->confidence = lattice_confidence(l, atom->structure == 0, atom->confidence);
+    }
     l->near.atoms = 0;
     return status;
 }

@@ -10,6 +10,12 @@
 /* atn_lattice_learn by all ranks, from the same atoms. */
 atn_status lattice_learn_ranks(atn_lattice *l, atn_ranks *ranks, const atn_atoms *atoms, double angstrom);
 
+/* After it, by all ranks with how it went: some of them go on to calibrate confidences (knots_late.c), while the others
+ * match already; results wait for them at the end of a slab. wait: not before all is calibrated. And, when all have
+ * agreed that they are done, the end of it. */
+atn_status lattice_knots_begin(atn_lattice *l, atn_ranks *ranks, atn_status own, bool wait);
+void lattice_knots_end(atn_lattice *l, atn_ranks *ranks);
+
 /* For learning; without ranks nothing is to be done, and all is this process's. */
 bool lattice_shared_is_mine(const atn_lattice *l, int32_t part); /* part n is done by rank n modulo their number */
 /* `data` of a part from the rank that did it. */

@@ -1,0 +1,83 @@
+/* Odds of confidences that some ranks find while the others match already: each of the frames that are made for it is
+ * matched by one of the first ranks, the first of all fits the odds, and whoever has results that need them reads them
+ * from its memory. */
+#include "apps/lattice/knots_late.h"
+#include "apps/lattice/parts.h"
+#include "apps/lattice/shared.h"
+#include "base/memory.h"
+
+#include <stddef.h>
+
+static atn_status show(lattice_knots_late *x, size_t flag, atn_status own) {
+    int64_t before;
+    atn_status status = atn_ranks_add(x->ranks, &x->window, x->ranks->rank, flag,
+                                      own == ATN_OK ? LATTICE_THERE : LATTICE_FAILED, &before);
+    return own != ATN_OK ? own : status;
+}
+
+/* This rank's frame, as learning matches it. */
+static atn_status check_own(atn_lattice *l, lattice_knots_late *x, size_t bytes) {
+    bool known = l->known;
+    char *told = atn_alloc(l->ctx, bytes);
+    l->known = false;
+    l->learning = true;
+    l->ranks = x->ranks;
+    atn_status status = told ? lattice_check_frame(l, x->ranks->rank, told) : ATN_ERR_MEMORY;
+    l->ranks = NULL;
+    l->learning = false;
+    l->known = known;
+    if (status == ATN_OK)
+        status = atn_ranks_put(x->ranks, &x->window, x->ranks->rank, sizeof(lattice_board), told, bytes);
+    atn_free(l->ctx, told);
+    return show(x, offsetof(lattice_board, frame), status);
+}
+
+/* The first rank: from the frames of all. */
+static atn_status fit_all(atn_lattice *l, lattice_knots_late *x, int32_t frames, size_t bytes) {
+    char *told = atn_alloc(l->ctx, (size_t)frames * bytes);
+    atn_status status = told ? ATN_OK : ATN_ERR_MEMORY;
+    bool there = true;
+    for (int32_t f = 0; f < frames && status == ATN_OK && there; ++f) {
+        status = lattice_knots_wait(x, f, offsetof(lattice_board, frame), &there);
+        if (there)
+            status = atn_ranks_get(x->ranks, &x->window, f, sizeof(lattice_board), told + (size_t)f * bytes, bytes);
+    }
+    if (status == ATN_OK && there) status = lattice_fit_frames(l, told);
+    if (status == ATN_OK)
+        status = atn_ranks_put(x->ranks, &x->window, 0, offsetof(lattice_board, found), l->knots, sizeof l->knots);
+    atn_free(l->ctx, told);
+    return show(x, offsetof(lattice_board, knots), status);
+}
+
+atn_status lattice_knots_begin(atn_lattice *l, atn_ranks *ranks, atn_status own, bool wait) {
+    size_t bytes;
+    int32_t frames = lattice_check_frames(&bytes);
+    if (own != ATN_OK) return atn_ranks_agree(ranks, own);
+    if (!l->unchecked) return ATN_OK;
+    lattice_knots_late *x = atn_zalloc(l->ctx, sizeof *x);
+    bool mine = ranks->rank < frames;
+    atn_ranks_window window;
+    atn_status status =
+        atn_ranks_share(ranks, x ? ATN_OK : ATN_ERR_MEMORY, mine ? sizeof(lattice_board) + bytes : 0, &window);
+    if (status != ATN_OK || !x) {
+        atn_free(l->ctx, x);
+        return status;
+    }
+    *x = (lattice_knots_late){.ranks = ranks, .window = window};
+    if (mine) status = check_own(l, x, bytes);
+    if (ranks->rank == 0) {
+        atn_status fitted = fit_all(l, x, frames, bytes);
+        if (status == ATN_OK) status = fitted;
+    }
+    x->taken = ranks->rank == 0;
+    l->knots_late = x;
+    if (status == ATN_OK) status = lattice_engine_widen(l);
+    return status == ATN_OK && wait ? lattice_knots_take(l) : status;
+}
+
+void lattice_knots_end(atn_lattice *l, atn_ranks *ranks) {
+    if (!l->knots_late) return;
+    atn_ranks_unshare(ranks, &l->knots_late->window);
+    atn_free(l->ctx, l->knots_late);
+    l->knots_late = NULL;
+}
