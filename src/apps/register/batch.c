@@ -115,10 +115,12 @@ static atn_status register_until(batch *b, size_t end) {
 
 /* Hosts of the workers, kept with the device from one batch to the next: opening them takes longer than a small pair.
  */
+enum { MOST_LANES = 4 };
 typedef struct pool {
     atn_left left;
     const atn_ctx *ctx;
     atn_device *host[ATN_PARALLEL_MOST]; /* NULL: not opened yet */
+    atn_device *lane[MOST_LANES];        /* handles of the device but the caller's; likewise */
 } pool;
 
 static const char OWNER;
@@ -126,6 +128,7 @@ static const char OWNER;
 static void drop(atn_left *left) {
     pool *c = (pool *)left;
     for (int32_t k = 0; k < ATN_PARALLEL_MOST; ++k) atn_device_close(c->host[k]);
+    for (int32_t k = 0; k < MOST_LANES; ++k) atn_device_close(c->lane[k]);
     atn_free(c->ctx, c);
 }
 
@@ -201,7 +204,7 @@ static void work_until(side_by_side *t, size_t end, int32_t workers) {
 
 /* ---- with a device ---- */
 
-enum { GATHERED_MOST = 4000, GATHERED_FEWEST = 256, WORKERS_A_CORE = 12 };
+enum { GATHERED_MOST = 4000, GATHERED_FEWEST = 256, WORKERS_A_CORE = 12, CORES_A_LANE = 4 };
 
 /* A worker that asks the device through the thread that called. */
 typedef struct asking {
@@ -237,34 +240,89 @@ static int32_t clients_for(const batch *b, bool always) {
     size_t most = (size_t)atn_parallel_workers() * WORKERS_A_CORE;
     if (most > b->count) most = b->count;
     if (most > ATN_PARALLEL_MOST) most = ATN_PARALLEL_MOST;
-    size_t each = atn_register_bytes(NULL, s, b->most, b->most) + reg_gather_bytes(1);
-    if (s->most_bytes && each && s->most_bytes / each < most) most = s->most_bytes / each;
-    return (int32_t)most;
+    size_t there = reg_gather_bytes(1), each = atn_register_bytes(NULL, s, b->most, b->most) + there;
+    if (s->most_bytes && s->most_bytes / each < most) most = s->most_bytes / each;
+    size_t free = (size_t)atn_device_free_bytes(b->device) / 2; /* others may be there, too */
+    return (int32_t)(free / there < most ? free / there : most);
 }
 
+static int32_t lanes_for(int32_t clients, bool always) {
+    int32_t lanes = always ? 2 : atn_parallel_workers() / CORES_A_LANE;
+    if (lanes > MOST_LANES) lanes = MOST_LANES;
+    return lanes < 1 || clients < 2 * lanes ? 1 : lanes;
+}
+
+/* Workers whose steps one thread hands to the device, in a queue of its own: one alone would not keep up with all. */
+typedef struct lane {
+    side_by_side *t;
+    atn_device *device; /* the caller's, or another handle of the same */
+    reg_gather *gather;
+    int32_t first, clients; /* workers */
+    asking *all;            /* of these; owned */
+    bool calling;           /* by the thread that called */
+    bool begun;             /* in a thread of its own, */
+    pthread_t thread;       /* which is this one */
+    atn_status status;
+} lane;
+
+static atn_status open_lane(lane *l) {
+    const batch *b = l->t->batch;
+    atn_device **device = &l->t->pool->lane[l->first / l->clients];
+    l->all = atn_zalloc(b->ctx, (size_t)l->clients * sizeof *l->all);
+    atn_status status = l->all ? ATN_OK : ATN_ERR_MEMORY;
+    if (status == ATN_OK && !l->calling && !*device)
+        status = atn_device_open_info(atn_device_ctx(b->device), atn_device_get_info(b->device), device);
+    l->device = l->calling ? b->device : *device;
+    return status == ATN_OK ? reg_gather_open(l->device, l->clients, &l->gather) : status;
+}
+
+static void rest(void *user) { (void)user; }
+
 /* Workers that could not be started leave their pairs to the others. */
-static atn_status ask_until(side_by_side *t, size_t end, int32_t clients) {
+static void serve(lane *l) {
+    int32_t started = 0;
+    for (; started < l->clients; ++started) {
+        asking *one = &l->all[started];
+        *one = (asking){l->t, reg_gather_client(l->gather, started), l->first + started, .thread = 0};
+        if (pthread_create(&one->thread, NULL, ask, one) != 0) break;
+    }
+    for (int32_t k = started; k < l->clients; ++k) reg_gather_leave(reg_gather_client(l->gather, k));
+    reg_gather_serve(l->gather, l->calling ? tell_meanwhile : rest, l->t);
+    for (int32_t k = 0; k < started; ++k) pthread_join(l->all[k].thread, NULL);
+}
+
+static void close_lane(lane *l) {
+    reg_gather_close(l->gather);
+    atn_free(l->t->batch->ctx, l->all);
+}
+
+static void *run_lane(void *user) {
+    lane *l = user;
+    l->status = open_lane(l);
+    if (l->status == ATN_OK) serve(l);
+    close_lane(l);
+    return NULL;
+}
+
+/* The first lane builds kernels before others ask for the same. What a lane could not be had for is left to others. */
+static atn_status ask_until(side_by_side *t, size_t end, int32_t clients, int32_t lanes) {
     batch *b = t->batch;
-    reg_gather *gather = NULL;
-    asking *all = atn_zalloc(b->ctx, (size_t)clients * sizeof *all);
-    atn_status status = all ? reg_gather_open(b->device, clients, &gather) : ATN_ERR_MEMORY;
+    lane all[MOST_LANES];
+    for (int32_t k = 0; k < lanes; ++k)
+        all[k] = (lane){.t = t, .first = k * (clients / lanes), .clients = clients / lanes, .calling = k == 0};
+    atn_status status = open_lane(&all[0]);
     if (status == ATN_OK) {
-        int32_t started = 0;
         t->end = end;
         atomic_store(&t->next, b->told);
         pthread_mutex_init(&b->turn, NULL);
-        for (; started < clients; ++started) {
-            all[started] = (asking){.t = t, .client = reg_gather_client(gather, started), .worker = started};
-            if (pthread_create(&all[started].thread, NULL, ask, &all[started]) != 0) break;
-        }
-        for (int32_t k = started; k < clients; ++k) reg_gather_leave(reg_gather_client(gather, k));
-        reg_gather_serve(gather, tell_meanwhile, t);
-        for (int32_t k = 0; k < started; ++k) pthread_join(all[k].thread, NULL);
+        for (int32_t k = 1; k < lanes; ++k) all[k].begun = pthread_create(&all[k].thread, NULL, run_lane, &all[k]) == 0;
+        serve(&all[0]);
+        for (int32_t k = 1; k < lanes; ++k)
+            if (all[k].begun) pthread_join(all[k].thread, NULL);
         pthread_mutex_destroy(&b->turn);
         tell_those_that_are_done(t);
     }
-    reg_gather_close(gather);
-    atn_free(b->ctx, all);
+    close_lane(&all[0]);
     return status;
 }
 
@@ -278,14 +336,14 @@ static atn_status build_kernels(const batch *b) {
 }
 
 /* The first pair builds the rest, before others ask for the same. Those that could not be begun are not told. */
-static atn_status register_side_by_side(batch *b, int32_t workers, int32_t clients) {
+static atn_status register_side_by_side(batch *b, int32_t workers, int32_t clients, int32_t lanes) {
     const atn_ctx *ctx = b->ctx;
     side_by_side t = {.batch = b, .pool = take_pool(b->device)};
     t.done = t.pool ? atn_zalloc(ctx, b->count * sizeof *t.done) : NULL;
     atn_status status = t.done ? build_kernels(b) : ATN_ERR_MEMORY;
     if (status == ATN_OK) {
         work_until(&t, 1, 1);
-        bool asked = clients > 1 && ask_until(&t, b->count, clients) == ATN_OK;
+        bool asked = clients > 1 && ask_until(&t, b->count, clients, lanes) == ATN_OK;
         if (!asked && workers > 1) work_until(&t, b->count, workers);
     }
     if (t.pool) atn_device_leave(b->device, &t.pool->left);
@@ -295,8 +353,8 @@ static atn_status register_side_by_side(batch *b, int32_t workers, int32_t clien
 
 /* What no worker could be had for is done as large pairs are. */
 static atn_status register_all(batch *b, bool gathered) {
-    int32_t workers = workers_for(b), clients = clients_for(b, gathered);
-    atn_status status = workers > 1 || clients > 1 ? register_side_by_side(b, workers, clients) : ATN_OK;
+    int32_t workers = workers_for(b), clients = clients_for(b, gathered), lanes = lanes_for(clients, gathered);
+    atn_status status = workers > 1 || clients > 1 ? register_side_by_side(b, workers, clients, lanes) : ATN_OK;
     if (status == ATN_OK && b->status == ATN_OK && (b->told < b->count || !b->count))
         status = register_until(b, b->count);
     return status == ATN_OK ? b->status : status;

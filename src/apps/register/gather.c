@@ -76,7 +76,6 @@ typedef struct request {
     const float *item;
     const int32_t *place;
     float *out;
-    enum { IDLE, WAITING, TAKEN, DONE, FAILED } state;
 } request;
 
 struct reg_client {
@@ -84,8 +83,11 @@ struct reg_client {
     int32_t slot;
     size_t changed[REG_GATHERS]; /* numbers in its slot, since the last request */
     request request;
-    reg_client *next; /* whose request is in the same launch */
+    bool waiting;         /* for somebody to take it; under the gather's lock */
+    reg_client *next;     /* whose request is in the same launch */
+    pthread_mutex_t lock; /* of what follows: whoever is answered waits for nobody else */
     pthread_cond_t answered;
+    enum { NOTHING, DONE, FAILED } answer;
 };
 
 /* The first rows of the arrays of a kind, and the kernel over them: rows that nobody asked for take time, too. */
@@ -212,7 +214,10 @@ static void drop(atn_left *left) {
     reg_gather *g = (reg_gather *)left;
     for (int k = 0; k < REG_GATHERS; ++k) free_kind(&g->kind[k]);
     for (int k = 0; k < PAIR; ++k) atn_array_free(g->pair[k]);
-    for (int32_t k = 0; k < g->clients; ++k) pthread_cond_destroy(&g->client[k].answered);
+    for (int32_t k = 0; k < g->clients; ++k) {
+        pthread_cond_destroy(&g->client[k].answered);
+        pthread_mutex_destroy(&g->client[k].lock);
+    }
     pthread_cond_destroy(&g->asked);
     pthread_mutex_destroy(&g->lock);
     atn_free(g->ctx, g);
@@ -233,6 +238,7 @@ static atn_status make(atn_device *device, int32_t clients, reg_gather **out) {
         g->client[k].gather = g;
         g->client[k].slot = k;
         pthread_cond_init(&g->client[k].answered, NULL);
+        pthread_mutex_init(&g->client[k].lock, NULL);
     }
     atn_status status = ATN_OK;
     for (int k = 0; k < PAIR && status == ATN_OK; ++k)
@@ -290,13 +296,17 @@ bool reg_gather_run(reg_client *c, reg_gathered which, size_t items, const float
                     float *out) {
     reg_gather *g = c->gather;
     if (items == 0) return true;
+    c->answer = NOTHING;
     pthread_mutex_lock(&g->lock);
-    c->request = (request){which, items, 0, item, place, out, g->broken ? FAILED : WAITING};
-    if (!g->broken) pthread_cond_signal(&g->asked);
-    while (c->request.state < DONE) pthread_cond_wait(&c->answered, &g->lock);
-    bool done = c->request.state == DONE;
-    c->request.state = IDLE;
+    c->request = (request){which, items, 0, item, place, out};
+    c->waiting = !g->broken;
+    bool waits = c->waiting;
+    if (waits) pthread_cond_signal(&g->asked);
     pthread_mutex_unlock(&g->lock);
+    pthread_mutex_lock(&c->lock);
+    while (waits && c->answer == NOTHING) pthread_cond_wait(&c->answered, &c->lock);
+    bool done = c->answer == DONE;
+    pthread_mutex_unlock(&c->lock);
     return done;
 }
 
@@ -317,8 +327,8 @@ static size_t take(reg_gather *g, reg_gathered which) {
     own->taken = NULL;
     for (int32_t k = 0; k < g->clients; ++k) {
         reg_client *c = &g->client[k];
-        if (c->request.state != WAITING || c->request.which != which) continue;
-        c->request.state = TAKEN;
+        if (!c->waiting || c->request.which != which) continue;
+        c->waiting = false;
         c->request.first = rows;
         rows += c->request.items;
         c->next = own->taken;
@@ -370,8 +380,10 @@ static atn_status await(kind *own) {
 }
 
 static void end(reg_client *c, bool done) {
-    c->request.state = done ? DONE : FAILED;
+    pthread_mutex_lock(&c->lock);
+    c->answer = done ? DONE : FAILED;
     pthread_cond_signal(&c->answered);
+    pthread_mutex_unlock(&c->lock);
 }
 
 static void answer(reg_gather *g, reg_gathered which) {
@@ -383,8 +395,17 @@ static void answer(reg_gather *g, reg_gathered which) {
             memcpy(c->request.out, own->sums + c->request.first * wide, c->request.items * wide * sizeof *own->sums);
         end(c, !g->broken);
     }
-    for (int32_t k = 0; k < g->clients && g->broken; ++k)
-        if (g->client[k].request.state == WAITING) end(&g->client[k], false);
+}
+
+/* Nobody waits for it any more. */
+static void give_up(reg_gather *g) {
+    pthread_mutex_lock(&g->lock);
+    g->broken = true;
+    for (int32_t k = 0; k < g->clients; ++k) {
+        if (g->client[k].waiting) end(&g->client[k], false);
+        g->client[k].waiting = false;
+    }
+    pthread_mutex_unlock(&g->lock);
 }
 
 /* All kinds that are asked for, one behind the other: the host fills the rows of the next one meanwhile. False: nobody
@@ -400,10 +421,8 @@ static bool serve_all(reg_gather *g) {
     for (int k = 0; k < REG_GATHERS; ++k) {
         if (!rows[k]) continue;
         if (status == ATN_OK) status = await(&g->kind[k]);
-        pthread_mutex_lock(&g->lock);
-        if (status != ATN_OK) g->broken = true;
+        if (status != ATN_OK) give_up(g);
         answer(g, (reg_gathered)k);
-        pthread_mutex_unlock(&g->lock);
     }
     pthread_mutex_lock(&g->lock);
     return true;
