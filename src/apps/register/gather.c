@@ -6,67 +6,71 @@
 #include "base/memory.h"
 #include "device/backend.h"
 #include "kernel/give.h"
+#include "kernel/kernel.h"
 #include "num/array.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
-static const struct {
+/* What kernels have besides `item` and `place`: the points of a slot; what comes out; and, from one kernel of a chain
+ * to the next, weights and partners of points, q of each, and the scale of these. */
+enum { DATA = 1, SUM = 2, WEIGHTS = 4, Q = 8, SCALE = 16 };
+typedef struct chained {
     const char *kernel;
-    size_t stays; /* numbers of a slot */
+    int has;
+} chained;
+enum { CHAIN = 3 };
+
+static const struct {
+    chained chain[CHAIN]; /* one behind the other in a request; the first names the kind */
+    size_t stays;         /* numbers of a slot */
     size_t item, sums;
     size_t most;       /* items of a request */
     reg_gathered data; /* the kind whose data it reads, if `stays` is 0 */
-    bool pairs;        /* what fit_pairs makes of points is bound, too */
 } KINDS[REG_GATHERS] = {
-    [REG_GATHER_SPACING] = {.kernel = "spacing_nearest",
+    [REG_GATHER_SPACING] = {.chain = {{"spacing_nearest", DATA | SUM}},
                             .stays = (size_t)3 * REG_FIT_POINTS,
                             .item = 1,
                             .sums = REG_FIT_POINTS,
                             .most = 1},
-    [REG_GATHER_TURNS] = {.kernel = "search_turns_step",
+    [REG_GATHER_TURNS] = {.chain = {{"search_turns_step", DATA | SUM}},
                           .stays = (size_t)REG_TURNS_SETS * 3 * REG_TURNS_POINTS,
                           .item = REG_TURNS_ITEM,
                           .sums = REG_TURNS_SUMS,
                           .most = 64},
-    [REG_GATHER_LIES] = {.kernel = "search_lies_step",
+    [REG_GATHER_LIES] = {.chain = {{"search_lies_step", DATA | SUM}},
                          .stays = (size_t)2 * REG_LIES_POINTS * REG_LIES_POINT,
                          .item = REG_LIES_ITEM,
                          .sums = REG_LIES_SUMS,
                          .most = REG_LIES_MOST},
-    [REG_GATHER_LOOKS] = {.kernel = "fitness_look_step",
+    [REG_GATHER_LOOKS] = {.chain = {{"fitness_look_step", DATA | SUM}},
                           .stays = (size_t)2 * REG_LOOKS_POINTS * (REG_LOOKS_PLANE + 1),
                           .item = REG_LOOKS_ITEM,
                           .sums = REG_LOOKS_SUMS,
                           .most = REG_LOOKS_MOST},
-    [REG_GATHER_NEAREST] = {.kernel = "fitness_nearest",
+    [REG_GATHER_NEAREST] = {.chain = {{"fitness_nearest", DATA | SUM}},
                             .item = REG_LOOKS_ITEM,
                             .sums = REG_LOOKS_SAMPLES,
                             .most = REG_LOOKS_MOST,
                             .data = REG_GATHER_LOOKS},
-    [REG_GATHER_PLANES] = {.kernel = "fitness_planes",
+    [REG_GATHER_PLANES] = {.chain = {{"fitness_planes", DATA | SUM}},
                            .stays = (size_t)2 * REG_FIT_POINTS * 3,
                            .item = 1,
                            .sums = (size_t)REG_FIT_POINTS * REG_PLANES_POINT,
                            .most = 2},
-    [REG_GATHER_EXPECT] = {.kernel = "fit_expect",
+    [REG_GATHER_EXPECT] = {.chain = {{"fit_expect", DATA | SUM}},
                            .stays = (size_t)2 * REG_FIT_POINTS * REG_EXPECT_POINT,
                            .item = REG_EXPECT_ITEM,
                            .sums = REG_EXPECT_SUMS,
                            .most = 1},
-    [REG_GATHER_PAIRS] = {.kernel = "fit_pairs",
-                          .stays = (size_t)2 * REG_FIT_POINTS * REG_PAIRS_POINT,
-                          .item = REG_PAIRS_ITEM,
-                          .sums = REG_FIT_POINTS,
-                          .most = REG_PAIRS_MOST,
-                          .pairs = true},
-    [REG_GATHER_SUMS] = {.kernel = "fit_sums",
-                         .item = REG_SUMS_ITEM,
-                         .sums = REG_SUMS_SUMS,
-                         .most = REG_PAIRS_MOST,
-                         .data = REG_GATHER_PAIRS,
-                         .pairs = true},
+    [REG_GATHER_FIT] = {.chain = {{"fit_pairs", DATA | WEIGHTS | Q},
+                                  {"fit_scale", Q | SCALE},
+                                  {"fit_sums", DATA | WEIGHTS | Q | SCALE | SUM}},
+                        .stays = (size_t)2 * REG_FIT_POINTS * REG_FIT_POINT,
+                        .item = REG_FIT_ITEM,
+                        .sums = REG_FIT_SUMS,
+                        .most = REG_FIT_MOST},
 };
 
 /* What a client waits for. */
@@ -93,7 +97,7 @@ struct reg_client {
 /* The first rows of the arrays of a kind, and the kernel over them: rows that nobody asked for take time, too. */
 enum { TIERS = 4, TIER = 4, FEWEST_ROWS = 4 }; /* each with so many times fewer rows than the one before */
 typedef struct tier {
-    atn_kernel *kernel;
+    atn_kernel *kernel[CHAIN]; /* those of the first tier are the others' elders */
     atn_array *item, *place, *sum;
     size_t rows;
 } tier;
@@ -112,9 +116,16 @@ typedef struct kind {
     double seconds;                             /* that were waited for launches */
 } kind;
 
-/* Of each source point, at each pose of a request: W, q and the partner (programs/fit_pairs.atn). */
-enum { PAIR = 8 };
-static const char *const PAIR_NAMES[PAIR] = {"w0", "w1", "w2", "w3", "w4", "w5", "q", "partner"};
+/* Of each source point, at each pose of a request: W, the partner and q (programs/fit_pairs.atn); and of all of them
+ * the scale (fit_scale.atn). */
+enum { PARTNER = 6, PAIR = 9 };
+static const struct {
+    const char *name;
+    int has;
+    size_t columns;
+} PAIRS[PAIR] = {{"w0", WEIGHTS, REG_FIT_POINTS},      {"w1", WEIGHTS, REG_FIT_POINTS}, {"w2", WEIGHTS, REG_FIT_POINTS},
+                 {"w3", WEIGHTS, REG_FIT_POINTS},      {"w4", WEIGHTS, REG_FIT_POINTS}, {"w5", WEIGHTS, REG_FIT_POINTS},
+                 {"partner", WEIGHTS, REG_FIT_POINTS}, {"q", Q, REG_FIT_POINTS},        {"scale", SCALE, 1}};
 
 struct reg_gather {
     atn_left left_over; /* with the device, from one batch to the next: first, so that it is found again */
@@ -137,7 +148,8 @@ static size_t numbers_of(int32_t clients, reg_gathered which) {
 size_t reg_gather_bytes(int32_t clients) {
     size_t numbers = 0;
     for (int k = 0; k < REG_GATHERS; ++k) numbers += numbers_of(clients, (reg_gathered)k);
-    return (numbers + (size_t)clients * REG_PAIRS_MOST * REG_FIT_POINTS * PAIR) * sizeof(float);
+    for (int k = 0; k < PAIR; ++k) numbers += (size_t)clients * REG_FIT_MOST * PAIRS[k].columns;
+    return numbers * sizeof(float);
 }
 
 /* An array of which the host and the device have copies from now on. */
@@ -166,23 +178,33 @@ static atn_status make_arrays(atn_device *device, int32_t clients, reg_gathered 
     return status;
 }
 
+static atn_status open_kernel(reg_gather *g, reg_gathered which, int link, const tier *of, atn_kernel **out) {
+    const chained *own = &KINDS[which].chain[link];
+    const kind *all = &g->kind[which];
+    const atn_kernel *elder = all->tier[0].kernel[link];
+    atn_array *data = all->data ? all->data : g->kind[KINDS[which].data].data;
+    atn_status status =
+        elder ? atn_kernel_twin(elder, out) : atn_kernel_make(g->device, own->kernel, ATN_SP, ATN_TRUSTED, out);
+    if (status == ATN_OK)
+        status = atn_kernel_give(*out, ATN_ARRAYS({"item", of->item}, {"place", of->place}), ATN_NOTHING);
+    if (status == ATN_OK && own->has & DATA) status = atn_kernel_give(*out, ATN_ARRAYS({"data", data}), ATN_NOTHING);
+    if (status == ATN_OK && own->has & SUM) status = atn_kernel_give(*out, ATN_ARRAYS({"sum", of->sum}), ATN_NOTHING);
+    for (int k = 0; k < PAIR && status == ATN_OK; ++k)
+        if (own->has & PAIRS[k].has)
+            status = atn_kernel_give(*out, ATN_ARRAYS({PAIRS[k].name, g->pair[k]}), ATN_NOTHING);
+    return status == ATN_OK ? atn_kernel_plan(*out) : status;
+}
+
 static atn_status open_tier(reg_gather *g, reg_gathered which, size_t rows, tier *out) {
     const kind *of = &g->kind[which];
-    atn_array *data = of->data ? of->data : g->kind[KINDS[which].data].data;
     out->rows = rows;
-    atn_status status = atn_kernel_make(g->device, KINDS[which].kernel, ATN_SP, ATN_TRUSTED, &out->kernel);
-    if (status == ATN_OK)
-        status = atn_array_view_block(of->item, 0, 0, (int64_t)rows, (int64_t)KINDS[which].item, &out->item);
+    atn_status status = atn_array_view_block(of->item, 0, 0, (int64_t)rows, (int64_t)KINDS[which].item, &out->item);
     if (status == ATN_OK) status = atn_array_view_block(of->place, 0, 0, (int64_t)rows, REG_GATHER_PLACE, &out->place);
     if (status == ATN_OK)
         status = atn_array_view_block(of->sum, 0, 0, (int64_t)rows, (int64_t)KINDS[which].sums, &out->sum);
-    if (status == ATN_OK)
-        status = atn_kernel_give(
-            out->kernel, ATN_ARRAYS({"data", data}, {"item", out->item}, {"place", out->place}, {"sum", out->sum}),
-            ATN_NOTHING);
-    for (int k = 0; k < PAIR && KINDS[which].pairs && status == ATN_OK; ++k)
-        status = atn_kernel_give(out->kernel, ATN_ARRAYS({PAIR_NAMES[k], g->pair[k]}), ATN_NOTHING);
-    return status == ATN_OK ? atn_kernel_plan(out->kernel) : status;
+    for (int k = 0; k < CHAIN && KINDS[which].chain[k].kernel && status == ATN_OK; ++k)
+        status = open_kernel(g, which, k, out, &out->kernel[k]);
+    return status;
 }
 
 static atn_status open_kind(reg_gather *g, reg_gathered which) {
@@ -195,8 +217,8 @@ static atn_status open_kind(reg_gather *g, reg_gathered which) {
 }
 
 static void free_kind(kind *own) {
-    for (int k = 0; k < TIERS; ++k) {
-        atn_kernel_free(own->tier[k].kernel);
+    for (int k = TIERS - 1; k >= 0; --k) { /* elders last */
+        for (int link = 0; link < CHAIN; ++link) atn_kernel_free(own->tier[k].kernel[link]);
         atn_array_free(own->tier[k].item);
         atn_array_free(own->tier[k].place);
         atn_array_free(own->tier[k].sum);
@@ -242,8 +264,8 @@ static atn_status make(atn_device *device, int32_t clients, reg_gather **out) {
     }
     atn_status status = ATN_OK;
     for (int k = 0; k < PAIR && status == ATN_OK; ++k)
-        status = atn_array_create_matrix(device, k == PAIR - 1 ? ATN_INT32 : ATN_SP, (int64_t)clients * REG_PAIRS_MOST,
-                                         REG_FIT_POINTS, 0, &g->pair[k]);
+        status = atn_array_create_matrix(device, k == PARTNER ? ATN_INT32 : ATN_SP, (int64_t)clients * REG_FIT_MOST,
+                                         (int64_t)PAIRS[k].columns, 0, &g->pair[k]);
     for (int k = 0; k < REG_GATHERS && status == ATN_OK; ++k) status = open_kind(g, (reg_gathered)k);
     if (status == ATN_OK)
         *out = g;
@@ -290,7 +312,7 @@ float *reg_gather_room(reg_client *c, reg_gathered which, size_t count, int32_t 
     return c->gather->kind[which].room + first;
 }
 
-int32_t reg_gather_row(const reg_client *c, int32_t k) { return c->slot * REG_PAIRS_MOST + k; }
+int32_t reg_gather_row(const reg_client *c, int32_t k) { return c->slot * REG_FIT_MOST + k; }
 
 bool reg_gather_run(reg_client *c, reg_gathered which, size_t items, const float *item, const int32_t *place,
                     float *out) {
@@ -365,7 +387,8 @@ static atn_status launch(reg_gather *g, reg_gathered which, size_t rows) {
     int last = 0;
     while (last + 1 < TIERS && own->tier[last + 1].rows >= rows) ++last;
     atn_status status = fill(g, which, rows);
-    if (status == ATN_OK) status = atn_kernel_run(own->tier[last].kernel);
+    for (int k = 0; k < CHAIN && own->tier[last].kernel[k] && status == ATN_OK; ++k)
+        status = atn_kernel_run(own->tier[last].kernel[k]);
     if (status == ATN_OK) status = atn_array_recall(own->sum, 0, (int64_t)(rows * KINDS[which].sums));
     ++own->launches;
     own->made += rows;
@@ -439,5 +462,6 @@ void reg_gather_serve(reg_gather *g, void (*meanwhile)(void *user), void *user) 
     pthread_mutex_unlock(&g->lock);
     for (int k = 0; k < REG_GATHERS; ++k)
         atn_log(g->ctx, ATN_LOG_INFO, "register: %s: %zu requests of %zu items in %zu launches, %.3g s",
-                KINDS[k].kernel, g->kind[k].requests, g->kind[k].made, g->kind[k].launches, g->kind[k].seconds);
+                KINDS[k].chain[0].kernel, g->kind[k].requests, g->kind[k].made, g->kind[k].launches,
+                g->kind[k].seconds);
 }

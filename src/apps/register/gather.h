@@ -13,9 +13,8 @@ typedef enum reg_gathered {
     REG_GATHER_LOOKS,   /* programs/fitness_look_step.atn */
     REG_GATHER_NEAREST, /* programs/fitness_nearest.atn, which reads what fitness_look_step does */
     REG_GATHER_PLANES,  /* programs/fitness_planes.atn */
-    REG_GATHER_EXPECT,
-    REG_GATHER_PAIRS,
-    REG_GATHER_SUMS, /* programs/fit_expect.atn, fit_pairs.atn, fit_sums.atn; the last reads what the second wrote */
+    REG_GATHER_EXPECT,  /* programs/fit_expect.atn */
+    REG_GATHER_FIT,     /* programs/fit_pairs.atn, fit_scale.atn, fit_sums.atn: each reads what those before it wrote */
     REG_GATHERS
 } reg_gathered;
 
@@ -40,11 +39,10 @@ enum {
     REG_EXPECT_POINT = 4,    /* numbers of a point */
     REG_EXPECT_ITEM = 14,
     REG_EXPECT_SUMS = 24,
-    REG_PAIRS_POINT = 10,
-    REG_PAIRS_ITEM = 14,
-    REG_PAIRS_MOST = 13, /* poses */
-    REG_SUMS_ITEM = 15,
-    REG_SUMS_SUMS = 32,
+    REG_FIT_POINT = 10,
+    REG_FIT_ITEM = 18,
+    REG_FIT_SUMS = 33,
+    REG_FIT_MOST = 13,   /* poses */
     REG_GATHER_PLACE = 6 /* whole numbers of each row */
 };
 

@@ -44,7 +44,7 @@ atn_status reg_polish_pairs(reg_polish_state *s, const geom_pose *pose, double r
 atn_status reg_polish_step(reg_polish_state *s, const geom_pose *pose, double reach);
 
 /* g and weight, as of reg_polish_step with the scale that is there, at some poses, in one launch with those of other
- * pairs of clouds; at most REG_PAIRS_MOST (gather.h). False: the host has to. */
+ * pairs of clouds; at most REG_FIT_MOST (gather.h). False: the host has to. */
 bool reg_polish_gradients(const reg_polish_state *s, size_t count, const geom_pose *pose, double reach, double (*g)[6],
                           double *weight);
 

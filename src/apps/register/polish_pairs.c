@@ -21,6 +21,9 @@ enum { SOME = 2048, TOTALS = 32 };
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
+/* No scale is less. */
+static double least_of(const reg_polish_state *s) { return 1e-5 * s->surface->spacing; }
+
 static double limit_of(const reg_polish_state *s) { return TUKEY * TUKEY * s->scale2; }
 
 /* What all kernels over pairs read. */
@@ -47,7 +50,7 @@ static atn_status weigh(const reg_polish_state *s, reg_kernel how, const geom_po
 }
 
 static void take_scale(reg_polish_state *s, double *q, size_t count) {
-    double least = 1e-5 * s->surface->spacing;
+    double least = least_of(s);
     size_t taken = 0;
     for (size_t k = 0; k < count; ++k) { /* no branch that is anybody's guess */
         double one = q[k];
@@ -144,54 +147,46 @@ static bool keep(reg_polish_state *s) {
     if (s->surface->planes || !source->position[0] || !target->position[0] || source->species || target->species ||
         source->padded > REG_FIT_POINTS)
         return false;
-    float *room = reg_gather_room(s->p->engine.client, REG_GATHER_PAIRS,
-                                  REG_PAIRS_POINT * (source->padded + target->padded), &s->kept_at);
+    float *room = reg_gather_room(s->p->engine.client, REG_GATHER_FIT,
+                                  REG_FIT_POINT * (source->padded + target->padded), &s->kept_at);
     if (!room || keep_side(source, shapes_of_both(s) ? s->surface->source : NULL, room) != ATN_OK ||
-        keep_side(target, s->surface->target, room + REG_PAIRS_POINT * source->padded) != ATN_OK)
+        keep_side(target, s->surface->target, room + REG_FIT_POINT * source->padded) != ATN_OK)
         return false;
     s->kept = source;
     return true;
 }
 
-/* A pose, for fit_pairs; and what else fit_sums asks for. */
-static void describe_pose(const reg_polish_state *s, const geom_pose *pose, double reach, int32_t k,
-                          float item[REG_PAIRS_ITEM], int32_t place[REG_GATHER_PLACE]) {
-    const int32_t all[REG_GATHER_PLACE] = {s->kept_at, s->kept_at + (int32_t)(REG_PAIRS_POINT * s->source->padded),
+/* A pose, for the kernels of REG_GATHER_FIT; the scale is found where it is not settled. */
+static void describe_pose(const reg_polish_state *s, const geom_pose *pose, double reach, bool settled, int32_t k,
+                          float item[REG_FIT_ITEM], int32_t place[REG_GATHER_PLACE]) {
+    const int32_t all[REG_GATHER_PLACE] = {s->kept_at, s->kept_at + (int32_t)(REG_FIT_POINT * s->source->padded),
                                            (int32_t)s->source->padded, (int32_t)s->target->padded,
                                            reg_gather_row(s->p->engine.client, k)};
+    double fits = FITS * s->surface->spacing, same = REG_POLISH_SAME * s->surface->spacing, least = least_of(s);
     memcpy(place, all, sizeof all);
     for (int i = 0; i < 9; ++i) item[i] = (float)pose->a[i];
     for (int i = 0; i < 3; ++i) item[9 + i] = (float)pose->b[i];
     item[12] = (float)(reach * reach);
     item[13] = shapes_of_both(s) ? 1 : 0;
+    item[14] = settled ? (float)limit_of(s) : 0;
+    item[15] = (float)(fits * fits);
+    item[16] = (float)(same * same);
+    item[17] = (float)(least * least);
 }
 
-static void describe_sums(const reg_polish_state *s, const float pose[12], float item[REG_SUMS_ITEM]) {
-    double fits = FITS * s->surface->spacing, same = REG_POLISH_SAME * s->surface->spacing;
-    memcpy(item, pose, 12 * sizeof *item);
-    item[12] = (float)limit_of(s);
-    item[13] = (float)(fits * fits);
-    item[14] = (float)(same * same);
-}
-
-/* Pairs and their q, unless the scale is settled already; then sums. False: the host has to. */
+/* Pairs, their scale unless it is settled already, and sums. False: the host has to. */
 static bool step_together(reg_polish_state *s, const geom_pose *pose, double reach) {
     reg_engine *e = &s->p->engine;
-    float pairs[REG_PAIRS_ITEM], item[REG_SUMS_ITEM], sums[REG_SUMS_SUMS], q[REG_FIT_POINTS];
-    double square[REG_FIT_POINTS], total[TOTALS];
+    float item[REG_FIT_ITEM], sums[REG_FIT_SUMS];
+    double total[TOTALS];
     int32_t place[REG_GATHER_PLACE];
     if (!s->together || !e->client || !keep(s)) return false;
     reg_span span = reg_begin(e);
-    describe_pose(s, pose, reach, 0, pairs, place);
-    bool done = reg_gather_run(e->client, REG_GATHER_PAIRS, 1, pairs, place, q);
-    if (done && !s->settled) {
-        for (size_t k = 0; k < s->source->padded; ++k) square[k] = (double)q[k];
-        take_scale(s, square, s->source->padded);
-    }
-    describe_sums(s, pairs, item);
-    done = done && reg_gather_run(e->client, REG_GATHER_SUMS, 1, item, place, sums);
+    describe_pose(s, pose, reach, s->settled, 0, item, place);
+    bool done = reg_gather_run(e->client, REG_GATHER_FIT, 1, item, place, sums);
     for (int k = 0; k < TOTALS && done; ++k) total[k] = (double)sums[k];
     if (done) take_sums(s, total);
+    if (done && !s->settled) s->scale2 = (double)sums[TOTALS];
     e->pairs = (double)s->source->count * (double)s->target->count;
     if (done) e->evaluated += e->pairs;
     reg_end(e, REG_SUMS, span);
@@ -202,23 +197,16 @@ bool reg_polish_gradients(const reg_polish_state *from, size_t count, const geom
                           double (*g)[6], double *weight) {
     reg_client *client = from->p->engine.client;
     reg_polish_state s = *from;
-    float pairs[REG_PAIRS_MOST][REG_PAIRS_ITEM], item[REG_PAIRS_MOST][REG_SUMS_ITEM];
-    float sums[REG_PAIRS_MOST][REG_SUMS_SUMS];
-    int32_t place[REG_PAIRS_MOST][REG_GATHER_PLACE];
+    float item[REG_FIT_MOST][REG_FIT_ITEM], sums[REG_FIT_MOST][REG_FIT_SUMS];
+    int32_t place[REG_FIT_MOST][REG_GATHER_PLACE];
     s.kept = NULL;
-    if (!client || count > REG_PAIRS_MOST || !keep(&s)) return false;
-    float *q = atn_alloc(from->p->engine.ctx, REG_PAIRS_MOST * REG_FIT_POINTS * sizeof *q); /* nobody reads them */
-    for (size_t k = 0; k < count; ++k) {
-        describe_pose(&s, &pose[k], reach, (int32_t)k, pairs[k], place[k]);
-        describe_sums(&s, pairs[k], item[k]);
-    }
-    bool done = q && reg_gather_run(client, REG_GATHER_PAIRS, count, pairs[0], place[0], q) &&
-                reg_gather_run(client, REG_GATHER_SUMS, count, item[0], place[0], sums[0]);
+    if (!client || count > REG_FIT_MOST || !keep(&s)) return false;
+    for (size_t k = 0; k < count; ++k) describe_pose(&s, &pose[k], reach, true, (int32_t)k, item[k], place[k]);
+    bool done = reg_gather_run(client, REG_GATHER_FIT, count, item[0], place[0], sums[0]);
     for (size_t k = 0; k < count && done; ++k) {
         for (int i = 0; i < 6; ++i) g[k][i] = (double)sums[k][21 + i];
         weight[k] = (double)sums[k][27];
     }
-    atn_free(from->p->engine.ctx, q);
     return done;
 }
 
