@@ -22,7 +22,11 @@ void atn_aside_begin(const atn_ctx *ctx, atn_aside *a, void (*work)(void *user),
     if (a->kept_off) atn_parallel_keep_off(1);
 }
 
-void atn_aside_nap(void) { nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL); }
+void atn_aside_await(bool (*is_so)(void *user), void *user) {
+    bool busily = atn_parallel_cores() >= ATN_PARALLEL_MANY;
+    while (!(busily && atn_pool_poll(is_so, user)) && !is_so(user))
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+}
 
 void atn_aside_end(atn_aside *a) {
     if (!a->work) return;

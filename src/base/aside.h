@@ -20,7 +20,7 @@ typedef struct atn_aside {
  * use one until it has finished, unless they leave as many cores (atn_parallel_leave). If no thread can be created,
  * atn_aside_end does the work. */
 void atn_aside_begin(const atn_ctx *ctx, atn_aside *aside, void (*work)(void *user), void *user, int32_t threads);
-void atn_aside_nap(void); /* a short sleep between two checks of what another thread has done */
+void atn_aside_await(bool (*is_so)(void *user), void *user); /* what another thread does */
 /* Waits until it has finished; none: returns at once. Called by the thread that started it, which then has the message
  * of a failure of `work`, unless it failed itself since. */
 void atn_aside_end(atn_aside *aside);

@@ -1,9 +1,9 @@
-/* Each thread has a slot for its task. Who waits for its completion first polls for a moment, if allowed, and then
- * sleeps: the rest of the work is often shorter than waking a sleeping thread takes. */
+/* Each thread has a slot for its task. Who waits for its completion, and the thread for the next one, first polls for a
+ * moment, if allowed, and then sleeps: the rest of the work is often shorter than waking a sleeping thread takes. */
 #include "base/gang.h"
 
 #include "base/memory.h"
-#include "base/relax.h"
+#include "base/pool.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,13 +11,12 @@
 #include <unistd.h>
 
 enum { MOST_GANGS = 8 };
-enum { LOOKS = 10000 }; /* some hundred microseconds */
 
 typedef enum duty { IDLE, GIVEN, DISMISSED } duty;
 
 struct atn_gang {
     bool taken, hired;
-    int looks; /* polls before who waits for it sleeps */
+    atomic_bool busily; /* who waits for it polls */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -36,13 +35,13 @@ typedef struct stock {
 
 /* ---- one thread ---- */
 
+static bool is_idle(void *user) { return atomic_load(&((atn_gang *)user)->duty) == IDLE; }
+static bool is_busy(void *user) { return !is_idle(user); }
+
 /* Until it is idle, or until it is not. */
-static duty await(atn_gang *g, bool idle, int looks) {
-    for (int k = 0; k < looks; ++k) {
-        duty now = (duty)atomic_load(&g->duty);
-        if ((now == IDLE) == idle) return now;
-        atn_relax();
-    }
+static duty await(atn_gang *g, bool idle) {
+    if (atomic_load_explicit(&g->busily, memory_order_relaxed) && atn_pool_poll(idle ? is_idle : is_busy, g))
+        return (duty)atomic_load(&g->duty);
     duty now;
     pthread_mutex_lock(&g->lock);
     atomic_fetch_add(&g->asleep, 1); /* before it looks: a thread that changes it later sees that someone sleeps */
@@ -62,7 +61,7 @@ static void change(atn_gang *g, duty to) {
 
 static void *live(void *argument) {
     atn_gang *g = argument;
-    while (await(g, false, 0) == GIVEN) {
+    while (await(g, false) == GIVEN) {
         g->work(g->user);
         change(g, IDLE);
     }
@@ -160,7 +159,7 @@ atn_gang *atn_gang_begin(const atn_ctx *ctx, bool busily, atn_gang_work *work, v
     stock *s = stock_of(ctx);
     atn_gang *gang = s ? take(s) : NULL;
     if (!gang) return NULL;
-    gang->looks = busily ? LOOKS : 0;
+    atomic_store_explicit(&gang->busily, busily, memory_order_relaxed);
     gang->work = work;
     gang->user = user;
     change(gang, GIVEN);
@@ -168,6 +167,6 @@ atn_gang *atn_gang_begin(const atn_ctx *ctx, bool busily, atn_gang_work *work, v
 }
 
 void atn_gang_end(atn_gang *gang) {
-    (void)await(gang, true, gang->looks);
+    (void)await(gang, true);
     leave(gang);
 }

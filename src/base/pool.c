@@ -1,7 +1,7 @@
-/* Loops are posted on a board that all threads watch. A free thread takes a seat at any posted loop; the caller works too
- * and at the end waits only for those who came. A thread that the system does not run delays nobody: it has not come.
- * Waiting is polling for a moment, then sleeping. How long depends on what it finds: a thread that was interrupted while
- * it polled had a core that others need. */
+/* Loops are posted on a board that all threads watch. A free thread takes a seat at any posted loop; the caller works
+ * too and at the end waits only for those who came. A thread that the system does not run delays nobody: it has not
+ * come. Waiting is polling for a moment, then sleeping. How long depends on what it finds: a thread that was
+ * interrupted while it polled had a core that others need. */
 #include "base/pool.h"
 
 #include "base/clock.h"
@@ -26,8 +26,10 @@ enum { AGAIN = 1000 /* loops after which it is tried again to create a thread */
 
 static const double POLL_S = 200e-6, LEAST_POLL_S = 2e-6; /* before a thread sleeps */
 static const double GAP_S = 20e-6;                        /* between two looks at the clock: it was interrupted */
+static const double LONGER = 20;                          /* times as long while loops are about to follow each other */
 
-/* The word of a post: how many are inside, how many may still come, and whether the caller sleeps until they are gone. */
+/* The word of a post: how many are inside, how many may still come, and whether the caller sleeps until they are gone.
+ */
 enum { INSIDE = 0xffff, SEAT = 0x10000, SEATS = 0xfff * SEAT, SLEEPS = 0x10000000 };
 
 typedef struct post {
@@ -44,8 +46,9 @@ static struct {
     alignas(64) atomic_ullong open;  /* those with seats */
     alignas(64) atomic_uint bell;    /* rung when something is posted while someone sleeps */
     atomic_int asleep;
-    atomic_int threads; /* created */
-    atomic_int refused; /* loops until creating one is tried again */
+    atomic_int threads;  /* created */
+    atomic_int refused;  /* loops until creating one is tried again */
+    atomic_int expected; /* who said that loops follow each other */
 } pool;
 
 static pthread_mutex_t creating = PTHREAD_MUTEX_INITIALIZER;
@@ -65,8 +68,7 @@ static _Thread_local double patience; /* seconds that this thread polls; 0: not 
 static bool nobody_inside(void *user) { return !(atomic_load((atomic_uint *)user) & INSIDE); }
 static bool something_open(void *user) { return atomic_load((atomic_ullong *)user) != 0; }
 
-/* Until it is so, or patience ends: false. */
-static bool poll(bool (*is_so)(void *user), void *user) {
+bool atn_pool_poll(bool (*is_so)(void *user), void *user) {
     if (patience <= 0) patience = POLL_S;
     double begun = atn_clock_seconds(), last = begun;
     for (;;) {
@@ -83,7 +85,8 @@ static bool poll(bool (*is_so)(void *user), void *user) {
             patience *= 0.25;
             if (patience < LEAST_POLL_S) patience = LEAST_POLL_S;
         }
-        if (now - begun > patience) return false;
+        double longer = atomic_load_explicit(&pool.expected, memory_order_relaxed) > 0 ? LONGER : 1;
+        if (now - begun > longer * patience) return false;
         last = now;
     }
 }
@@ -130,7 +133,7 @@ static void *live(void *argument) {
             take_part(at, number);
             continue;
         }
-        if (poll(something_open, &pool.open)) continue;
+        if (atn_pool_poll(something_open, &pool.open)) continue;
         unsigned bell = atomic_load(&pool.bell);
         atomic_fetch_add(&pool.asleep, 1); /* before it looks: who posts later sees that someone sleeps */
         if (!something_open(&pool.open)) sleep_while(&pool.bell, bell);
@@ -197,6 +200,15 @@ static void grow(int32_t others) {
 
 /* ---- loops ---- */
 
+void atn_pool_expect(int32_t threads) {
+    atomic_fetch_add(&pool.expected, 1);
+    if (threads < 1 || !atomic_load(&pool.asleep)) return;
+    atomic_fetch_add(&pool.bell, 1);
+    wake(&pool.bell, threads);
+}
+
+void atn_pool_rest(void) { atomic_fetch_sub(&pool.expected, 1); }
+
 int32_t atn_pool_begin(int32_t threads, atn_pool_work *work, void *user) {
     if (threads > ATN_POOL_MOST) threads = ATN_POOL_MOST;
     if (threads < 2) return -1;
@@ -221,7 +233,7 @@ void atn_pool_end(int32_t begun) {
     atomic_uint *state = &pool.post[begun].state;
     unsigned now = atomic_fetch_and(state, ~(unsigned)SEATS);
     if (atomic_load(&pool.open) & 1ULL << begun) atomic_fetch_and(&pool.open, ~(1ULL << begun));
-    if (now & INSIDE && !poll(nobody_inside, state)) {
+    if (now & INSIDE && !atn_pool_poll(nobody_inside, state)) {
         now = atomic_fetch_or(state, SLEEPS) | SLEEPS;
         for (; now & INSIDE; now = atomic_load(state)) sleep_while(state, now);
     }

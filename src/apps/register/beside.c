@@ -144,6 +144,17 @@ static void describe(void *user) {
     atomic_store_explicit(&p->fitness_there, true, memory_order_release);
 }
 
+/* Planes are made when they are first asked for. Of few points those near the answer are asked for by the thread that
+ * made the others, from where the run began, if it has; of more by the one that looks for rivals, when it has found
+ * them. */
+static void describe_and_look(void *user) {
+    reg_problem *p = user;
+    fitness_seen seen;
+    describe(p);
+    bool asked = p->spare && atomic_load_explicit(&p->begun, memory_order_acquire) && !atomic_load(&p->near);
+    if (asked && p->fitness_status == ATN_OK) fitness_look(p->fitness, &p->begun_at, &seen);
+}
+
 /* What is asked of the device comes first: only one thread talks to it. */
 static atn_status choose(reg_problem *p) {
     if (!p->fitness) p->fitness = atn_zalloc(p->engine.ctx, sizeof *p->fitness);
@@ -158,7 +169,7 @@ atn_status reg_fitness_begin(reg_problem *p) {
     reg_span span = reg_begin(&p->engine);
     atn_status status = choose(p);
     if (status == ATN_OK)
-        atn_aside_begin(p->engine.ctx, &p->fitness_aside, describe, p,
+        atn_aside_begin(p->engine.ctx, &p->fitness_aside, describe_and_look, p,
                         p->spare ? third_of(p->spare) : threads_of(FITNESS));
     reg_end(&p->engine, p->engine.remote ? REG_FETCH : REG_JUDGE, span); /* a level's points, mostly */
     return status;
@@ -193,14 +204,18 @@ typedef struct reg_rivals {
     size_t count;
     bool begun; /* with this run */
     atomic_bool there;
-    bool fitness; /* is being described: then planes can be asked for where they will be */
+    bool fitness; /* is being described: then planes can be asked for where they will be, before that is known */
     atn_status status;
 } reg_rivals;
 
-/* Planes are made when they are first asked for: those near the answer before that is known. */
+static bool there_or_near(void *user) {
+    reg_problem *p = user;
+    return atomic_load_explicit(&p->fitness_there, memory_order_acquire) || atomic_load(&p->near);
+}
+
 static void look_around(reg_problem *p) {
     fitness_seen seen;
-    while (!atomic_load_explicit(&p->fitness_there, memory_order_acquire) && !atomic_load(&p->near)) atn_aside_nap();
+    atn_aside_await(there_or_near, p);
     if (atomic_load(&p->near) || p->fitness_status != ATN_OK || !p->fitness->described) return;
     fitness_look(p->fitness, &p->around, &seen);
 }
@@ -220,7 +235,7 @@ void reg_rivals_begin(reg_problem *p) {
     if (!left || !made || p->settings->transform != ATN_TRANSFORM_RIGID) return;
     if (!p->rivals && !(p->rivals = atn_zalloc(p->engine.ctx, sizeof *p->rivals))) return; /* later, then */
     *p->rivals = (reg_rivals){.p = p, .begun = true};
-    p->rivals->fitness = p->fitness && (p->fitness_aside.gang || atomic_load(&p->fitness_there));
+    p->rivals->fitness = !p->spare && p->fitness && (p->fitness_aside.gang || atomic_load(&p->fitness_there));
     atomic_store(&p->near, false);
     reg_to_outside(p, &p->around, p->rivals->answer);
     atn_aside_begin(p->engine.ctx, &p->rivals_aside, look_for_rivals, p->rivals, threads);
@@ -240,12 +255,16 @@ void reg_rivals_again(reg_problem *p) {
     if (beside && reg_scene_ready(p) == ATN_OK) reg_rivals_begin(p);
 }
 
+static bool rivals_there(void *user) {
+    return atomic_load_explicit(&((reg_rivals *)user)->there, memory_order_acquire);
+}
+
 atn_status reg_rivals_ready(reg_problem *p, double (*out)[16], size_t *count) {
     double answer[16];
     bool begun = p->rivals && p->rivals->begun;
     atn_status status = reg_scene_ready(p);
     *count = 0;
-    while (begun && !atomic_load_explicit(&p->rivals->there, memory_order_acquire)) atn_aside_nap();
+    if (begun) atn_aside_await(rivals_there, p->rivals);
     if (status != ATN_OK) return status;
     bool near = reg_motion(p, &p->around, &p->pose) * p->unit < NEXT_TO * reg_scene_grain(p->scene);
     if (begun && near) {

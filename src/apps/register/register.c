@@ -226,6 +226,8 @@ static atn_status run(reg_problem *p, atn_register_settings *settings) {
     atn_status status = tell(p, TELL_FOUND);
     if (status == ATN_OK) status = reg_fitness_begin(p); /* behind the search, which has all cores until then */
     p->around = p->pose;
+    if (!atomic_load(&p->begun)) p->begun_at = p->pose;
+    atomic_store_explicit(&p->begun, true, memory_order_release);
     if (status == ATN_OK) reg_rivals_begin(p);
     if (status == ATN_OK) status = settings->compat ? reg_em_compat(p) : METHODS[settings->method].run(p);
     if (status == ATN_OK) status = tell(p, TELL_FITTED);
@@ -387,6 +389,7 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     atn_parallel_leave(left);
     p->spare = here ? left : 0;
     p->halved = p->spare && reg_are_few(pair->source, pair->target);
+    if (p->spare) atn_pool_expect(left);
     reg_engine_reset(engine, &settings);
     p->engine = *engine;
     atn_status status = tell(p, TELL_START);
@@ -410,6 +413,7 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     atn_free(ctx, p->target_kept);
     *engine = p->engine; /* with the kernels that are planned now */
     engine->settings = given;
+    if (p->spare) atn_pool_rest();
     atn_parallel_leave(0);
     atn_free(ctx, p);
     return status;

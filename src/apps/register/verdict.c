@@ -240,10 +240,14 @@ static atn_status judge_now(reg_problem *p, atn_register_result *r) {
     return judge(p, r);
 }
 
+static bool fitness_there(void *user) {
+    return atomic_load_explicit(&((reg_problem *)user)->fitness_there, memory_order_acquire);
+}
+
 /* Planes that are still being made are not waited for by the thread that has the device. */
 static void judge_beside(void *user) {
     reg_problem *p = user;
-    while (!atomic_load_explicit(&p->fitness_there, memory_order_acquire)) atn_aside_nap();
+    atn_aside_await(fitness_there, p);
     p->judge_status = p->fitness_status == ATN_OK ? judge_now(p, p->result) : p->fitness_status;
 }
 
