@@ -48,19 +48,4 @@ else()
   string(APPEND ATTUNE_SUMMARY "\n  liblzf not found (reads compressed PCD files)")
 endif()
 
-# For the kernels that are compiled in; without it those run on one thread. The thread sanitizer sees neither forks nor
-# joins of OpenMP.
-if(NOT ATTUNE_SANITIZE MATCHES thread)
-  find_package(OpenMP QUIET COMPONENTS C)
-endif()
-if(NOT OpenMP_C_FOUND)
-  set(OpenMP_C_FOUND FALSE)
-endif()
-if(OpenMP_C_FOUND)
-  target_link_libraries(attune_dependencies INTERFACE ${OpenMP_C_LIBRARIES})
-  set_property(GLOBAL APPEND PROPERTY ATTUNE_LINK_FLAGS ${OpenMP_C_FLAGS})
-else()
-  string(APPEND ATTUNE_SUMMARY "\n  OpenMP not found (threads for the kernels that are compiled in)")
-endif()
-
 message(STATUS "attune ${PROJECT_VERSION} for ${CMAKE_SYSTEM_PROCESSOR}, ${CMAKE_BUILD_TYPE}, with:${ATTUNE_SUMMARY}")

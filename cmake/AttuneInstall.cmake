@@ -24,10 +24,6 @@ if(LZF_INCLUDE_DIR AND LZF_LIBRARY)
   target_link_libraries(attune_static INTERFACE $<INSTALL_INTERFACE:lzf>)
 endif()
 
-if(OpenMP_C_FOUND)
-  target_link_libraries(attune_static INTERFACE $<INSTALL_INTERFACE:OpenMP::OpenMP_C>)
-endif()
-
 # Two sets, so that the shared library can be used where the others' development files are not installed.
 foreach(target shared static)
   install(TARGETS attune_${target} EXPORT attune-${target})

@@ -87,7 +87,7 @@ set_tests_properties(tune/planted tune/resume tune/session PROPERTIES RUN_SERIAL
 # Builds each operation as several variants on each device.
 set_tests_properties(kernel/operations PROPERTIES TIMEOUT 1200)
 
-# The thread sanitizer knows nothing of the OpenMP library and of code built at run time: what these do by way of
+# The thread sanitizer knows nothing of code built at run time: what these do by way of
 # memcpy and the like would look like races to it.
 if(ATTUNE_SANITIZE MATCHES thread)
   get_property(all DIRECTORY PROPERTY TESTS)

@@ -5,7 +5,6 @@
 #include "device/backend.h"
 #include "space/device_given.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -212,43 +211,18 @@ static void end_interrupts(atn_ctx *ctx, atn_ctx *outer) {
 
 /* ---- work ---- */
 
-typedef struct errand {
-    const atn_ctx *ctx;
-    atn_status (*work)(void *user);
-    void *user;
-    atn_status status;
-    char sentence[ATN_MESSAGE_BYTES]; /* of a failure on another thread: contexts keep them by thread */
-} errand;
-
-static void *run_aside(void *user) {
-    errand *e = user;
-    e->status = e->work(e->user);
-    if (e->status != ATN_OK) snprintf(e->sentence, sizeof e->sentence, "%s", atn_ctx_message(e->ctx));
-    return NULL;
-}
-
-static void run(errand *e) {
-    pthread_t thread;
-    if (!forked || pthread_create(&thread, NULL, run_aside, e) != 0) {
-        e->status = e->work(e->user);
-        return;
-    }
-    pthread_join(thread, NULL);
-    if (e->status != ATN_OK) e->status = atn_fail(e->ctx, e->status, "%s", e->sentence);
-}
-
 atn_status py_work(py_engine *engine, atn_status (*work)(void *user), void *user) {
-    errand e = {.ctx = engine->ctx, .work = work, .user = user};
+    atn_status status;
     engine->running = true;
     Py_INCREF(engine);
     atn_ctx *outer = allow_interrupts(engine->ctx);
-    Py_BEGIN_ALLOW_THREADS run(&e);
+    Py_BEGIN_ALLOW_THREADS status = work(user);
     Py_END_ALLOW_THREADS end_interrupts(engine->ctx, outer);
     engine->running = false;
     release_pending(engine);
-    if (py_watch_raised(&engine->watch) && e.status == ATN_OK) e.status = ATN_ERR_CANCELLED;
+    if (py_watch_raised(&engine->watch) && status == ATN_OK) status = ATN_ERR_CANCELLED;
     Py_DECREF(engine);
-    return e.status;
+    return status;
 }
 
 /* ---- functions ---- */

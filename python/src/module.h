@@ -44,8 +44,7 @@ typedef struct py_engine {
 int py_engine_add(PyObject *module);
 py_engine *py_engine_of(PyObject *object);          /* NULL, with an exception, where it is none or at work */
 py_engine *py_engine_with_device(PyObject *object); /* the same; it has a device */
-/* Runs `work` without the interpreter's lock. Ctrl-C cancels the engine's context. In a process that fork made it runs
- * on a thread of its own: OpenMP's libraries remember threads of the parent's that are not there. */
+/* Runs `work` without the interpreter's lock. Ctrl-C cancels the engine's context. */
 atn_status py_work(py_engine *engine, atn_status (*work)(void *user), void *user);
 /* Frees something that was made from the engine: now, or when its work is done. Without effect on what is a parent's.
  */

@@ -15,7 +15,6 @@ if _mine:
 os.environ["XDG_CACHE_HOME"] = _folder
 os.environ["ATTUNE_WISDOM"] = os.path.join(_folder, "wisdom.sqlite")
 os.environ["ATTUNE_HOST_FLAGS"] = "-O1"  # quicker to build
-os.environ["OMP_WAIT_POLICY"] = "passive"  # tests share the machine
 
 import numpy as np  # noqa: E402
 

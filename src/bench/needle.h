@@ -1,5 +1,5 @@
 /* The whole pipeline from pixels to a pose; and the shifting algorithm at the sizes it was published with: brute force
- * and lookup volume, against a plain OpenMP brute force on the CPU, all in turn in one process. */
+ * and lookup volume, against a plain brute force on the CPU, all in turn in one process. */
 #ifndef ATN_BENCH_NEEDLE_H
 #define ATN_BENCH_NEEDLE_H
 

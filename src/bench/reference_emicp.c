@@ -2,6 +2,8 @@
  * exp(-d0^2 / sigma^2); w = sqrt(a / C), or 1 / n where C is nothing; sums of w and w x; then the weighted fit. */
 #include "bench/reference_emicp.h"
 
+#include "base/lanes.h"
+#include "base/parallel.h"
 #include "base/size.h"
 
 #include <math.h>
@@ -9,15 +11,6 @@
 
 static const double SIGMA2 = 0.01, FACTOR = 0.9;
 static const float D02 = 0.01f, NOTHING = 1e-6f;
-
-#ifdef _OPENMP
-#define OVER_ROWS     _Pragma("omp parallel for schedule(static)")
-#define IN_LANES(...) PRAGMA(omp simd reduction(+ : __VA_ARGS__)) /* as a BLAS would add */
-#define PRAGMA(text)  _Pragma(#text)
-#else
-#define OVER_ROWS
-#define IN_LANES(...)
-#endif
 
 size_t emicp_bytes(size_t rows, size_t columns) {
     size_t elements, bytes;
@@ -62,10 +55,10 @@ static void move(emicp *e) {
     }
 }
 
-static void update(emicp *e) {
+static void update(void *user, int64_t from, int64_t to) {
+    emicp *e = user;
     float scale = (float)(-1 / e->sigma2);
-    OVER_ROWS
-    for (size_t i = 0; i < e->rows; ++i) {
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
         float *row = e->matrix + i * e->columns, px = e->moved[0][i], py = e->moved[1][i], pz = e->moved[2][i];
         for (size_t j = 0; j < e->columns; ++j) {
             float dx = e->x[0][j] - px, dy = e->x[1][j] - py, dz = e->x[2][j] - pz;
@@ -74,21 +67,21 @@ static void update(emicp *e) {
     }
 }
 
-static void sum_rows(emicp *e) {
+static void sum_rows(void *user, int64_t from, int64_t to) {
+    emicp *e = user;
     float outlier = expf(-D02 / (float)e->sigma2);
-    OVER_ROWS
-    for (size_t i = 0; i < e->rows; ++i) {
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
         const float *row = e->matrix + i * e->columns;
         float sum = 0;
-        IN_LANES(sum)
+        ATN_LANES(reduction(+ : sum)) /* as a BLAS would add */
         for (size_t j = 0; j < e->columns; ++j) sum += row[j];
         e->whole[i] = sum + outlier;
     }
 }
 
-static void normalise(emicp *e) {
-    OVER_ROWS
-    for (size_t i = 0; i < e->rows; ++i) {
+static void normalise(void *user, int64_t from, int64_t to) {
+    emicp *e = user;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
         float *row = e->matrix + i * e->columns, whole = e->whole[i], even = 1 / (float)e->columns;
         if (whole > NOTHING)
             for (size_t j = 0; j < e->columns; ++j) row[j] = sqrtf(row[j] / whole);
@@ -97,12 +90,12 @@ static void normalise(emicp *e) {
     }
 }
 
-static void multiply(emicp *e) {
-    OVER_ROWS
-    for (size_t i = 0; i < e->rows; ++i) {
+static void multiply(void *user, int64_t from, int64_t to) {
+    emicp *e = user;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
         const float *row = e->matrix + i * e->columns;
         float sum = 0, x = 0, y = 0, z = 0;
-        IN_LANES(sum, x, y, z)
+        ATN_LANES(reduction(+ : sum, x, y, z))
         for (size_t j = 0; j < e->columns; ++j) {
             sum += row[j];
             x += row[j] * e->x[0][j];
@@ -118,10 +111,10 @@ static void multiply(emicp *e) {
 
 void emicp_estep(emicp *e) {
     move(e);
-    update(e);
-    sum_rows(e);
-    normalise(e);
-    multiply(e);
+    atn_parallel((int64_t)e->rows, 1, update, e);
+    atn_parallel((int64_t)e->rows, 1, sum_rows, e);
+    atn_parallel((int64_t)e->rows, 1, normalise, e);
+    atn_parallel((int64_t)e->rows, 1, multiply, e);
 }
 
 bool emicp_step(emicp *e) {

@@ -1,4 +1,4 @@
-/* EM-ICP in the structure it was published in, as plain C with OpenMP: a matrix of all pairs is stored and passed over
+/* EM-ICP in the structure it was published in, as plain C on all cores: a matrix of all pairs is stored and passed over
  * four times a step. What registration here is measured against; it runs on the CPU, in single precision. */
 #ifndef ATN_BENCH_REFERENCE_EMICP_H
 #define ATN_BENCH_REFERENCE_EMICP_H
@@ -7,7 +7,7 @@
 #include "geom/fit.h"
 #include "geom/pose.h"
 
-#define EMICP_NAME "matrix stored, OpenMP"
+#define EMICP_NAME "matrix stored, all cores"
 enum { EMICP_STEPS = 66 };
 
 /* Made by emicp_open, ended by emicp_close. */

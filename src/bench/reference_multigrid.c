@@ -1,7 +1,10 @@
 /* A plain multigrid, once in single and once in double precision. */
 #include "bench/reference_multigrid.h"
 
+#include "base/parallel.h"
+
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 enum { COARSEST = 4, BEFORE = 2, AFTER = 2, LAST = 16, FEW = 64 /* rows that are not worth waking threads for */ };
@@ -15,6 +18,19 @@ static int levels(int side) {
     int n = 0;
     while (side >> n >= COARSEST) ++n;
     return n;
+}
+
+/* What the rows of a loop need: from one grid to another, of n rows. */
+typedef struct over {
+    const void *from, *load;
+    void *to;
+    int n, colour;
+    bool add;
+    atomic_llong count;
+} over;
+
+static void rows(int count, atn_parallel_part *part, over *o) {
+    atn_parallel(count, o->n > FEW ? 1 : count, part, o);
 }
 
 #define REAL    float

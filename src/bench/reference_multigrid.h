@@ -1,5 +1,5 @@
-/* Least squares unwrapping by multigrid, written plainly: what the solver is measured against. Loops over rows with
- * OpenMP, nothing fused, no tiles; the method is the usual one and a good one: cell-centred grids, full multigrid
+/* Least squares unwrapping by multigrid, written plainly: what the solver is measured against. Loops over rows on
+ * all cores, nothing fused, no tiles; the method is the usual one and a good one: cell-centred grids, full multigrid
  * start, V-cycles with two red-black Gauss-Seidel sweeps before and after, bilinear interpolation. */
 #ifndef ATN_BENCH_REFERENCE_MULTIGRID_H
 #define ATN_BENCH_REFERENCE_MULTIGRID_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MULTIGRID_NAME "plain OpenMP multigrid"
+#define MULTIGRID_NAME "plain multigrid, all cores"
 enum { MULTIGRID_LEVELS = 16 };
 
 /* A square image; its side is a power of two, 4 or more. All elements are floats, or doubles where `wide`. */

@@ -6,9 +6,12 @@ static REAL NAME(wrap)(REAL d) {
     return d - turn * NEAREST(d / turn);
 }
 
-static void NAME(load)(const REAL *psi, int n, REAL *f) {
-#pragma omp parallel for
-    for (int j = 0; j < n; ++j)
+static void NAME(load_rows)(void *user, int64_t from, int64_t to) {
+    const over *o = user;
+    const REAL *psi = o->from;
+    REAL *f = o->to;
+    int n = o->n;
+    for (int j = (int)from; j < (int)to; ++j)
         for (int i = 0; i < n; ++i) {
             const REAL *p = psi + (ptrdiff_t)j * n + i;
             REAL sum = 0;
@@ -20,17 +23,29 @@ static void NAME(load)(const REAL *psi, int n, REAL *f) {
         }
 }
 
-static int64_t NAME(count_residues)(const REAL *psi, int n) {
+static void NAME(load)(const REAL *psi, int n, REAL *f) {
+    rows(n, NAME(load_rows), &(over){.from = psi, .to = f, .n = n});
+}
+
+static void NAME(count_rows)(void *user, int64_t from, int64_t to) {
+    over *o = user;
+    const REAL *psi = o->from;
+    int n = o->n;
     int64_t count = 0;
-#pragma omp parallel for reduction(+ : count)
-    for (int j = 0; j < n - 1; ++j)
+    for (int j = (int)from; j < (int)to; ++j)
         for (int i = 0; i < n - 1; ++i) {
             const REAL *p = psi + (ptrdiff_t)j * n + i;
             REAL around = NAME(wrap)(p[1] - p[0]) + NAME(wrap)(p[n + 1] - p[1]) + NAME(wrap)(p[n] - p[n + 1]) +
                           NAME(wrap)(p[0] - p[n]);
             count += around > 3 || around < -3;
         }
-    return count;
+    atomic_fetch_add(&o->count, count);
+}
+
+static int64_t NAME(count_residues)(const REAL *psi, int n) {
+    over o = {.from = psi, .n = n};
+    rows(n - 1, NAME(count_rows), &o);
+    return o.count;
 }
 
 /* A neighbour outside is the cell itself: that is the Neumann border. */
@@ -50,28 +65,37 @@ static void NAME(relax_cell)(REAL *u, const REAL *f, int n, int i, int j) {
     u[(ptrdiff_t)j * n + i] = (sum + f[(ptrdiff_t)j * n + i]) / count;
 }
 
-static void NAME(sweep)(REAL *u, const REAL *f, int n) {
-    for (int colour = 0; colour < 2; ++colour) {
-#pragma omp parallel for if (n > FEW)
-        for (int j = 0; j < n; ++j) {
-            int first = (j + colour) % 2;
-            if (j == 0 || j == n - 1) {
-                for (int i = first; i < n; i += 2) NAME(relax_cell)(u, f, n, i, j);
-                continue;
-            }
-            if (first == 0) NAME(relax_cell)(u, f, n, 0, j);
-            REAL *row = u + (ptrdiff_t)j * n;
-            const REAL *load = f + (ptrdiff_t)j * n;
-            for (int i = first == 0 ? 2 : 1; i < n - 1; i += 2)
-                row[i] = (REAL)0.25 * (row[i - 1] + row[i + 1] + row[i - n] + row[i + n] + load[i]);
-            if ((n - 1) % 2 == first) NAME(relax_cell)(u, f, n, n - 1, j);
+static void NAME(sweep_rows)(void *user, int64_t from, int64_t to) {
+    const over *o = user;
+    REAL *u = o->to;
+    const REAL *f = o->load;
+    int n = o->n;
+    for (int j = (int)from; j < (int)to; ++j) {
+        int first = (j + o->colour) % 2;
+        if (j == 0 || j == n - 1) {
+            for (int i = first; i < n; i += 2) NAME(relax_cell)(u, f, n, i, j);
+            continue;
         }
+        if (first == 0) NAME(relax_cell)(u, f, n, 0, j);
+        REAL *row = u + (ptrdiff_t)j * n;
+        const REAL *load = f + (ptrdiff_t)j * n;
+        for (int i = first == 0 ? 2 : 1; i < n - 1; i += 2)
+            row[i] = (REAL)0.25 * (row[i - 1] + row[i + 1] + row[i - n] + row[i + n] + load[i]);
+        if ((n - 1) % 2 == first) NAME(relax_cell)(u, f, n, n - 1, j);
     }
 }
 
-static void NAME(residual)(const REAL *u, const REAL *f, int n, REAL *r) {
-#pragma omp parallel for if (n > FEW)
-    for (int j = 0; j < n; ++j) {
+static void NAME(sweep)(REAL *u, const REAL *f, int n) {
+    for (int colour = 0; colour < 2; ++colour)
+        rows(n, NAME(sweep_rows), &(over){.to = u, .load = f, .n = n, .colour = colour});
+}
+
+static void NAME(residual_rows)(void *user, int64_t from, int64_t end) {
+    const over *o = user;
+    const REAL *u = o->from, *f = o->load;
+    REAL *r = o->to;
+    int n = o->n;
+    for (int j = (int)from; j < (int)end; ++j) {
         const REAL *row = u + (ptrdiff_t)j * n, *load = f + (ptrdiff_t)j * n;
         REAL *to = r + (ptrdiff_t)j * n;
         bool edge = j == 0 || j == n - 1;
@@ -86,21 +110,34 @@ static void NAME(residual)(const REAL *u, const REAL *f, int n, REAL *r) {
     }
 }
 
-static void NAME(add_up)(const REAL *r, int n, REAL *coarse) {
-    int half = n / 2;
-#pragma omp parallel for if (n > FEW)
-    for (int j = 0; j < half; ++j)
+static void NAME(residual)(const REAL *u, const REAL *f, int n, REAL *r) {
+    rows(n, NAME(residual_rows), &(over){.from = u, .load = f, .to = r, .n = n});
+}
+
+static void NAME(add_up_rows)(void *user, int64_t from, int64_t to) {
+    const over *o = user;
+    const REAL *r = o->from;
+    REAL *coarse = o->to;
+    int n = o->n, half = n / 2;
+    for (int j = (int)from; j < (int)to; ++j)
         for (int i = 0; i < half; ++i) {
             const REAL *p = r + (ptrdiff_t)(2 * j) * n + 2 * i;
             coarse[(ptrdiff_t)j * half + i] = p[0] + p[1] + p[n] + p[n + 1];
         }
 }
 
+static void NAME(add_up)(const REAL *r, int n, REAL *coarse) {
+    rows(n / 2, NAME(add_up_rows), &(over){.from = r, .to = coarse, .n = n});
+}
+
 /* Bilinear: 9, 3, 3 and 1 sixteenths of the four nearest coarse cells; outside is the border's own cell. */
-static void NAME(interpolate)(const REAL *coarse, int n, REAL *u, bool add) {
-    int half = n / 2;
-#pragma omp parallel for if (n > FEW)
-    for (int j = 0; j < n; ++j) {
+static void NAME(interpolate_rows)(void *user, int64_t from, int64_t end) {
+    const over *o = user;
+    const REAL *coarse = o->from;
+    REAL *u = o->to;
+    int n = o->n, half = n / 2;
+    bool add = o->add;
+    for (int j = (int)from; j < (int)end; ++j) {
         int near = j / 2, far = near + (j % 2 ? 1 : -1);
         if (far < 0 || far == half) far = near;
         const REAL *a = coarse + (ptrdiff_t)near * half, *b = coarse + (ptrdiff_t)far * half;
@@ -113,6 +150,10 @@ static void NAME(interpolate)(const REAL *coarse, int n, REAL *u, bool add) {
             to[2 * i + 1] = add ? to[2 * i + 1] + odd : odd;
         }
     }
+}
+
+static void NAME(interpolate)(const REAL *coarse, int n, REAL *u, bool add) {
+    rows(n, NAME(interpolate_rows), &(over){.from = coarse, .to = u, .n = n, .add = add});
 }
 
 static void NAME(cycle)(multigrid_reference *m, int level, int count) {

@@ -1,6 +1,8 @@
 /* A plain implementation of the shifting algorithm. */
 #include "bench/reference_shift.h"
 
+#include "base/parallel.h"
+
 #include <math.h>
 
 static int count(const shift_reference *r, double roll_deg, double shift) {
@@ -21,14 +23,28 @@ static int count(const shift_reference *r, double roll_deg, double shift) {
     return matches;
 }
 
+/* The combinations around one, side by side of them. */
+typedef struct around {
+    shift_reference *r;
+    double roll, shift, roll_step, shift_step;
+    int half;
+} around;
+
+static void try_one(void *user, int64_t from, int64_t to) {
+    const around *a = user;
+    int side = 2 * a->half + 1;
+    for (int k = (int)from; k < (int)to; ++k)
+        a->r->counts[k] = count(a->r, a->roll + (k / side - a->half) * a->roll_step,
+                                a->shift + (k % side - a->half) * a->shift_step);
+}
+
 int shift_reference_run(shift_reference *r) {
     double roll = 0, shift = 0.25, roll_step = 1, shift_step = 0.05;
     int half = 5, best = 0;
     for (int round = 0; round < 4; ++round) {
         int side = 2 * half + 1, at = 0;
-#pragma omp parallel for schedule(dynamic)
-        for (int k = 0; k < side * side; ++k)
-            r->counts[k] = count(r, roll + (k / side - half) * roll_step, shift + (k % side - half) * shift_step);
+        around all = {r, roll, shift, roll_step, shift_step, half};
+        atn_parallel_pieces(side * side, try_one, &all);
         for (int k = 1; k < side * side; ++k)
             if (r->counts[k] > r->counts[at]) at = k;
         best = r->counts[at];

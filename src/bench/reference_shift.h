@@ -1,11 +1,11 @@
 /* A plain implementation of the shifting algorithm: loops over combinations, scan points and model points, the first
- * partner ends the search; OpenMP over the combinations. The reference for the kernels. */
+ * partner ends the search; the combinations on all cores. The reference for the kernels. */
 #ifndef ATN_BENCH_REFERENCE_SHIFT_H
 #define ATN_BENCH_REFERENCE_SHIFT_H
 
 #include <stddef.h>
 
-#define SHIFT_NAME "plain OpenMP brute force"
+#define SHIFT_NAME "plain brute force, all cores"
 
 /* Clouds as x y z after x y z, the start without a turn. */
 typedef struct shift_reference {

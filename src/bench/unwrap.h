@@ -1,4 +1,4 @@
-/* Unwrapping whole frames against a plain OpenMP multigrid on the CPU and scipy's solution by cosine transforms; what
+/* Unwrapping whole frames against a plain multigrid on the CPU and scipy's solution by cosine transforms; what
  * weights cost, and frames a second of a stream; cuts against the optimum. All run in turn, in one run. */
 #ifndef ATN_BENCH_UNWRAP_H
 #define ATN_BENCH_UNWRAP_H

@@ -130,7 +130,7 @@ static const char *const PARAGRAPHS[] = {
     "also have estimate and tuned (variants) and slowdown.",
     "live: frames of 1024x1024 unwrapped while a live page (--serve) of 640 pixels shows 30 of them per second, and "
     "one that wants all pixels, against no page.",
-    "register: EM-ICP against its published structure (a stored matrix of all pairs, OpenMP, on the CPU): dense "
+    "register: EM-ICP against its published structure (a stored matrix of all pairs, on all cores of the CPU): dense "
     "E-steps and a whole registration; the gain of skipping distant pairs, the cost of reproducible sums and "
     "precisions, the memory for many points; on synthetic clouds. With SOURCE TARGET: time, rmse and overlap of all "
     "methods on these files.",
@@ -146,9 +146,9 @@ static const char *const PARAGRAPHS[] = {
     "neighbours alone; frames of grains: calibration of confidences, and frames without any model.",
     "needle: from the pixels of a synthetic volume to the pose, with the stages of that chain, also from pinned "
     "memory; four rounds of the shifting algorithm at the five published sizes, with the lookup volume and by brute "
-    "force, against plain brute force with OpenMP on the CPU.",
+    "force, against plain brute force on all cores of the CPU.",
     "unwrap: whole frames of 512 to 2048 pixels a side, in single precision and one in double, against plain multigrid "
-    "with OpenMP on the CPU at the same accuracy and, if python3 has scipy, against cosine transforms; frames with a "
+    "on all cores of the CPU at the same accuracy and, if python3 has scipy, against cosine transforms; frames with a "
     "fifth of the pixels masked, and with a quality map, against the same without; frames per second of a stream with "
     "warm start; a frame with residues and adaptive weights; cut lengths against the optimum found by another method; "
     "wrong pixels in radar scenes with layover, against sorting by reliability. With FILE...: the cuts of these "

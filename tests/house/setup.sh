@@ -34,7 +34,7 @@ cat "$work/uid"
 END
 
 every="gcc libc6-dev make cmake ninja-build pkg-config libexpat1-dev libjansson-dev libxxhash-dev libsqlite3-dev zlib1g-dev liblzf-dev libmicrohttpd-dev libpng-dev libtiff-dev libopenmpi-dev openmpi-bin
-ocl-icd-libopencl1 pocl-opencl-icd libcmocka-dev oclgrind clang libomp-dev libclang-rt-dev python3-dev python3-numpy python3-pytest python3-venv mypy chromium chromium-driver clang-format clang-tidy nodejs"
+ocl-icd-libopencl1 pocl-opencl-icd libcmocka-dev oclgrind clang libclang-rt-dev python3-dev python3-numpy python3-pytest python3-venv mypy chromium chromium-driver clang-format clang-tidy nodejs"
 fresh() { # all is there, as root; $@ is taken away
     # shellcheck disable=SC2086 # words
     printf '%s\n' $every >"$work/installed"
