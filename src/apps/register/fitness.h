@@ -120,4 +120,10 @@ void fitness_refine(const fitness *f, int steps, geom_pose *pose, fitness_seen *
 /* Of each; what surely ends far below a value of `worth` (0: nothing does) is not refined, and seen as zeros. */
 void fitness_refine_all(const fitness *f, int steps, double worth, size_t count, geom_pose *pose, fitness_seen *out);
 
+/* ---- fitness_shifts.c ---- */
+/* At most `most` shifts of a pose by more than `beyond` that bring repeated parts onto each other; none without planes.
+ */
+atn_status fitness_shifts(const fitness *f, const geom_pose *pose, double beyond, size_t most, geom_pose *out,
+                          size_t *count);
+
 #endif

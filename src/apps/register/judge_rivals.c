@@ -24,6 +24,9 @@ static const double APART = 0.2; /* radians, */
 static const double AWAY = 0.1;  /* or that part of the size of what overlaps: another pose, */
 static const double BLURRED = 5; /* unless points move by fewer spacings, and not along walls: the same answer, */
 static const double MOST_BLURRED = 0.3; /* up to that part of the size, and as many radians */
+static const double WORTH = 0.3;        /* of the answer's value: less of a shift tells nothing */
+static const double SLIDES = 6;         /* spacings that judge_sliding tries */
+enum { SHIFTS = 12 };                   /* that are looked at */
 enum { STEPS = 8, FEW_STEPS = 3, MOST = ATN_REGISTER_MOST_ALTERNATIVES + 1 };
 
 typedef struct poses {
@@ -147,17 +150,38 @@ static void tell_alternatives(const reg_problem *p, const poses *known, atn_regi
     for (size_t k = 1; k < known->count; ++k) reg_to_outside(p, &known->list[k], r->alternatives[r->n_alternatives++]);
 }
 
+/* Shifts of the answer, looked for where nothing else says yet that it is in doubt; nearer ones would slide. */
+static atn_status find_shifts(const reg_problem *p, const fitness_seen *seen, const atn_register_result *r,
+                              const poses *known, geom_pose *pose, fitness_seen *there, size_t *count) {
+    poses beyond = {.centre = known->centre, .turn = known->turn};
+    size_t found = 0;
+    beyond.way = fmax(known->way, SLIDES * fmax(p->spacing, p->source_spacing));
+    *count = 0;
+    if (r->verdict != ATN_VERDICT_TRUSTED || r->n_sliding || seen->identical) return ATN_OK;
+    atn_status status = fitness_shifts(p->fitness, &p->pose, beyond.way, SHIFTS, pose, &found);
+    fitness_refine_all(p->fitness, STEPS, WORTH * seen->value, found, pose, there);
+    for (size_t k = 0; k < found; ++k) {
+        if (!other(&beyond, &pose[k], &p->pose)) continue;
+        pose[*count] = pose[k];
+        there[(*count)++] = there[k];
+    }
+    return status;
+}
+
 atn_status judge_rivals(reg_problem *p, const fitness_seen *seen, atn_register_result *r) {
     double found[REG_MOST_RIVALS][16], best = 0;
-    geom_pose pose[REG_MOST_RIVALS];
-    fitness_seen there[REG_MOST_RIVALS];
-    size_t count;
+    geom_pose pose[REG_MOST_RIVALS + SHIFTS];
+    fitness_seen there[REG_MOST_RIVALS + SHIFTS];
+    size_t count, shifts = 0;
     poses known = only_answer(p, seen->centre, seen->size, seen->planar < PLANES ? BLURRED : 0);
     atn_status status = find_rivals(p, found, &count);
     p->beaten = false;
     if (status != ATN_OK) return status;
     for (size_t k = 0; k < count; ++k) reg_to_inside(p, found[k], &pose[k]);
     fitness_refine_all(p->fitness, STEPS, 0, count, pose, there);
+    status = find_shifts(p, seen, r, &known, pose + count, there + count, &shifts);
+    if (status != ATN_OK) return status;
+    count += shifts;
     for (size_t k = 0; k < count; ++k) {
         if (!other(&known, &pose[k], &p->pose)) continue;
         double value = judge_value(&there[k], seen);

@@ -34,8 +34,9 @@ static const double NEARLY_CLEAR = 0.92;
 static const double CLOSE = 0.8; /* value of the runner-up that makes a doubt of its own a refusal */
 static const double LARGER = 20, FAR_LARGER = 200,
                     SMALLER = 1e-3;   /* the source beside the target: hardly the same unit */
-static const double AHEAD_ALONE = 7;  /* deviations that scores of nearest points are above all others, mirrored too, */
-static const double NEARLY_AHEAD = 3; /* where those few planes that there are agree; else only a doubt remains */
+static const double AHEAD_ALONE = 7;  /* deviations that scores of nearest points are above all others, mirrored too; */
+static const double NEARLY_AHEAD = 3; /* above those alone where the few planes that there are agree; else a doubt */
+static const double BY_DENSITY = 0.6; /* agreement of points that fill space; equal densities alone make it 0.53 */
 static const double LEAST_SCORE = 0.15; /* mean score that tells anything */
 static const double BLIND = 0.01;       /* what a score counts beside the value that planes give */
 enum { FEWEST = 12, FEW = 100 };        /* planes on a surface that say something; fewer may be there by chance */
@@ -155,7 +156,7 @@ static atn_status hold_against_chance(reg_problem *p, const fitness_seen *seen, 
     return ATN_OK;
 }
 
-/* How far ahead nearest points must be: less where the few planes agree that meet. */
+/* How far ahead of the mirrored source's nearest points must be: less where the few planes agree that meet. */
 static double least_ahead(const fitness *f, const fitness_seen *seen) {
     return f->solid || seen->near < FEWEST || seen->precision < AGREES ? AHEAD_ALONE : NEARLY_AHEAD;
 }
@@ -177,7 +178,7 @@ static atn_status judge_by_points(reg_problem *p, const fitness_seen *seen, atn_
     }
     atn_status status = judge_rivals_by_points(p, &scores, r, &ahead);
     double least = least_ahead(p->fitness, seen);
-    bool stands_out = ahead >= least && scores.mean > LEAST_SCORE;
+    bool stands_out = ahead >= AHEAD_ALONE && scores.mean > LEAST_SCORE;
     if (status == ATN_OK && stands_out) status = judge_mirror_by_points(p, seen, &scores, &mirrored, &by_chance);
     if (!p->fitness->solid) mirrored = 0; /* of hardly any planes */
     if (!p->fitness->solid && seen->near >= FEWEST && seen->precision < CHANCE)
@@ -190,6 +191,8 @@ static atn_status judge_by_points(reg_problem *p, const fitness_seen *seen, atn_
                  100 * seen->precision);
     } else if (stands_out && (by_chance < least || mirrored > MIRRORED_BLIND))
         say(r, ATN_VERDICT_DOUBTFUL, "there is no surface to compare, and the mirrored source fits about as well");
+    else if (stands_out && p->fitness->solid && seen->precision < BY_DENSITY && r->runner_up > RIVALLED)
+        say(r, ATN_VERDICT_DOUBTFUL, "the clouds are alike in density only: single points do not coincide");
     else if (stands_out)
         say(r, ATN_VERDICT_TRUSTED, "points lie nearer to each other than in any other pose");
     else {

@@ -201,6 +201,36 @@ KIT_TEST(starts) {
     host_close(&host);
 }
 
+/* A square of waves, a third of them cut off on one side, with noise. */
+static atn_cloud *waves(atn_ctx *ctx, double from, uint64_t seed) {
+    enum { POINTS = 2000 };
+    static double at[3 * POINTS];
+    for (size_t k = 0; k < POINTS; ++k) {
+        double u = kit_uniform(&seed), v = kit_uniform(&seed), w = kit_uniform(&seed), x = from + 1.4 * u, y = 2 * v;
+        at[3 * k] = x, at[3 * k + 1] = y;
+        at[3 * k + 2] = 0.08 * sin(18 * x) * cos(12 * y) + 0.02 * cos(5 * y * y) + 0.004 * (w - 0.5);
+    }
+    atn_cloud *cloud;
+    kit_ok(ctx, atn_cloud_create(ctx, POINTS, at, NULL, &cloud));
+    return cloud;
+}
+
+/* What repeats along a way fits as well a period away, where a search that begins nearby never comes. */
+KIT_TEST(repeated_parts_are_a_doubt) {
+    kit_host host = host_open();
+    const double period = 2 * 3.141592653589793 / 18;
+    atn_register_result r = {0};
+    atn_cloud *source = waves(host.ctx, 0, 5), *target = waves(host.ctx, 0.6, 6);
+    atn_register_settings settings = {.init = ATN_START_GIVEN};
+    motion_make(0, (const double[3]){1, 0, 0}, 1, (const double[3]){period, 0, 0}, settings.start);
+    kit_ok(host.ctx, atn_register(host.device, source, target, &settings, &r));
+    if (r.verdict != ATN_VERDICT_DOUBTFUL || r.n_alternatives < 1) fail_msg("%s", r.reason);
+    kit_contains(r.reason, "fit equally");
+    atn_cloud_free(source);
+    atn_cloud_free(target);
+    host_close(&host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thing_is_trusted),
@@ -210,6 +240,7 @@ int main(void) {
         cmocka_unit_test(what_slides_is_named),
         cmocka_unit_test(starts),
         cmocka_unit_test(hard_pairs),
+        cmocka_unit_test(repeated_parts_are_a_doubt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
