@@ -113,6 +113,7 @@ atn_status atn_ranks_join(const atn_ctx *ctx, atn_ranks **out) {
 /* The module stays loaded: MPI leaves functions to be called when the process ends. */
 void atn_ranks_leave(atn_ranks *r) {
     if (!r) return;
+    atn_ranks_close_room(r);
     if (r->broken)
         r->way->abort(1);
     else

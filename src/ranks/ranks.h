@@ -47,11 +47,12 @@ typedef struct atn_ranks {
     const atn_ranks_way *way;
     void *module; /* that `way` lies in, or NULL */
     int32_t rank, count;
-    int32_t *states;        /* one for each rank; owned */
-    atn_status over;        /* a rank failed, and all know it; ATN_OK: none did */
-    bool broken;            /* a call of the table failed: the others cannot be told, only ended */
-    double joining, joined; /* when it began to join the others, and when it had (atn_clock_seconds) */
-    double waited;          /* seconds in calls that all make together, below */
+    int32_t *states;             /* one for each rank; owned */
+    atn_status over;             /* a rank failed, and all know it; ATN_OK: none did */
+    bool broken;                 /* a call of the table failed: the others cannot be told, only ended */
+    double joining, joined;      /* when it began to join the others, and when it had (atn_clock_seconds) */
+    double waited;               /* seconds in calls that all make together, below */
+    struct atn_ranks_room *room; /* of atn_ranks_fill; owned; NULL: it was not called */
 } atn_ranks;
 
 /* Joins the other ranks where mpirun or srun started this process together with others, or where the caller has
@@ -89,7 +90,8 @@ atn_status atn_ranks_send(atn_ranks *ranks, int32_t to, const void *data, size_t
 atn_status atn_ranks_probe(atn_ranks *ranks, int32_t *from, size_t *bytes, bool *there);
 atn_status atn_ranks_receive(atn_ranks *ranks, int32_t from, void *data, size_t bytes);
 
-/* Memory of this rank that all ranks read and write (window.c), whatever its owner does at that time. */
+/* ---- window.c ---- */
+/* Memory of this rank that all ranks read and write, whatever its owner does at that time. */
 typedef struct atn_ranks_window {
     void *memory; /* `bytes` of them, zeros at first; NULL: there is no window */
     size_t bytes;
@@ -108,6 +110,11 @@ atn_status atn_ranks_put(atn_ranks *ranks, const atn_ranks_window *window, int32
 /* Adds to the int64_t at place `at` (a multiple of 8): each that does gets another number. */
 atn_status atn_ranks_add(atn_ranks *ranks, const atn_ranks_window *window, int32_t of, size_t at, int64_t more,
                          int64_t *before);
+
+/* Of a list of `count` things of `bytes` each, every rank has made those of its cut (below), at their places; all get
+ * those of all. Through windows: each byte is copied twice, and none by MPI. */
+atn_status atn_ranks_fill(atn_ranks *ranks, atn_status own, void *list, size_t count, size_t bytes);
+void atn_ranks_close_room(atn_ranks *ranks); /* what it needs; called when ranks part */
 
 /* Where a range of `total` things is cut: rank k has those from cut(k) to cut(k + 1) - 1. */
 size_t atn_ranks_cut(const atn_ranks *ranks, size_t total, int32_t rank);

@@ -2,6 +2,9 @@
  * others that are still busy. */
 #include "ranks/ranks.h"
 
+#include "base/clock.h"
+#include "base/memory.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -51,4 +54,70 @@ atn_status atn_ranks_add(atn_ranks *r, const atn_ranks_window *window, int32_t o
     char words[ATN_RANKS_WORDS] = "";
     assert(at % sizeof *before == 0);
     return result(r, r->way->add(window->handle, of, at, more, before, words), words);
+}
+
+/* ---- lists that are filled together ---- */
+
+enum { HALF = 1 << 21 }; /* bytes of a piece; there are two, so that nobody waits for those who still read the other */
+
+struct atn_ranks_room {
+    atn_ranks_window window;
+    int turn; /* of the pieces so far: which is next */
+};
+
+static atn_status open_room(atn_ranks *r, atn_status own) {
+    if (r->room) return own;
+    struct atn_ranks_room *room = atn_zalloc(r->ctx, sizeof *room);
+    atn_ranks_window window;
+    if (own == ATN_OK && !room) own = ATN_ERR_MEMORY;
+    atn_status status = atn_ranks_share(r, own, 2 * (size_t)HALF, &window);
+    if (status != ATN_OK || !room) {
+        atn_free(r->ctx, room);
+        return status;
+    }
+    room->window = window;
+    r->room = room;
+    return ATN_OK;
+}
+
+void atn_ranks_close_room(atn_ranks *r) {
+    if (!r->room) return;
+    atn_ranks_unshare(r, &r->room->window);
+    atn_free(r->ctx, r->room);
+    r->room = NULL;
+}
+
+/* The bytes of a rank's part that are in the piece from `at` on. */
+static size_t piece_of(const atn_ranks *r, int32_t rank, size_t count, size_t bytes, size_t at, size_t *from) {
+    *from = atn_ranks_cut(r, count, rank) * bytes + at;
+    size_t end = atn_ranks_cut(r, count, rank + 1) * bytes;
+    return *from >= end ? 0 : end - *from < HALF ? end - *from : HALF;
+}
+
+/* Piece by piece: a rank writes into one half only after all have agreed on the next piece, that is, have read it. */
+static atn_status fill(atn_ranks *r, atn_status own, char *list, size_t count, size_t bytes) {
+    size_t most = (count + (size_t)r->count - 1) / (size_t)r->count * bytes, from;
+    atn_status status = open_room(r, own);
+    for (size_t at = 0; at == 0 || at < most; at += HALF) {
+        if (status != ATN_OK && r->over != ATN_OK) return status;
+        size_t half = r->room ? (size_t)(r->room->turn++ % 2) * HALF : 0;
+        size_t some = piece_of(r, r->rank, count, bytes, at, &from);
+        if (status == ATN_OK && some) status = atn_ranks_put(r, &r->room->window, r->rank, half, list + from, some);
+        status = atn_ranks_agree(r, status);
+        for (int32_t k = 1; k < r->count && status == ATN_OK; ++k) {
+            int32_t rank = (r->rank + k) % r->count;
+            some = piece_of(r, rank, count, bytes, at, &from);
+            if (some) status = atn_ranks_get(r, &r->room->window, rank, half, list + from, some);
+        }
+        if (status != ATN_OK) return status;
+    }
+    return status;
+}
+
+atn_status atn_ranks_fill(atn_ranks *r, atn_status own, void *list, size_t count, size_t bytes) {
+    double from = atn_clock_seconds(), before = r->waited;
+    if (r->count == 1) return own;
+    atn_status status = fill(r, own, list, count, bytes);
+    r->waited = before + atn_clock_seconds() - from;
+    return status;
 }

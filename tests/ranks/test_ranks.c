@@ -109,6 +109,23 @@ KIT_TEST(test_window) {
     atn_ranks_unshare(here.r, &w);
 }
 
+/* Lists that are shorter than there are ranks, and longer than a piece. */
+KIT_TEST(test_fill) {
+    static const size_t COUNTS[] = {0, 1, 3, 7, 400000};
+    for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; ++c) {
+        size_t n = COUNTS[c], from = atn_ranks_cut(here.r, n, here.r->rank);
+        uint64_t(*list)[3] = calloc(n + 1, sizeof *list);
+        for (size_t k = from; k < atn_ranks_cut(here.r, n, here.r->rank + 1); ++k)
+            for (size_t d = 0; d < 3; ++d) list[k][d] = 5 * k + d;
+        kit_ok(here.ctx, atn_ranks_fill(here.r, ATN_OK, list, n, sizeof *list));
+        bool good = true;
+        for (size_t k = 0; k < n; ++k)
+            for (size_t d = 0; d < 3; ++d) good = good && list[k][d] == 5 * k + d;
+        assert_true(good && list[n][0] == 0);
+        free(list);
+    }
+}
+
 KIT_TEST(test_failure) {
     double number = 1;
     atn_status own = ATN_OK;
@@ -135,10 +152,10 @@ KIT_TEST(test_wrong_word) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sum),      cmocka_unit_test(test_gather),
-                                       cmocka_unit_test(test_exchange), cmocka_unit_test(test_messages),
-                                       cmocka_unit_test(test_window),   cmocka_unit_test(test_failure),
-                                       cmocka_unit_test(test_cut),      cmocka_unit_test(test_wrong_word)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sum),      cmocka_unit_test(test_gather), cmocka_unit_test(test_exchange),
+        cmocka_unit_test(test_messages), cmocka_unit_test(test_window), cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_failure),  cmocka_unit_test(test_cut),    cmocka_unit_test(test_wrong_word)};
     here.ctx = kit_ctx();
     if (atn_ranks_join(here.ctx, &here.r) != ATN_OK) {
         fprintf(stderr, "%s\n", atn_ctx_message(here.ctx));

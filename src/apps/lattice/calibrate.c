@@ -132,9 +132,7 @@ static atn_status match(atn_lattice *l, made *m) {
         lattice_judge_first(l, &around, m->which, m->atom);
         status = lattice_rivals(l, l->sure);
     }
-    if (status == ATN_OK) {
-        lattice_judge_again(l, &around, m->which, m->atom);
-    }
+    if (status == ATN_OK) status = lattice_judge_shared(l, &around, m->which, m->atom);
     l->near.atoms = 0;
     lattice_around_free(&around);
     lattice_cells_free(&cells);

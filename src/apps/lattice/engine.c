@@ -64,8 +64,7 @@ static atn_status put_scores(atn_lattice *l, lattice_slot *s, const float *value
     s->low = log(least[0]);
     s->unit = fmax((log(-least[1]) - s->low) / 255, 1e-6);
     if (status == ATN_OK) atn_parallel((int64_t)(end - first), VOXELS, score_part, &x);
-    const lattice_layers made = {bytes, 1};
-    if (status == ATN_OK) status = lattice_layers_join(l->ctx, l->ranks, &s->coarse, &made, 1);
+    if (status == ATN_OK) status = lattice_layers_join(l->ranks, &s->coarse, bytes, 1);
     return status != ATN_OK ? status : vector(l, ATN_U8, (int64_t)voxels, bytes, &s->table);
 }
 
@@ -78,7 +77,7 @@ static atn_status put_pull(atn_lattice *l, lattice_slot *s, int sharp, const flo
     size_t first, end;
     lattice_layers_own(l->ranks, &s->box, &first, &end);
     lattice_pull_make(end - first, l->background_density, value + first, mean + 3 * first, pull + LATTICE_PULL * first);
-    atn_status status = lattice_pull_pack(l->ctx, l->ranks, &s->box, pull, words, &s->packing[sharp]);
+    atn_status status = lattice_pull_pack(l->ranks, &s->box, pull, words, &s->packing[sharp]);
     return status != ATN_OK ? status : vector(l, ATN_INT32, 2 * (int64_t)voxels, words, &s->pull[sharp]);
 }
 

@@ -3,6 +3,8 @@
  * number of cores. */
 #include "apps/lattice/parts.h"
 
+#include "apps/lattice/shared.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 
 #include <math.h>
@@ -18,6 +20,7 @@ typedef struct judging {
     const lattice_around *around;
     const size_t *which;
     atn_lattice_atom *out;
+    size_t first, end; /* atoms of the batch that are looked at again here */
 } judging;
 
 /* An atom on no site may still fit a lattice better than chance does: then many neighbours stay without a site, or it
@@ -162,7 +165,7 @@ static void look_again(const judging *j, size_t i, const lattice_recent *recent)
 /* Those around which some atom is sure; the others are LONELY. */
 static void look_part(void *user, int64_t from, int64_t to) {
     const judging *j = user;
-    for (size_t i = (size_t)from * FEW_ATOMS; i < (size_t)to * FEW_ATOMS && i < j->l->near.atoms; ++i) {
+    for (size_t i = j->first + (size_t)from * FEW_ATOMS; i < j->first + (size_t)to * FEW_ATOMS && i < j->end; ++i) {
         lattice_recent around;
         if (j->l->sure[i]) continue;
         if (remember_around(j, j->which[i], &around))
@@ -188,7 +191,7 @@ static void look_late(void *user, int64_t from, int64_t to) {
 }
 
 void lattice_judge_first(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out) {
-    judging j = {l, around, which, out};
+    judging j = {l, around, which, out, 0, 0};
     lattice_note_shares(l);
     size_t n = l->near.atoms;
     atn_parallel_pieces((int64_t)((n + STRETCH - 1) / STRETCH), judge_part, &j);
@@ -196,14 +199,42 @@ void lattice_judge_first(atn_lattice *l, const lattice_around *around, const siz
         if (l->sure[i]) remember(l, &out[which[i]], &l->recent);
 }
 
-void lattice_judge_again(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out) {
-    judging j = {l, around, which, out};
-    lattice_note_shares(l);
-    atn_parallel_pieces((int64_t)((l->near.atoms + FEW_ATOMS - 1) / FEW_ATOMS), look_part, &j);
+static void look_at_some(judging *j) {
+    atn_parallel_pieces((int64_t)((j->end - j->first + FEW_ATOMS - 1) / FEW_ATOMS), look_part, j);
+}
+
+static void look_at_lonely(judging *j) {
+    atn_lattice *l = j->l;
     size_t lonely = 0;
     for (size_t i = 0; i < l->near.atoms; ++i) lonely += l->sure[i] == LONELY;
-    if (lonely) atn_parallel_pieces((int64_t)((l->near.atoms + STRETCH - 1) / STRETCH), look_late, &j);
+    if (lonely) atn_parallel_pieces((int64_t)((l->near.atoms + STRETCH - 1) / STRETCH), look_late, j);
     for (size_t i = 0; i < l->near.atoms; ++i) l->sure[i] = l->sure[i] == AT_ONCE;
+}
+
+void lattice_judge_again(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out) {
+    judging j = {l, around, which, out, 0, l->near.atoms};
+    lattice_note_shares(l);
+    look_at_some(&j);
+    look_at_lonely(&j);
+}
+
+atn_status lattice_judge_shared(atn_lattice *l, const lattice_around *around, const size_t *which,
+                                atn_lattice_atom *out) {
+    size_t n = l->near.atoms;
+    judging j = {l, around, which, out, 0, n};
+    atn_lattice_atom *atom = atn_alloc(l->ctx, (n + 1) * sizeof *atom);
+    lattice_shared_cut(l, n, &j.first, &j.end);
+    lattice_note_shares(l);
+    if (atom) look_at_some(&j);
+    for (size_t i = j.first; i < j.end && atom; ++i) atom[i] = out[which[i]];
+    atn_status status = lattice_shared_join(l, atom ? ATN_OK : ATN_ERR_MEMORY, atom, n, sizeof *atom);
+    if (status == ATN_OK) status = lattice_shared_join(l, status, l->sure, n, sizeof *l->sure);
+    if (status == ATN_OK)
+        status = lattice_shared_join(l, status, l->found, n, (size_t)l->info.models * sizeof *l->found);
+    for (size_t i = 0; i < n && status == ATN_OK && atom; ++i) out[which[i]] = atom[i];
+    if (status == ATN_OK) look_at_lonely(&j);
+    atn_free(l->ctx, atom);
+    return status;
 }
 
 atn_status lattice_judge_end(const atn_lattice *l, size_t i, atn_lattice_atom *out) {

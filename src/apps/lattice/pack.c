@@ -90,7 +90,7 @@ static void pack_part(void *user, int64_t first, int64_t to) {
     }
 }
 
-atn_status lattice_pull_pack(const atn_ctx *ctx, atn_ranks *ranks, const lattice_box *box, float *pull, int32_t *words,
+atn_status lattice_pull_pack(atn_ranks *ranks, const lattice_box *box, float *pull, int32_t *words,
                              lattice_packing *out) {
     pulls x = {.box = box, .pull = pull, .words = words};
     size_t end;
@@ -100,6 +100,6 @@ atn_status lattice_pull_pack(const atn_ctx *ctx, atn_ranks *ranks, const lattice
     atn_status status = units(&x, ranks);
     if (status == ATN_OK) atn_parallel((int64_t)x.count, PART, pack_part, &x);
     *out = x.packing;
-    const lattice_layers made[] = {{pull, LATTICE_PULL * sizeof *pull}, {words, 2 * sizeof *words}};
-    return status == ATN_OK ? lattice_layers_join(ctx, ranks, box, made, sizeof made / sizeof *made) : status;
+    if (status == ATN_OK) status = lattice_layers_join(ranks, box, pull, LATTICE_PULL * sizeof *pull);
+    return status == ATN_OK ? lattice_layers_join(ranks, box, words, 2 * sizeof *words) : status;
 }

@@ -43,6 +43,9 @@ void lattice_around_free(lattice_around *around);
 void lattice_judge_first(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out);
 /* Those that are not sure, from the turns of sure atoms around them. */
 void lattice_judge_again(atn_lattice *l, const lattice_around *around, const size_t *which, atn_lattice_atom *out);
+/* The same by all ranks that learn together, each some of the atoms. */
+atn_status lattice_judge_shared(atn_lattice *l, const lattice_around *around, const size_t *which,
+                                atn_lattice_atom *out);
 /* The confidence that comes true, and the explicit assignment where that is wanted. */
 atn_status lattice_judge_end(const atn_lattice *l, size_t i, atn_lattice_atom *out);
 

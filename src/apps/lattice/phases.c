@@ -294,41 +294,46 @@ static void keep(const trials *all, const trial *t, likeliest *best) {
     memcpy(best->weight, t->weight, (size_t)all->x->parts * sizeof *best->weight);
 }
 
-static void try_all(trials *all) {
+/* weights: those of all parts; sizes: how likely each size alone is. */
+static void try_all(trials *all, bool weights, bool sizes) {
     int64_t n = all->count, atoms = (int64_t)all->x->pairs->atoms;
     atn_parallel(n * all->x->parts, 4, table_part, all);
     for (int round = 0; round < 2; ++round) {
         for (int32_t k = 0; k < all->count; ++k) fill_numbers(all->x, &all->of[k]);
         atn_parallel(n * atoms, 16, atom_part, all);
-        atn_parallel_pieces(n, mixture_part, all);
+        if (round == 0 || weights) atn_parallel_pieces(n, mixture_part, all);
     }
-    atn_parallel_pieces(n * EDGES, size_part, all);
+    if (sizes) atn_parallel_pieces(n * EDGES, size_part, all);
 }
 
-/* Of several ranks each makes some of the trials, and all get what keep() looks at. */
+/* Of several ranks each makes some of the trials, where there are enough one the weights and another the sizes of a
+ * trial, and all get what keep() looks at. */
 static atn_status try_shared(atn_lattice *l, trials *all) {
     trials own = {.x = all->x};
     atn_status status = ATN_OK;
-    for (int32_t k = 0; k < all->count; ++k)
-        if (lattice_shared_is_mine(l, k)) own.of[own.count++] = all->of[k];
-    try_all(&own);
+    int32_t apart = l->ranks->count >= 2 * all->count ? all->count : 0; /* sizes: by the rank that many behind */
+    bool weights = false;
+    for (int32_t k = 0; k < all->count; ++k) {
+        weights = weights || lattice_shared_is_mine(l, k);
+        if (lattice_shared_is_mine(l, k) || lattice_shared_is_mine(l, k + apart)) own.of[own.count++] = all->of[k];
+    }
+    try_all(&own, weights, !weights || !apart);
     for (int32_t k = 0, n = 0; k < all->count && status == ATN_OK; ++k) {
         trial *t = &all->of[k];
-        if (lattice_shared_is_mine(l, k)) *t = own.of[n++];
-        double said[2 + EDGES] = {t->all, t->efficiency};
-        memcpy(said + 2, t->alone, sizeof t->alone);
+        if (lattice_shared_is_mine(l, k) || lattice_shared_is_mine(l, k + apart)) *t = own.of[n++];
+        double said[2] = {t->all, t->efficiency};
         status = lattice_shared_take(l, k, said, sizeof said);
         if (status == ATN_OK) status = lattice_shared_take(l, k, t->weight, (size_t)all->x->parts * sizeof *t->weight);
+        if (status == ATN_OK) status = lattice_shared_take(l, k + apart, t->alone, sizeof t->alone);
         t->all = said[0], t->efficiency = said[1];
-        memcpy(t->alone, said + 2, sizeof t->alone);
     }
     return status;
 }
 
 /* All that were added. */
 static atn_status make(atn_lattice *l, trials *all) {
-    if (l->ranks && all->count > 1) return try_shared(l, all);
-    try_all(all);
+    if (l->ranks) return try_shared(l, all);
+    try_all(all, true, true);
     return ATN_OK;
 }
 

@@ -1,10 +1,6 @@
 /* Learning that is distributed over ranks. */
 #include "apps/lattice/shared.h"
 
-#include "base/memory.h"
-
-#include <string.h>
-
 enum { LEAST = 16 }; /* atoms for each rank: fewer are searched before the others have answered */
 
 bool lattice_shared_is_mine(const atn_lattice *l, int32_t part) {
@@ -29,21 +25,9 @@ void lattice_shared_cut(const atn_lattice *l, size_t count, size_t *from, size_t
 }
 
 atn_status lattice_shared_join(atn_lattice *l, atn_status own, void *list, size_t count, size_t bytes) {
-    const atn_ranks *r = l->ranks;
-    if (!r) return own;
-    size_t from, to, most = (count / (size_t)r->count + 1) * bytes;
-    lattice_shared_cut(l, count, &from, &to);
+    if (!l->ranks) return own;
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_RANKS);
-    char *mine = atn_zalloc(l->ctx, most), *all = atn_alloc(l->ctx, most * (size_t)r->count);
-    atn_status status = own == ATN_OK && !(mine && all) ? ATN_ERR_MEMORY : own;
-    if (status == ATN_OK && mine) memcpy(mine, (char *)list + from * bytes, (to - from) * bytes);
-    status = atn_ranks_allgather(l->ranks, status, mine, most, all);
-    for (int32_t rank = 0; rank < r->count && status == ATN_OK && all; ++rank) {
-        size_t first = atn_ranks_cut(r, count, rank), end = atn_ranks_cut(r, count, rank + 1);
-        memcpy((char *)list + first * bytes, all + (size_t)rank * most, (end - first) * bytes);
-    }
-    atn_free(l->ctx, mine);
-    atn_free(l->ctx, all);
+    atn_status status = atn_ranks_fill(l->ranks, own, list, count, bytes);
     lattice_spend_back(&l->spent, l->known, before);
     return status;
 }

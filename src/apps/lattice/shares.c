@@ -188,6 +188,7 @@ typedef struct weighing {
     atn_lattice_atom *atom;
     weighed *out;
     double *term;
+    size_t first; /* atom that is weighed here; of several ranks each weighs some */
 } weighing;
 
 /* An atom that is sure: what its neighbours do. */
@@ -218,7 +219,7 @@ static void weigh(const atn_lattice *l, size_t i, double *term, weighed *out) {
 
 static void judge_one(void *user, int64_t from, int64_t to) {
     const weighing *w = user;
-    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+    for (size_t i = w->first + (size_t)from; i < w->first + (size_t)to; ++i) {
         if (lattice_is_uneven(w->l)) lattice_look_closer(w->l, i, LATTICE_ALL);
         lattice_judge(w->l, i, &w->atom[i], NULL);
     }
@@ -227,7 +228,7 @@ static void judge_one(void *user, int64_t from, int64_t to) {
 static void weigh_one(void *user, int64_t from, int64_t to) {
     const weighing *w = user;
     size_t classes = (size_t)w->l->info.models + 1;
-    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+    for (size_t i = w->first + (size_t)from; i < w->first + (size_t)to; ++i) {
         const atn_lattice_atom *a = &w->atom[i];
         if (!a->structure || a->confidence < LATTICE_SURE) lattice_look(w->l, i, w->recent, LATTICE_ALL, NULL);
         weigh(w->l, i, w->term + i * classes, &w->out[i]);
@@ -247,26 +248,30 @@ static void add_up(const weighed *w, learned *x) {
 }
 
 /* The batch: uncertain atoms are examined again from the rotations of certain ones, as in the final classification. */
-static atn_status weigh_batch(const atn_lattice *l, learned *x) {
-    size_t n = l->near.atoms;
+static atn_status weigh_batch(atn_lattice *l, learned *x) {
+    size_t n = l->near.atoms, classes = (size_t)l->info.models + 1, to;
     lattice_recent recent = {.near = false};
-    weighing w = {.l = l, .recent = &recent, .term = x->term + x->count * ((size_t)l->info.models + 1)};
+    weighing w = {.l = l, .recent = &recent, .term = x->term + x->count * classes};
     w.atom = atn_alloc(l->ctx, (n + 1) * sizeof *w.atom);
     w.out = atn_alloc(l->ctx, (n + 1) * sizeof *w.out);
-    bool good = w.atom && w.out;
-    if (good) atn_parallel((int64_t)n, 1, judge_one, &w);
-    for (size_t i = 0; i < n && good; ++i) {
+    atn_status status = w.atom && w.out ? ATN_OK : ATN_ERR_MEMORY;
+    lattice_shared_cut(l, n, &w.first, &to);
+    if (status == ATN_OK) atn_parallel((int64_t)(to - w.first), 1, judge_one, &w);
+    status = lattice_shared_join(l, status, w.atom, n, sizeof *w.atom);
+    for (size_t i = 0; i < n && status == ATN_OK; ++i) {
         const atn_lattice_atom *a = &w.atom[i];
         if (!a->structure || a->confidence < LATTICE_SURE) continue;
         const float *q = a->quaternion;
         const double turn[4] = {(double)q[0], -(double)q[1], -(double)q[2], -(double)q[3]};
         lattice_remember(l, a->phase - 1, turn, &recent);
     }
-    if (good) atn_parallel_pieces((int64_t)n, weigh_one, &w);
-    for (size_t i = 0; i < n && good; ++i) add_up(&w.out[i], x);
+    if (status == ATN_OK) atn_parallel_pieces((int64_t)(to - w.first), weigh_one, &w);
+    if (status == ATN_OK) status = lattice_shared_join(l, status, w.out, n, sizeof *w.out);
+    if (status == ATN_OK) status = lattice_shared_join(l, status, w.term, n, classes * sizeof *w.term);
+    for (size_t i = 0; i < n && status == ATN_OK; ++i) add_up(&w.out[i], x);
     atn_free(l->ctx, w.atom);
     atn_free(l->ctx, w.out);
-    return good ? ATN_OK : ATN_ERR_MEMORY;
+    return status;
 }
 
 /* The null model of the sample's own distances. */

@@ -3,11 +3,9 @@
  */
 #include "apps/lattice/lattice.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "ranks/ranks.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -111,34 +109,9 @@ void lattice_layers_own(const atn_ranks *ranks, const lattice_box *box, size_t *
     *end = layer * (ranks ? atn_ranks_cut(ranks, count, ranks->rank + 1) : count);
 }
 
-/* A rank's voxels of all arrays, `most` of each array, to a parcel or out of it. */
-static void carry(const atn_ranks *ranks, const lattice_box *box, int32_t rank, const lattice_layers *list, size_t n,
-                  char *parcel, bool out) {
-    size_t layer = (size_t)box->size[0] * (size_t)box->size[1], count = (size_t)box->size[2];
-    size_t first = layer * atn_ranks_cut(ranks, count, rank), end = layer * atn_ranks_cut(ranks, count, rank + 1);
-    size_t most = layer * (count / (size_t)ranks->count + 1);
-    assert(parcel);
-    for (size_t k = 0; k < n; ++k) {
-        char *here = (char *)list[k].data + first * list[k].bytes;
-        memcpy(out ? parcel : here, out ? here : parcel, (end - first) * list[k].bytes);
-        parcel += most * list[k].bytes;
-    }
-}
-
-atn_status lattice_layers_join(const atn_ctx *ctx, atn_ranks *ranks, const lattice_box *box, const lattice_layers *list,
-                               size_t n) {
-    if (!ranks) return ATN_OK;
-    size_t layer = (size_t)box->size[0] * (size_t)box->size[1], bytes = 0;
-    for (size_t k = 0; k < n; ++k) bytes += layer * ((size_t)box->size[2] / (size_t)ranks->count + 1) * list[k].bytes;
-    char *own = atn_zalloc(ctx, bytes), *all = atn_alloc(ctx, bytes * (size_t)ranks->count);
-    atn_status status = own && all ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) carry(ranks, box, ranks->rank, list, n, own, true);
-    status = atn_ranks_allgather(ranks, status, own, bytes, all);
-    for (int32_t k = 0; k < ranks->count && status == ATN_OK; ++k)
-        carry(ranks, box, k, list, n, all + (size_t)k * bytes, false);
-    atn_free(ctx, own);
-    atn_free(ctx, all);
-    return status;
+atn_status lattice_layers_join(atn_ranks *ranks, const lattice_box *box, void *data, size_t bytes) {
+    size_t layer = (size_t)box->size[0] * (size_t)box->size[1];
+    return ranks ? atn_ranks_fill(ranks, ATN_OK, data, (size_t)box->size[2], layer * bytes) : ATN_OK;
 }
 
 static void fill_own(void *user, int64_t low, int64_t high) {
@@ -154,10 +127,6 @@ atn_status lattice_table_make(const atn_ctx *ctx, atn_ranks *ranks, const lattic
     layers of = {points, box, density, value, mean, sum, 0};
     lattice_layers_own(ranks, box, &first, &end);
     of.first = (int64_t)(first / layer);
-    if (ranks) { /* the layers of others are zeros */
-        memset(value, 0, voxels * sizeof *value);
-        if (mean) memset(mean, 0, 3 * voxels * sizeof *mean);
-    }
     atn_parallel_pieces((int64_t)(end / layer) - of.first, fill_own, &of); /* some have much more to do than others */
     atn_status status = ranks ? atn_ranks_sum(ranks, ATN_OK, sum, (size_t)box->size[2]) : ATN_OK;
     *expected = status == ATN_OK ? integral(box, sum) : 0;

@@ -284,7 +284,7 @@ KIT_TEST(packed_tables_are_true) {
     }
     pull[1] = 0, pull[2] = -8, pull[3] = 8, pull[0] = 1; /* the ends of what there is */
     lattice_packing p;
-    kit_ok(NULL, lattice_pull_pack(NULL, NULL, &box, pull, words, &p));
+    kit_ok(NULL, lattice_pull_pack(NULL, &box, pull, words, &p));
     for (size_t k = 0; k < VOXELS; ++k) {
         const float *from = pull + LATTICE_PULL * k;
         uint32_t place = (uint32_t)words[2 * k], chance = (uint32_t)words[2 * k + 1];
