@@ -26,11 +26,12 @@ enum {
 
 /* Of graphs and launches. ATN_MAX_RANK (attune/type.h): axes of an array, dimensions of a block. */
 enum {
-    ATN_MAX_DIMS = 16,  /* of a graph */
-    ATN_MAX_ACCS = 32,  /* of a block */
-    ATN_MAX_ARGS = 128, /* of an entry point */
-    ATN_MAX_QUEUES = 8, /* of one open device at a time, its own first one included */
-    ATN_MOST_BOUND = 32 /* objects and parameters of a kernel's handle */
+    ATN_MAX_DIMS = 16,   /* of a graph */
+    ATN_MAX_ACCS = 32,   /* of a block */
+    ATN_MAX_ARGS = 128,  /* of an entry point */
+    ATN_MAX_QUEUES = 8,  /* of one open device at a time, its own first one included */
+    ATN_MOST_BOUND = 32, /* objects and parameters of a kernel's handle */
+    ATN_MOST_LANES = 32  /* of a vector; more than 16 are for halves on the host */
 };
 
 /* Of tuning. */

@@ -24,7 +24,7 @@ static void join_lanes(lowering *l, int32_t block, place at) {
         const atn_node *n = &l->g->values[v];
         if (n->op != ATN_OP_RESULT || n->index != block || !(n->dims >> l->vec_dim & 1)) continue;
         for (int32_t part = 0; part < acc_parts(&b->acc[n->axis]); ++part) {
-            ir_ref lanes[16];
+            ir_ref lanes[ATN_MOST_LANES];
             for (int32_t k = 0; k < l->dim[l->vec_dim].vec; ++k) {
                 at.lane = (int8_t)k;
                 if (!lower_memo_find(l, v, part, lower_normal(l, n->dims, at), &lanes[k])) return;

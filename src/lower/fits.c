@@ -58,6 +58,8 @@ bool atn_variant_fits(const atn_graph *g, const atn_variant *v, const atn_target
         REFUSE(d >= rank && !plain_range(&v->q[d]), "it tiles a dimension that no iterator has");
         REFUSE(v->p[d].regs % v->p[d].pack != 0, "regs is not a multiple of pack");
         vectors += (v->p[d].vec > 1) + (v->q[d].vec > 1);
+        REFUSE((v->p[d].vec > 16 || v->q[d].vec > 16) && (!t->host || !v->half),
+               "vectors of more than 16 lanes are for arithmetic in halves (half=1 or 2)");
         if (d < points && v->p[d].vec > 1) vec_mask |= 1u << g->blocks[0].dim[d];
         if (d < points && v->p[d].regs > 1) many_mask |= 1u << g->blocks[0].dim[d];
         if (d < rank && v->q[d].vec > 1) vec_mask |= 1u << g->blocks[block].dim[d];

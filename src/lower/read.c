@@ -180,7 +180,7 @@ ir_ref lower_read(lowering *l, const atn_node *node, place at, int32_t part) {
     if (s) return lower_staged_read(l, s, node->index, at, width);
     int32_t apart = wide && proven ? lower_lanes_apart(l, read->select, object->type) : 0;
     if (wide && apart == 0) {
-        ir_ref lanes[16], where = computed && proven ? places(l, read, at) : -1;
+        ir_ref lanes[ATN_MOST_LANES], where = computed && proven ? places(l, read, at) : -1;
         if (where >= 0) return gather(l, read, at, where, width);
         for (int axis = 0; axis < ATN_MAX_RANK && computed; ++axis) make_selector(l, read->select[axis], at);
         for (int32_t k = 0; k < width; ++k) {

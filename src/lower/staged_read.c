@@ -101,7 +101,7 @@ ir_ref lower_staged_read(lowering *l, const staged *s, int32_t read, place at, i
     atn_affine form[ATN_MAX_RANK];
     (void)lower_staged_forms(&scene, r, form);
     if (width > 1 && !is_beside(s, form, l->vec_dim)) {
-        ir_ref lanes[16];
+        ir_ref lanes[ATN_MOST_LANES];
         for (int32_t k = 0; k < width; ++k) {
             place one = at;
             one.lane = (int8_t)k;

@@ -8,7 +8,8 @@ enum { MOST_LANES = 16, MOST_VECTORS = 32 /* the most registers of a dimension *
 
 int32_t lower_turned(const lowering *l, const atn_write *w, uint32_t dims) {
     atn_type type = l->g->objects[w->object].type;
-    if (!l->host || l->vec_dim < 0 || !(dims >> l->vec_dim & 1) || w->combine != ATN_WRITE_ONCE || w->enable >= 0)
+    if (!l->host || l->vec_dim < 0 || l->dim[l->vec_dim].vec > MOST_LANES || !(dims >> l->vec_dim & 1) ||
+        w->combine != ATN_WRITE_ONCE || w->enable >= 0)
         return -1;
     if ((type != ATN_SP && type != ATN_DP && type != ATN_INT32) || atn_select_is_computed(l->g, w->select) ||
         l->g->objects[w->object].rank < 2)

@@ -8,7 +8,7 @@
 static ir_ref dimension_value(lowering *l, int32_t dim, place at) {
     ir_ref first = ir_cast(l->p, ATN_INDEX, lower_dimension(l, dim, at));
     if (dim != l->vec_dim || at.lane >= 0) return first;
-    ir_ref lanes[16];
+    ir_ref lanes[ATN_MOST_LANES];
     for (int32_t k = 0; k < l->dim[dim].vec; ++k) lanes[k] = ir_integer(l->p, ATN_INDEX, k);
     return ir_add(l->p, ir_splat(l->p, first, l->dim[dim].vec), ir_join(l->p, lanes, l->dim[dim].vec));
 }
@@ -22,7 +22,7 @@ static bool is_small_dimension(const lowering *l, const atn_node *n, place at) {
 }
 
 static ir_ref small_dimension(lowering *l, int32_t dim, place at) {
-    ir_ref first = ir_cast(l->p, ATN_INT32, lower_dimension(l, dim, at)), lanes[16];
+    ir_ref first = ir_cast(l->p, ATN_INT32, lower_dimension(l, dim, at)), lanes[ATN_MOST_LANES];
     for (int32_t k = 0; k < l->dim[dim].vec; ++k) lanes[k] = ir_integer(l->p, ATN_INT32, k);
     return ir_add(l->p, ir_splat(l->p, first, l->dim[dim].vec), ir_join(l->p, lanes, l->dim[dim].vec));
 }

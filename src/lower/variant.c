@@ -20,13 +20,13 @@ typedef struct knob {
 /* clang-format off */
 #define CUT_P(d) \
     {"lanes_p" #d, AT(p[d].lanes), 1, 1, 1024, NULL, true, "work-items per group along the points (GPU)"}, \
-    {"vec_p" #d, AT(p[d].vec), 1, 1, 16, NULL, true, "vector lanes along the points"}, \
+    {"vec_p" #d, AT(p[d].vec), 1, 1, ATN_MOST_LANES, NULL, true, "vector lanes along the points"}, \
     {"regs_p" #d, AT(p[d].regs), 1, 1, 64, NULL, false, "values that one item holds at once along the points"}, \
     {"pack_p" #d, AT(p[d].pack), 1, 1, 16, NULL, false, "how many of these are adjacent"}, \
     {"seq_p" #d, AT(p[d].seq), 1, 1, 4096, NULL, false, "tiles that a group processes one after the other along the points"}
 #define CUT_Q(d) \
     {"lanes_q" #d, AT(q[d].lanes), 1, 1, 1024, NULL, true, "work-items along a range, combined as reduce says (GPU)"}, \
-    {"vec_q" #d, AT(q[d].vec), 1, 1, 16, NULL, true, "vector lanes along a range"}, \
+    {"vec_q" #d, AT(q[d].vec), 1, 1, ATN_MOST_LANES, NULL, true, "vector lanes along a range"}, \
     {"regs_q" #d, AT(q[d].regs), 1, 1, 32, NULL, false, "accumulators along a range"}, \
     {"pack_q" #d, AT(q[d].pack), 1, 1, 16, NULL, true, "adjacent steps per item of a scan"}, \
     {"tile_q" #d, AT(q[d].tile), 0, 0, 1 << 20, NULL, false, "length of a staged tile; 0: the whole range"}, \

@@ -4,6 +4,7 @@
 #ifndef ATN_LOWER_VARIANT_H
 #define ATN_LOWER_VARIANT_H
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "lower/knobs.h"
 

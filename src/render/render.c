@@ -458,15 +458,18 @@ static void table(printer *r, const atn_object *o) {
     ADD("};\n");
 }
 
+enum { WIDTHS = 6 }; /* of vectors, and of scalars */
 typedef struct uses {
     bool doubles, halves;
-    bool widths[5];        /* 1, 2, 4, 8, 16 */
-    bool exp_widths[2][5]; /* of exp and exp2 in single precision */
-    bool half_widths[5];   /* of exp2 in halves */
-    bool polynomials[2];   /* of scalars that are computed by polynomial next to native ones */
+    bool widths[WIDTHS];        /* 1, 2, 4, ... */
+    bool exp_widths[2][WIDTHS]; /* of exp and exp2 in single precision */
+    bool half_widths[WIDTHS];   /* of exp2 in halves */
+    bool polynomials[2];        /* of scalars that are computed by polynomial next to native ones */
 } uses;
 
-static int32_t log2_of(int32_t width) { return width >= 16 ? 4 : width >= 8 ? 3 : width >= 4 ? 2 : width >= 2 ? 1 : 0; }
+static int32_t log2_of(int32_t width) {
+    return width >= ATN_MOST_LANES ? 5 : width >= 16 ? 4 : width >= 8 ? 3 : width >= 4 ? 2 : width >= 2 ? 1 : 0;
+}
 
 static uses survey(const printer *r) {
     uses u = {0};
@@ -503,7 +506,7 @@ static void exponentials(printer *r, const uses *u) {
         if (u->polynomials[1]) atn_render_exp2(r->out, &form);
         return;
     }
-    for (int32_t k = 0; k < 5; ++k) {
+    for (int32_t k = 0; k < WIDTHS; ++k) {
         form.width = 1 << k;
         if (u->exp_widths[0][k]) atn_render_exp(r->out, &form);
         if (u->exp_widths[1][k]) atn_render_exp2(r->out, &form);
@@ -532,7 +535,7 @@ static void preface(printer *r) {
     if (r->p->variant.matrix != ATN_MATRIX_OFF) prelude(r, r->d->matrix_prelude);
     if (r->p->variant.matrix == ATN_MATRIX_WARPGROUP) print_warpgroup_product(r, 4 * r->p->variant.p[0].regs);
     if (r->p->variant.finish == ATN_FINISH_LOOK) prelude(r, r->d->look_prelude);
-    for (int32_t k = 1; k < 5 && r->d->vectors; ++k)
+    for (int32_t k = 1; k < WIDTHS && r->d->vectors; ++k)
         if (u.widths[k]) {
             if (!strstr(atn_text_str(r->out), "#define ATN_VECTORS")) prelude(r, r->d->vector_prelude);
             ADD("ATN_VECTORS(%d)\n", 1 << k);

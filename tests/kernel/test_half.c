@@ -81,6 +81,7 @@ KIT_TEST(products) {
                                            "half=1,vec_p0=4,regs_p1=4,seq_p1=2,tile_q0=8,stage=1,accumulate=32",
                                            "half=1,vec_q0=8,regs_p0=2",
                                            "half=1,vec_p0=16,accumulate=64",
+                                           "half=1,vec_p0=32",
                                            NULL};
     uint16_t a[ROWS * INNER], b[INNER * COLUMNS], c[ROWS * COLUMNS] = {0};
     fill(a, ROWS * INNER, 5);
@@ -92,7 +93,7 @@ KIT_TEST(products) {
 
 KIT_TEST(mixed_with_singles) {
     need_halves();
-    static const char *const VARIANTS[] = {"half=1", "half=1,vec_p0=8,regs_p0=2,seq_p0=2", "half=1,vec_p0=4",
+    static const char *const VARIANTS[] = {"half=1", "half=1,vec_p0=8,regs_p0=2,seq_p0=2", "half=1,vec_p0=4", "half=1,vec_p0=32",
                                            "half=0,vec_p0=8", NULL};
     uint16_t x[COLUMNS], y[COLUMNS], z[COLUMNS] = {0};
     int32_t whole[COLUMNS] = {0};
@@ -155,6 +156,7 @@ KIT_TEST(sums_of_tiles) {
                                            "half=2,vec_p0=4,regs_p0=3,exp=polynomial,degree=5,tile_q0=7",
                                            "half=2,vec_p0=16,exp=polynomial,degree=3,tile_q0=64,fast=1",
                                            "half=2,vec_q0=8,regs_p0=2,exp=polynomial,degree=3,tile_q0=64",
+                                           "half=2,vec_p0=32,exp=polynomial,degree=3,tile_q0=32",
                                            "half=1,vec_p0=8,regs_p0=2,exp=polynomial,degree=3",
                                            NULL};
     static const int64_t SIZES[][2] = {{67, 150}, {1, 1}, {8, 33}, {17, 0}};
@@ -169,6 +171,8 @@ KIT_TEST(what_has_no_tiles_is_refused) {
     } CASES[] = {{"estep", "HP", "half=2,tile_q0=32", true},
                  {"estep", "SP", "half=2,tile_q0=32", false},
                  {"estep", "HP", "half=2", false},
+                 {"estep", "HP", "half=2,tile_q0=32,vec_p0=32", true},
+                 {"estep", "HP", "vec_p0=32", false},
                  {"estep", "HP", "half=2,tile_q0=128", false},
                  {"gemm", "HP", "half=2,tile_q0=32", false},
                  {"estep", "HP", "half=2,tile_q0=32,accumulate=32", false},

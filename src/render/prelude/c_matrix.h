@@ -1,7 +1,7 @@
 // C17: products of matrices whose elements are sums of one, two or three numbers of 8 bits (BF16), their parts. Parts lie in
 // blocks of 32 steps: of `rows` rows on the left, all steps of a row side by side; of `columns` columns on the right, two steps
 // of a column side by side. Where an element is infinite, or no number, so is its last part, and the others are 1 and 0, with
-// its sign: products of two last parts are omitted.
+// its sign: products of two last parts are omitted. What is so, or too large to be rounded, is split by itself (atn_part).
 #define ATN_MOST_PART 0x1.fep127f
 INLINE uint atn_part(float x, int p, int parts) { /* the upper half of a word */
     float y = x < ATN_MOST_PART ? x : ATN_MOST_PART;
@@ -10,42 +10,80 @@ INLINE uint atn_part(float x, int p, int parts) { /* the upper half of a word */
     uint odd = p < parts - 1 ? (p == 0) * 0x3f800000u | (u & 0x80000000) : x == x ? (uint)atn_bits(x) : 0x7fc00000;
     return x - x == 0 ? r : odd;
 }
-INLINE void atn_split_row(ushort *to, adr apart, float *x, int parts) { /* 32 steps */
-    for (int p = 0; p < parts; ++p)
-        for (int k = 0; k < 32; ++k) {
-            uint r = atn_part(x[k], p, parts);
-            to[p * apart + k] = (ushort)(r >> 16);
-            x[k] -= atn_float((int)r);
-        }
+typedef float atn_floats __attribute__((vector_size(64)));
+typedef uint atn_words __attribute__((vector_size(64)));
+typedef ushort atn_shorts __attribute__((vector_size(32)));
+typedef atn_floats atn_floats_at __attribute__((aligned(4), may_alias));
+typedef atn_words atn_words_at __attribute__((aligned(4), may_alias));
+typedef atn_shorts atn_shorts_at __attribute__((aligned(2), may_alias));
+INLINE atn_floats atn_sixteen_float(const float *from) { return *(const atn_floats_at *)from; }
+#if ATN_HALVES && (defined(__aarch64__) || defined(__AVX512FP16__))
+typedef atn_half atn_halves __attribute__((vector_size(32), aligned(2), may_alias));
+INLINE atn_floats atn_sixteen_half(const atn_half *from) { return __builtin_convertvector(*(const atn_halves *)from, atn_floats); }
+#elif ATN_HALVES
+INLINE atn_floats atn_sixteen_half(const atn_half *from) { atn_floats r; for (int l = 0; l < 16; ++l) r[l] = (float)from[l]; return r; }
+#endif
+INLINE atn_shorts atn_narrow(atn_floats x) {
+#if defined(__AVX512BF16__)
+    atn_shorts r;
+    __asm__("vcvtneps2bf16 %1, %0" : "=v"(r) : "v"(x));
+    return r;
+#else
+    atn_words u = (atn_words)x;
+    return __builtin_convertvector((u + 0x7fff + (u >> 16 & 1)) >> 16, atn_shorts);
+#endif
 }
-INLINE void atn_split_pair(uint *to, adr apart, float *x, float *y, int parts) { /* two steps of 32 columns */
-    for (int p = 0; p < parts; ++p)
-        for (int k = 0; k < 32; ++k) {
-            uint r = atn_part(x[k], p, parts), s = atn_part(y[k], p, parts);
-            to[p * apart + k] = r >> 16 | s;
-            x[k] -= atn_float((int)r);
-            y[k] -= atn_float((int)s);
-        }
+INLINE atn_words atn_widen(atn_shorts x) { return __builtin_convertvector(x, atn_words) << 16; }
+INLINE atn_words atn_beyond(atn_floats x) { return ((atn_words)x & 0x7fffffff) + 0x00808000; } /* bit 31: atn_part is needed */
+INLINE int atn_any_beyond(atn_words x) { uint all = 0; for (int l = 0; l < 16; ++l) all |= x[l]; return all >> 31; }
+INLINE void atn_split_alone(ushort *to, adr apart, adr step, float x, int parts) {
+    for (int p = 0; p < parts; ++p) {
+        uint r = atn_part(x, p, parts);
+        to[p * apart + step] = (ushort)(r >> 16);
+        x -= atn_float((int)r);
+    }
 }
 #define ATN_SPLITS(T, name) \
     INLINE void atn_split_left_##name(ushort *to, const T *from, adr pitch, int all, int rows, int parts, int tile, adr steps) { \
-        for (adr i = 0; i < all; ++i) \
-            for (adr k = 0; k < steps; k += 32) { \
-                float x[32]; const T *at = from + i * pitch + k; \
-                if (k + 32 <= steps) for (int l = 0; l < 32; ++l) x[l] = (float)at[l]; \
-                else for (int l = 0; l < 32; ++l) x[l] = k + l < steps ? (float)at[l] : 0.0f; \
-                atn_split_row(to + (i / rows * tile + k) * rows * parts + i % rows * 32, (adr)rows * 32, x, parts); \
+        for (adr i = 0; i < all; ++i) { \
+            ushort *row = to + i / rows * tile * rows * parts + i % rows * 32; \
+            const T *at = from + i * pitch; \
+            atn_words beyond = {0}; \
+            adr k = 0; \
+            for (; k + 16 <= steps; k += 16) { \
+                atn_floats x = atn_sixteen_##name(at + k); \
+                beyond |= atn_beyond(x); \
+                for (int p = 0; p < parts; ++p) { \
+                    atn_shorts r = atn_narrow(x); \
+                    *(atn_shorts_at *)(row + ((k / 32 * parts + p) * rows * 32 + k % 32)) = r; \
+                    x -= (atn_floats)atn_widen(r); \
+                } \
             } \
+            if (__builtin_expect(atn_any_beyond(beyond), 0)) k = 0; \
+            for (; k < (steps + 31) / 32 * 32; ++k) \
+                atn_split_alone(row + k / 32 * parts * rows * 32, (adr)rows * 32, k % 32, k < steps ? (float)at[k] : 0.0f, parts); \
+        } \
     } \
     INLINE void atn_split_right_##name(ushort *to, const T *from, adr pitch, int all, int columns, int parts, int tile, adr steps) { \
-        for (adr k = 0; k < (steps + 31) / 32 * 32; k += 2) \
-            for (adr j = 0; j < all; j += 32) { \
-                float x[32], y[32]; const T *at = from + k * pitch + j; \
-                if (k + 1 < steps) for (int l = 0; l < 32; ++l) { x[l] = (float)at[l]; y[l] = (float)at[pitch + l]; } \
-                else for (int l = 0; l < 32; ++l) { x[l] = k < steps ? (float)at[l] : 0.0f; y[l] = 0.0f; } \
-                atn_split_pair((uint *)(to + (j / columns * tile + k / 32 * 32) * columns * parts) + k % 32 / 2 * columns \
-                               + j % columns, (adr)columns * 16, x, y, parts); \
+        for (adr k = 0; k < (steps + 31) / 32 * 32; k += 2) { \
+            ushort *row = to + (k / 32 * parts * 32 + k % 32) * columns; \
+            const T *at = from + k * pitch; \
+            atn_words beyond = {0}; \
+            for (adr j = 0; j < all; j += 16) { \
+                atn_floats x = k < steps ? atn_sixteen_##name(at + j) : (atn_floats){0}; \
+                atn_floats y = k + 1 < steps ? atn_sixteen_##name(at + pitch + j) : (atn_floats){0}; \
+                beyond |= atn_beyond(x) | atn_beyond(y); \
+                for (int p = 0; p < parts; ++p) { \
+                    atn_words r = atn_widen(atn_narrow(x)), s = atn_widen(atn_narrow(y)); \
+                    *(atn_words_at *)(row + (j / columns * tile * parts + p * 32) * columns + j % columns * 2) = r >> 16 | s; \
+                    x -= (atn_floats)r; \
+                    y -= (atn_floats)s; \
+                } \
             } \
+            for (adr j = 0; j < 2 * all && __builtin_expect(atn_any_beyond(beyond), 0); ++j) \
+                atn_split_alone(row + j / 2 / columns * tile * parts * columns, (adr)columns * 32, j % (2 * columns), \
+                                k + j % 2 < steps ? (float)at[j % 2 * pitch + j / 2] : 0.0f, parts); \
+        } \
     }
 ATN_SPLITS(float, float)
 #if ATN_HALVES

@@ -51,6 +51,8 @@ INLINE void atn_stream(void *to, const void *from, int bytes) {
 #define ATN_EVEN2(a, b) __builtin_shufflevector(a, b, 0, 3)
 #define ATN_EVEN4(a, b) __builtin_shufflevector(a, b, 0, 2, 5, 7)
 #define ATN_EVEN8(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 9, 11, 13, 15)
+#define ATN_EVEN32(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, \
+    33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63)
 #define ATN_EVEN16(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31)
 #endif
 #endif
@@ -66,6 +68,8 @@ INLINE void atn_stream(void *to, const void *from, int bytes) {
 #define ATN_STORE2_double2 ATN_STORE2
 #define ATN_STORE2_double4 ATN_STORE2
 #define ATN_STORE2_double16 ATN_STORE2
+#define ATN_STORE2_float32 ATN_STORE2
+#define ATN_STORE2_double32 ATN_STORE2
 #if defined(__AVX512F__) && !defined(__clang__)
 #define ATN_STORE2_float16(T, W, to, v) do { \
     __builtin_ia32_storeups512_mask(to, __builtin_shuffle(v, (int16){0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7}), 0x5555); \
@@ -127,6 +131,10 @@ INLINE void atn_stream(void *to, const void *from, int bytes) {
 #ifndef ATN_FMA_DOUBLE16
 #define ATN_FMA_DOUBLE16(a, b, c) atn_map3(double16, 16, fma, a, b, c)
 #endif
+#define ATN_FMA_FLOAT32(a, b, c) atn_map3(float32, 32, fmaf, a, b, c)
+#define ATN_FMA_DOUBLE32(a, b, c) atn_map3(double32, 32, fma, a, b, c)
+#define ATN_ROUND_FLOAT32(f, how, a) atn_map1(float32, 32, f, a)
+#define ATN_ROUND_DOUBLE32(f, how, a) atn_map1(double32, 32, f, a)
 #if defined(__AVX512F__) && !defined(__clang__)
 #define ATN_ROUND_FLOAT16(f, how, a) __builtin_ia32_rndscaleps_mask(a, how, a, -1, 4)
 #define ATN_ROUND_DOUBLE8(f, how, a) __builtin_ia32_rndscalepd_mask(a, how, a, -1, 4)
@@ -197,6 +205,7 @@ INLINE void atn_stream(void *to, const void *from, int bytes) {
 #ifndef ATN_WORDS16
 #define ATN_WORDS16(from, at) ATN_SINGLE(int16, 16, from, at)
 #endif
+#define ATN_WORDS32(from, at) ATN_SINGLE(int32, 32, from, at)
 #define ATN_SINGLE(T, W, from, at) ({ T r_; for (int l_ = 0; l_ < W; ++l_) r_[l_] = from[at[l_]]; r_; })
 #define GATHERS(W) \
     INLINE int##W atn_gather_int##W(const int *from, int##W at) { return ATN_WORDS##W(from, at); } \
@@ -259,12 +268,20 @@ INLINE void atn_stream(void *to, const void *from, int bytes) {
 #if defined(__aarch64__)
 #define ATN_MOST_HALF8(a, b) ({ half8 r_; \
     __asm__("fmaxnm %0.8h, %1.8h, %2.8h" : "=w"(r_) : "w"(a), "w"(b)); r_; })
+#elif defined(__AVX512FP16__)
+#define ATN_VMAXPH(T, a, b) ({ T r_; __asm__("vmaxph %2, %1, %0" : "=v"(r_) : "v"(a), "v"(b)); r_; })
+#define ATN_MOST_HALF8(a, b) ATN_VMAXPH(half8, a, b)
+#define ATN_MOST_HALF16(a, b) ATN_VMAXPH(half16, a, b)
+#define ATN_MOST_HALF32(a, b) ATN_VMAXPH(half32, a, b)
 #else
 #define ATN_MOST_HALF8(a, b) ATN_MOST_HALF(8, a, b)
 #endif
 #define ATN_MOST_HALF2(a, b) ATN_MOST_HALF(2, a, b)
 #define ATN_MOST_HALF4(a, b) ATN_MOST_HALF(4, a, b)
+#ifndef ATN_MOST_HALF16
 #define ATN_MOST_HALF16(a, b) ATN_MOST_HALF(16, a, b)
+#define ATN_MOST_HALF32(a, b) ATN_MOST_HALF(32, a, b)
+#endif
 #elif ATN_HALVES && defined(__aarch64__)
 #define HALVES(W) \
     typedef atn_half half##W __attribute__((vector_size(2 * W))); \
