@@ -186,7 +186,8 @@ typedef struct atn_register_pair {
 ATN_API atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
                                       const atn_register_settings *settings);
 /* The same on several devices at once: pairs go in pieces to the device that is free, more of them to the faster ones.
- * The pairs of a device that is lost or cannot process them go to the others. `watch` is called by one thread at a
+ * The pairs of a device that is lost or cannot process them go to the others. With `reproducible` the first one works
+ * alone. `watch` is called by one thread at a
  * time, for any pair; `done` in order. Each device may be named once, and
  * ATN_MOST_DEVICES at most. */
 ATN_API atn_status atn_register_batch_several(atn_device *const *devices, int32_t n_devices, size_t count,

@@ -15,6 +15,7 @@ from ._align import Poses, register_many
 from ._arrays import DeviceArray
 from ._attune import Error, InputError
 from ._attune import version as __version__
+from ._batch import register_batch
 from ._clouds import Cloud, read_cloud
 from ._devices import Device, devices
 from ._kernel import Kernel, Tuned, kernel
@@ -22,6 +23,7 @@ from ._lattice import Atoms, lattice
 from ._needle import NeedlePose, needle
 from ._register import Registration, register
 from ._space import Space, SpaceTuned, space, tune_space
+from ._stream import unwrap_stream
 from ._unwrap import Unwrapped, Unwrapper, unwrap
 from ._wisdom import Wisdom, WisdomEntry, wisdom
 
@@ -50,9 +52,11 @@ __all__ = [
     "needle",
     "read_cloud",
     "register",
+    "register_batch",
     "register_many",
     "space",
     "tune_space",
     "unwrap",
+    "unwrap_stream",
     "wisdom",
 ]

@@ -110,9 +110,11 @@ def device_key(device: object) -> Key:
 def devices_key(device: object) -> Key:
     """The same where a list of devices may stand as well.
 
-    >>> devices_key(["cuda", 0]), devices_key("host")
-    (Several(names='cuda,0'), 'host')
+    >>> devices_key(["cuda", 0]), devices_key("host"), devices_key("all")
+    (Several(names='cuda,0'), 'host', Several(names='all'))
     """
+    if isinstance(device, str) and (device == "all" or "," in device):
+        return Several(device)
     if not isinstance(device, (list, tuple)):
         return device_key(device)
     if not device:

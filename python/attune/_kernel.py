@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 from . import _arrays, _attune
@@ -321,12 +321,13 @@ class Kernel:
         *,
         evaluations: int | None = None,
         strategy: str | None = None,
+        beside: Sequence[Any] = (),
         progress: Progress = None,
         **sizes: Any,
     ) -> Tuned:
         """Finds the fastest variant by measurement, for the sizes of the last call or those given (A=(1024, 1024)), and
-        remembers it: later calls, in this process and others, take it. budget: seconds. progress: True for a line on
-        standard error, or a function that gets a dictionary (doing, done, failed, best_s, shape, elapsed_s); one that
+        remembers it: later calls, in this process and others, take it. budget: seconds. beside: further devices, like
+        the kernel's own, which try candidates as well, [1, 2]. progress: True for a line on standard error, or a function that gets a dictionary (doing, done, failed, best_s, shape, elapsed_s); one that
         returns False stops the tuning. What was measured until then is kept."""
         with self._lock:
             if not sizes and self._last is None:
@@ -350,7 +351,8 @@ class Kernel:
                 command += ["--define", f"{name}={text}"]
             command += ["--evals", str(int(evaluations))] if evaluations else []
             command += ["--strategy", strategy] if strategy else []
-            command += ["--device", str(self._parts().info["index"])]
+            others = [str(device_key(one)) for one in beside]
+            command += ["--device", ",".join([str(self._parts().info["index"]), *others])]
             found = self._tune_aside(command, progress)
             self._programs.clear()  # new ones look at what is known now
             self._engine = None

@@ -55,6 +55,12 @@ static void dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
+int32_t py_engine_devices(const py_engine *engine, atn_device *out[ATN_MOST_DEVICES]) {
+    out[0] = engine->device;
+    memcpy(out + 1, engine->more, (size_t)engine->n_more * sizeof *engine->more);
+    return 1 + engine->n_more;
+}
+
 void py_release(py_engine *engine, void *object, void (*release)(void *object)) {
     if (!object || engine->abandoned) return;
     py_pending *later = engine->running ? malloc(sizeof *later) : NULL;
@@ -291,6 +297,21 @@ static PyObject *info(PyObject *module, PyObject *object) {
     return engine ? py_fields_write(atn_device_get_info(engine->device), INFO) : NULL;
 }
 
+/* infos(engine): of all its devices, in their order. */
+static PyObject *infos(PyObject *module, PyObject *object) {
+    (void)module;
+    const py_engine *engine = py_engine_with_device(object);
+    atn_device *device[ATN_MOST_DEVICES];
+    int32_t count = engine ? py_engine_devices(engine, device) : 0;
+    PyObject *list = engine ? PyList_New(0) : NULL;
+    for (int32_t k = 0; k < count && list; ++k) {
+        PyObject *row = py_fields_write(atn_device_get_info(device[k]), INFO);
+        if (!row || PyList_Append(list, row) != 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
 typedef struct listing {
     atn_ctx *ctx;
     atn_devices *devices;
@@ -387,6 +408,7 @@ PyMethodDef PY_ENGINE_FUNCTIONS[] = {{"engine", make, METH_VARARGS, NULL},
                                      {"after_fork", after_fork, METH_NOARGS, NULL},
                                      {"stop_all", stop_all, METH_NOARGS, NULL},
                                      {"info", info, METH_O, NULL},
+                                     {"infos", infos, METH_O, NULL},
                                      {"devices", devices, METH_O, NULL},
                                      {"peaks", peaks, METH_O, NULL},
                                      {"follow", follow, METH_VARARGS, NULL},

@@ -120,9 +120,7 @@ static PyObject *lattice(PyObject *module, PyObject *args) {
         PyErr_SetString(PyExc_ValueError, "lattice: sizes do not match");
         return NULL;
     }
-    j.device[0] = engine->device;
-    j.devices = 1 + engine->n_more;
-    memcpy(j.device + 1, engine->more, (size_t)engine->n_more * sizeof *engine->more);
+    j.devices = py_engine_devices(engine, j.device);
     j.positions = from.data;
     j.count = (size_t)from.shape[0];
     j.atoms = to.data;

@@ -9,9 +9,9 @@ PyObject *py_type_add(PyObject *module, PyType_Spec *spec, const char *name) {
 }
 
 static int add_functions(PyObject *module) {
-    PyMethodDef *const all[] = {PY_ENGINE_FUNCTIONS,  PY_REGISTER_FUNCTIONS, PY_ALIGN_FUNCTIONS,
-                                PY_LATTICE_FUNCTIONS, PY_NEEDLE_FUNCTIONS,   PY_SPACE_FUNCTIONS,
-                                PY_WISDOM_FUNCTIONS,  PY_CLOUD_FUNCTIONS,    PY_WATCH_FUNCTIONS};
+    PyMethodDef *const all[] = {PY_ENGINE_FUNCTIONS,  PY_REGISTER_FUNCTIONS, PY_BATCH_FUNCTIONS, PY_ALIGN_FUNCTIONS,
+                                PY_LATTICE_FUNCTIONS, PY_NEEDLE_FUNCTIONS,   PY_SPACE_FUNCTIONS, PY_WISDOM_FUNCTIONS,
+                                PY_CLOUD_FUNCTIONS,   PY_WATCH_FUNCTIONS};
     for (size_t k = 0; k < sizeof all / sizeof *all; ++k)
         if (PyModule_AddFunctions(module, all[k]) < 0) return -1;
     return 0;

@@ -44,6 +44,7 @@ typedef struct py_engine {
 int py_engine_add(PyObject *module);
 py_engine *py_engine_of(PyObject *object);          /* NULL, with an exception, where it is none or at work */
 py_engine *py_engine_with_device(PyObject *object); /* the same; it has a device */
+int32_t py_engine_devices(const py_engine *engine, atn_device *out[ATN_MOST_DEVICES]); /* all of its; how many */
 /* Runs `work` without the interpreter's lock. Ctrl-C cancels the engine's context. */
 atn_status py_work(py_engine *engine, atn_status (*work)(void *user), void *user);
 /* Frees something that was made from the engine: now, or when its work is done. Without effect on what is a parent's.
@@ -81,8 +82,9 @@ bool py_path(PyObject *object, const char **out); /* bytes of os.fsencode; lives
 /* ---- functions and types of the subjects ---- */
 PyObject *py_type_add(PyObject *module, PyType_Spec *spec, const char *name); /* lives with the module; NULL: raised */
 bool py_register_settings(PyObject *dictionary, atn_register_settings *out);  /* by the names of its fields */
-extern PyMethodDef PY_REGISTER_FUNCTIONS[], PY_ALIGN_FUNCTIONS[], PY_LATTICE_FUNCTIONS[], PY_NEEDLE_FUNCTIONS[],
-    PY_SPACE_FUNCTIONS[], PY_WISDOM_FUNCTIONS[], PY_CLOUD_FUNCTIONS[];
+PyObject *py_register_result(const atn_register_result *result);              /* likewise */
+extern PyMethodDef PY_REGISTER_FUNCTIONS[], PY_BATCH_FUNCTIONS[], PY_ALIGN_FUNCTIONS[], PY_LATTICE_FUNCTIONS[],
+    PY_NEEDLE_FUNCTIONS[], PY_SPACE_FUNCTIONS[], PY_WISDOM_FUNCTIONS[], PY_CLOUD_FUNCTIONS[];
 int py_array_add(PyObject *module);
 int py_unwrap_add(PyObject *module);
 int py_program_add(PyObject *module);

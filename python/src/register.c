@@ -133,10 +133,14 @@ bool py_register_settings(PyObject *dictionary, atn_register_settings *out) {
     return py_fields_read(dictionary, SETTINGS, "register", out);
 }
 
+PyObject *py_register_result(const atn_register_result *result) {
+    PyObject *out = py_fields_write(result, RESULT);
+    if (out && !add_profile(out, result)) Py_CLEAR(out);
+    return out;
+}
+
 static PyObject *run(py_engine *engine, job *j, PyObject *callback, atn_status (*how)(void *user)) {
-    j->device[0] = engine->device;
-    j->devices = 1 + engine->n_more;
-    memcpy(j->device + 1, engine->more, (size_t)engine->n_more * sizeof *engine->more);
+    j->devices = py_engine_devices(engine, j->device);
     j->ctx = engine->ctx;
     if (callback != Py_None) {
         j->watch.call = callback;
@@ -145,10 +149,7 @@ static PyObject *run(py_engine *engine, job *j, PyObject *callback, atn_status (
     }
     atn_status status = py_work(engine, how, j);
     if (py_watch_raised(&j->watch)) return NULL;
-    if (status != ATN_OK) return py_fail(engine->ctx, status);
-    PyObject *out = py_fields_write(&j->result, RESULT);
-    if (out && !add_profile(out, &j->result)) Py_CLEAR(out);
-    return out;
+    return status == ATN_OK ? py_register_result(&j->result) : py_fail(engine->ctx, status);
 }
 
 static PyObject *register_(PyObject *module, PyObject *args) {

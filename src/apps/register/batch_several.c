@@ -81,6 +81,8 @@ atn_status atn_register_batch_several(atn_device *const *devices, int32_t n, siz
     atn_status status = atn_devices_check(devices, n, "register");
     if (status == ATN_OK) status = ATN_TAKE(ctx, atn_register_settings, given, &s.settings);
     if (status != ATN_OK) return status;
+    if (s.settings.reproducible)
+        return atn_register_batch(devices[0], count, pairs, given); /* others round differently */
     s.bytes = pairs->size ? pairs->size : sizeof *pairs;
     for (size_t k = 1; k < count; ++k)
         if (pair_at(&s, k)->size != pairs->size)

@@ -119,6 +119,24 @@ static void one_is_lost(void **state) {
     check(f, pairs, &o);
 }
 
+/* Who has a pair must not decide its last digits: the first device has all of them, or fails. */
+static void reproducible(void **state) {
+    const fixture *f = *state;
+    static atn_register_pair alone[PAIRS], pairs[PAIRS];
+    atn_register_settings settings = {.init = ATN_START_IDENTITY, .no_covariance = true, .reproducible = true};
+    fill(f, alone);
+    fill(f, pairs);
+    kit_ok(f->ctx, atn_register_batch(f->device[0], PAIRS, alone, &settings));
+    kit_ok(f->ctx, atn_register_batch_several(f->device, 2, PAIRS, pairs, &settings));
+    for (int k = 0; k < PAIRS; ++k)
+        assert_memory_equal(pairs[k].result.transform, alone[k].result.transform, sizeof alone[k].result.transform);
+    (void)atn_device_lose(f->device[0], "unplugged");
+    fill(f, pairs);
+    kit_fails(f->ctx, ATN_ERR_LOST, "was lost", atn_register_batch_several(f->device, 2, PAIRS, pairs, &settings));
+    settings.reproducible = false;
+    kit_ok(f->ctx, atn_register_batch_several(f->device, 2, PAIRS, pairs, &settings));
+}
+
 static void refusals(void **state) {
     const fixture *f = *state;
     static atn_register_pair pairs[PAIRS];
@@ -220,6 +238,7 @@ int main(void) {
                                        cmocka_unit_test_setup_teardown(one_is_lost, setup, teardown),
                                        cmocka_unit_test_setup_teardown(rows_are_shared, setup, teardown),
                                        cmocka_unit_test_setup_teardown(one_pair, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(reproducible, setup, teardown),
                                        cmocka_unit_test_setup_teardown(refusals, setup, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
