@@ -24,7 +24,7 @@ void reg_scene_early(reg_problem *p);
 void reg_scene_end(reg_problem *p); /* it is made anew, of points in order */
 atn_status reg_scene_ready(reg_problem *p);
 atn_status reg_fitness_begin(reg_problem *p);
-void reg_fitness_end(reg_problem *p); /* it is made anew */
+void reg_fitness_end(reg_problem *p);         /* it is made anew */
 atn_status reg_fitness_ready(reg_problem *p); /* p->noise, too */
 
 /* Poses far from the answer p->pose that may fit as well, as far as the scene tells (reg_scene_rivals): looked for from
