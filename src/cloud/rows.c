@@ -121,7 +121,7 @@ static atn_status emit(atn_atom_rows *r, const char *bytes, size_t length) {
     p->length += p->placed ? 0 : length;
     if (p->counted && !p->placed) return ATN_OK;
     if (length > p->room - p->held && p->room < (p->placed ? (size_t)ATN_WRITER_ROOM : MOST_HELD)) {
-        size_t room = p->room ? 2 * p->room : ATN_WRITER_ROOM;
+        size_t room = p->placed ? (size_t)ATN_WRITER_ROOM : MOST_HELD; /* pages that are not used cost nothing */
         char *buffer = atn_resize(r->ctx, p->buffer, room);
         if (!buffer) return ATN_ERR_MEMORY;
         p->buffer = buffer, p->room = room;

@@ -36,7 +36,7 @@ typedef struct slabs_slab {
 
 /* What one of several ranks has (slabs_ranks.c). */
 typedef struct slabs_part {
-    atn_ranks_window atoms;   /* of its part of the file, by groups; behind them 8 bytes: slabs that were taken */
+    atn_ranks_window atoms;   /* 8 bytes: slabs that were taken; then those of its part of the file, by groups */
     atn_ranks_window results; /* of these atoms, in the same order; no window: none are wanted */
     size_t bytes;             /* of a result */
     uint64_t *start;          /* of group g of rank r, at r (groups + 1) + g: the first of its atoms; owned */

@@ -54,18 +54,18 @@ static atn_status join_starts(atn_slabs *s, atn_status status) {
     return status;
 }
 
-/* Behind the atoms of the first rank: how many slabs were taken. */
-static size_t taken_at(const atn_slabs *s) { return (start_of(s, 0, s->groups) * s->bytes + 7) / 8 * 8; }
+/* Before the atoms: how many slabs were taken, on the first rank. */
+enum { TAKEN = 0, ATOMS = sizeof(int64_t) };
 
 atn_status slabs_publish(atn_slabs *s, atn_status status) {
     status = join_edges(s, status);
     if (status == ATN_OK) status = join_starts(s, status);
     if (status != ATN_OK) return status;
     size_t own = start_of(s, s->ranks->rank, s->groups) * s->bytes;
-    status = atn_ranks_share(s->ranks, ATN_OK, s->ranks->rank ? own : taken_at(s) + sizeof(int64_t), &s->part.atoms);
+    status = atn_ranks_share(s->ranks, ATN_OK, ATOMS + own, ATOMS, &s->part.atoms);
     for (size_t g = 0; g < s->groups && status == ATN_OK; ++g)
         status = spill_get(s->spill, g, 0, spill_count(s->spill, g),
-                           (char *)s->part.atoms.memory + start_of(s, s->ranks->rank, g) * s->bytes);
+                           (char *)s->part.atoms.memory + ATOMS + start_of(s, s->ranks->rank, g) * s->bytes);
     spill_free(s->spill);
     s->spill = NULL;
     return atn_ranks_agree(s->ranks, status);
@@ -85,7 +85,7 @@ atn_status slabs_take(atn_slabs *s, size_t *slab, bool *there) {
     int64_t number = (int64_t)s->next;
     atn_status status = ATN_OK;
     if (s->ranks)
-        status = atn_ranks_add(s->ranks, &s->part.atoms, 0, taken_at(s), 1, &number);
+        status = atn_ranks_add(s->ranks, &s->part.atoms, 0, TAKEN, 1, &number);
     else
         ++s->next;
     *there = status == ATN_OK && (size_t)number < s->slabs;
@@ -107,8 +107,8 @@ static atn_status get_groups(atn_slabs *s, size_t first, size_t last) {
     for (int32_t k = 0; k < ranks && status == ATN_OK; ++k) {
         int32_t r = (s->ranks->rank + k) % ranks;
         size_t from = start_of(s, r, first), count = start_of(s, r, last + 1) - from;
-        status = atn_ranks_get(s->ranks, &s->part.atoms, r, from * s->bytes, s->part.got + s->part.place[r] * s->bytes,
-                               count * s->bytes);
+        status = atn_ranks_get(s->ranks, &s->part.atoms, r, ATOMS + from * s->bytes,
+                               s->part.got + s->part.place[r] * s->bytes, count * s->bytes);
     }
     return status;
 }
@@ -149,7 +149,7 @@ atn_status slabs_pull(atn_slabs *s, const slabs_slab *b, size_t *own, size_t *co
 
 atn_status slabs_hold(atn_slabs *s, size_t bytes) {
     s->part.bytes = bytes;
-    return atn_ranks_share(s->ranks, ATN_OK, start_of(s, s->ranks->rank, s->groups) * bytes, &s->part.results);
+    return atn_ranks_share(s->ranks, ATN_OK, start_of(s, s->ranks->rank, s->groups) * bytes, 0, &s->part.results);
 }
 
 /* A slab's results, group by group and there rank by rank, become those of each rank, which lie side by side there. */
@@ -181,6 +181,6 @@ atn_status slabs_give(atn_slabs *s, size_t slab, const void *results) {
 }
 
 const void *slabs_held(const atn_slabs *s, size_t k, uint64_t *index) {
-    *index = slabs_record_at(s, s->part.atoms.memory, k).index;
+    *index = slabs_record_at(s, (const char *)s->part.atoms.memory + ATOMS, k).index;
     return (const char *)s->part.results.memory + k * s->part.bytes;
 }

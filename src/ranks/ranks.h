@@ -93,12 +93,13 @@ atn_status atn_ranks_receive(atn_ranks *ranks, int32_t from, void *data, size_t 
 /* ---- window.c ---- */
 /* Memory of this rank that all ranks read and write, whatever its owner does at that time. */
 typedef struct atn_ranks_window {
-    void *memory; /* `bytes` of them, zeros at first; NULL: there is no window */
+    void *memory; /* `bytes` of them; NULL: there is no window */
     size_t bytes;
     void *handle;
 } atn_ranks_window;
-/* By all ranks, each with as many bytes as it likes. Zeros (no window) after a failure. */
-atn_status atn_ranks_share(atn_ranks *ranks, atn_status own, size_t bytes, atn_ranks_window *out);
+/* By all ranks, each with as many bytes as it likes, of which the first `zeros` are 0 at first. No window after a
+ * failure. */
+atn_status atn_ranks_share(atn_ranks *ranks, atn_status own, size_t bytes, size_t zeros, atn_ranks_window *out);
 /* By all ranks, after a call in which they agreed, or failed together: none reads or writes any more. */
 void atn_ranks_unshare(atn_ranks *ranks, atn_ranks_window *window); /* no window is fine */
 /* Bytes from place `at` of a rank's memory, or to there; of ranks that write the same place nothing is said. What was

@@ -14,7 +14,7 @@ static atn_status result(atn_ranks *r, int failed, const char *words) {
     return atn_fail(r->ctx, ATN_ERR_IO, "%s", words);
 }
 
-atn_status atn_ranks_share(atn_ranks *r, atn_status own, size_t bytes, atn_ranks_window *out) {
+atn_status atn_ranks_share(atn_ranks *r, atn_status own, size_t bytes, size_t zeros, atn_ranks_window *out) {
     char words[ATN_RANKS_WORDS] = "";
     *out = (atn_ranks_window){0};
     atn_status status = atn_ranks_agree(r, own);
@@ -25,7 +25,7 @@ atn_status atn_ranks_share(atn_ranks *r, atn_status own, size_t bytes, atn_ranks
         return status;
     }
     out->bytes = bytes;
-    memset(out->memory, 0, bytes);
+    memset(out->memory, 0, zeros);
     return atn_ranks_agree(r, ATN_OK); /* nobody writes before that */
 }
 
@@ -70,7 +70,7 @@ static atn_status open_room(atn_ranks *r, atn_status own) {
     struct atn_ranks_room *room = atn_zalloc(r->ctx, sizeof *room);
     atn_ranks_window window;
     if (own == ATN_OK && !room) own = ATN_ERR_MEMORY;
-    atn_status status = atn_ranks_share(r, own, 2 * (size_t)HALF, &window);
+    atn_status status = atn_ranks_share(r, own, 2 * (size_t)HALF, 0, &window);
     if (status != ATN_OK || !room) {
         atn_free(r->ctx, room);
         return status;

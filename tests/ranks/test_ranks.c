@@ -88,7 +88,7 @@ KIT_TEST(test_window) {
     atn_ranks_window w;
     int32_t n = here.r->count, self = here.r->rank, next = (self + 1) % n, word = 100 + self, got = 0;
     size_t numbers = (size_t)n * sizeof word, at = (numbers + 7) / 8 * 8;
-    kit_ok(here.ctx, atn_ranks_share(here.r, ATN_OK, at + 8, &w));
+    kit_ok(here.ctx, atn_ranks_share(here.r, ATN_OK, at + 8, at + 8, &w));
     for (int32_t k = 0; k < n; ++k)
         kit_ok(here.ctx, atn_ranks_put(here.r, &w, k, (size_t)self * sizeof word, &word, sizeof word));
     kit_ok(here.ctx, atn_ranks_get(here.r, &w, next, (size_t)self * sizeof word, &got, sizeof got));
@@ -104,7 +104,7 @@ KIT_TEST(test_window) {
     for (int32_t k = 0; k < n; ++k) assert_int_equal(((int32_t *)w.memory)[k], 100 + k);
     atn_ranks_unshare(here.r, &w);
     assert_null(w.memory);
-    kit_ok(here.ctx, atn_ranks_share(here.r, ATN_OK, 0, &w)); /* nothing to share */
+    kit_ok(here.ctx, atn_ranks_share(here.r, ATN_OK, 0, 0, &w)); /* nothing to share */
     atn_ranks_unshare(here.r, &w);
     atn_ranks_unshare(here.r, &w);
 }

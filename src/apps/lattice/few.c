@@ -5,7 +5,7 @@
 #include "kernel/give.h"
 #include "num/array.h"
 
-enum { PART = 4, TIMES = 2 }; /* rows are all, a quarter of them, or a quarter of that */
+enum { PART = 2, TIMES = 4 }; /* rows are all, half of them, and so on */
 enum { SCORE, ROWS, BEST, SUM, TURN, TURN_ROWS = TURN + 4, FIT = TURN_ROWS + 4, SHIFT = FIT + 4 };
 static const char *const TURNS[4] = {"qw", "qx", "qy", "qz"};
 static const char *const FITS[4] = {"likelihood", "weight", "spread", "curve"};

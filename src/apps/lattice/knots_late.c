@@ -57,8 +57,8 @@ atn_status lattice_knots_begin(atn_lattice *l, atn_ranks *ranks, atn_status own,
     lattice_knots_late *x = atn_zalloc(l->ctx, sizeof *x);
     bool mine = ranks->rank < frames;
     atn_ranks_window window;
-    atn_status status =
-        atn_ranks_share(ranks, x ? ATN_OK : ATN_ERR_MEMORY, mine ? sizeof(lattice_board) + bytes : 0, &window);
+    atn_status status = atn_ranks_share(ranks, x ? ATN_OK : ATN_ERR_MEMORY, mine ? sizeof(lattice_board) + bytes : 0,
+                                        mine ? sizeof(lattice_board) : 0, &window);
     if (status != ATN_OK || !x) {
         atn_free(l->ctx, x);
         return status;
