@@ -250,6 +250,7 @@ static atn_status look_at(reg_problem *p, const reg_surface *surface, opinion *o
     o->told = false;
     o->why = TOO_FEW;
     atn_status status = reg_polish_open(p, surface, &surface->level->source, &surface->level->target, &s);
+    s.together = true;
     if (status == ATN_OK) status = gradient(&s, &o->pose);
     s.settled = true;
     o->same = status == ATN_OK && correspond(&s);

@@ -23,7 +23,7 @@ typedef struct chained {
 enum { CHAIN = 3 };
 
 static const struct {
-    chained chain[CHAIN]; /* one behind the other in a request; the first names the kind */
+    chained chain[CHAIN]; /* one behind the other in a request; the last names the kind */
     size_t stays;         /* numbers of a slot */
     size_t item, sums;
     size_t most;       /* items of a request */
@@ -59,6 +59,11 @@ static const struct {
                            .item = 1,
                            .sums = (size_t)REG_FIT_POINTS * REG_PLANES_POINT,
                            .most = 2},
+    [REG_GATHER_SHAPES] = {.chain = {{"fit_shapes", DATA | SUM}},
+                           .stays = (size_t)REG_FIT_POINTS * REG_EXPECT_POINT,
+                           .item = REG_SHAPES_ITEM,
+                           .sums = (size_t)REG_FIT_POINTS * REG_SHAPES_POINT,
+                           .most = 1},
     [REG_GATHER_EXPECT] = {.chain = {{"fit_expect", DATA | SUM}},
                            .stays = (size_t)2 * REG_FIT_POINTS * REG_EXPECT_POINT,
                            .item = REG_EXPECT_ITEM,
@@ -71,6 +76,11 @@ static const struct {
                         .item = REG_FIT_ITEM,
                         .sums = REG_FIT_SUMS,
                         .most = REG_FIT_MOST},
+    [REG_GATHER_TERMS] = {.chain = {{"fit_pairs", DATA | WEIGHTS | Q}, {"fit_terms", DATA | WEIGHTS | Q | SUM}},
+                          .item = REG_FIT_ITEM,
+                          .sums = (size_t)REG_FIT_POINTS * REG_TERMS_POINT,
+                          .most = 1,
+                          .data = REG_GATHER_FIT},
 };
 
 /* What a client waits for. */
@@ -460,8 +470,11 @@ void reg_gather_serve(reg_gather *g, void (*meanwhile)(void *user), void *user) 
         pthread_mutex_lock(&g->lock);
     }
     pthread_mutex_unlock(&g->lock);
-    for (int k = 0; k < REG_GATHERS; ++k)
+    for (int k = 0; k < REG_GATHERS; ++k) {
+        const kind *own = &g->kind[k];
+        int last = CHAIN - 1;
+        while (!KINDS[k].chain[last].kernel) --last;
         atn_log(g->ctx, ATN_LOG_INFO, "register: %s: %zu requests of %zu items in %zu launches, %.3g s",
-                KINDS[k].chain[0].kernel, g->kind[k].requests, g->kind[k].made, g->kind[k].launches,
-                g->kind[k].seconds);
+                KINDS[k].chain[last].kernel, own->requests, own->made, own->launches, own->seconds);
+    }
 }

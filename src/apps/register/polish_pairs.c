@@ -224,6 +224,25 @@ bool reg_polish_gradients(const reg_polish_state *from, size_t count, const geom
     return done;
 }
 
+/* Terms of all points, each by itself. False: the host has to. */
+static bool terms_together(reg_polish_state *s, const geom_pose *pose, atn_array *out) {
+    reg_engine *e = &s->p->engine;
+    size_t n = s->source->padded;
+    float item[REG_FIT_ITEM];
+    int32_t place[REG_GATHER_PLACE];
+    if (!s->together || !e->client || e->type != ATN_SP || !keep(s)) return false;
+    float *found = atn_alloc(e->ctx, (size_t)REG_FIT_POINTS * REG_TERMS_POINT * sizeof *found);
+    float *rows = atn_alloc(e->ctx, n * REG_TERMS_POINT * sizeof *rows);
+    describe_pose(s, pose, REG_POLISH_NEAREST * s->surface->spacing, true, 0, item, place);
+    bool done = found && rows && reg_gather_run(e->client, REG_GATHER_TERMS, 1, item, place, found);
+    for (size_t k = 0; k < n && done; ++k)
+        for (size_t i = 0; i < REG_TERMS_POINT; ++i) rows[i * n + k] = found[k * REG_TERMS_POINT + i];
+    done = done && atn_array_put(out, rows, 0) == ATN_OK;
+    atn_free(e->ctx, found);
+    atn_free(e->ctx, rows);
+    return done;
+}
+
 atn_status reg_polish_step(reg_polish_state *s, const geom_pose *pose, double reach) {
     if (step_together(s, pose, reach)) return atn_check_cancel(s->p->engine.ctx);
     atn_status status = reg_polish_pairs(s, pose, reach);
@@ -238,7 +257,10 @@ atn_status reg_polish_terms(reg_polish_state *s, const geom_pose *pose, size_t p
     *out = NULL;
     atn_status status = atn_array_create_matrix(e->device, e->type, REG_POLISH_TERM,
                                                 (int64_t)((s->source->padded + per - 1) / per), 0, out);
+    if (status == ATN_OK && per == 1 && terms_together(s, pose, *out)) return ATN_OK;
     if (status == ATN_OK) status = reg_array_open(*out);
+    if (status == ATN_OK && s->together && e->client) /* where it was done before */
+        status = reg_polish_pairs(s, pose, REG_POLISH_NEAREST * s->surface->spacing);
     bind_points(s, bound);
     bound[POINTS] = (reg_binding){"term", *out};
     if (status == ATN_OK) status = reg_engine_run_given(e, REG_TERMS, pose, given, COUNT(given), bound, COUNT(bound));
