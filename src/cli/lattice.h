@@ -45,7 +45,6 @@ typedef struct lattice_outcome {
     size_t phase[ATN_LATTICE_MOST_MODELS];                 /* of each phase */
     size_t background;                                     /* of other, those on no site of the lattice around them */
     size_t bin[ATN_LATTICE_MOST_MODELS + 1][LATTICE_BINS]; /* of each class, by confidence */
-    double confidence[LATTICE_BINS];                       /* sum of it, of all atoms of a bin */
     double seconds, match_seconds;
     double quickest[3]; /* of several ranks: the least match_seconds, read_seconds, learn_seconds */
     double read_seconds, learn_seconds, write_seconds; /* with waiting for other ranks */

@@ -48,7 +48,7 @@ atn_status lattice_take_results(const lattice_job *j, atn_status status) {
 
 /* ---- reports ---- */
 
-/* Numbers of an outcome that add up, to the sums (`out`) or back. */
+/* Numbers of an outcome that add up, to the sums (`out`) or back: whole ones, which doubles hold exactly up to 2^53. */
 static size_t sums_of(lattice_outcome *o, double *sum, bool out) {
     size_t *const counts[] = {o->count,      o->phase,  &o->background,
                               &o->bin[0][0], &o->slabs, o->composition ? &o->composition[0][0] : NULL};
@@ -66,12 +66,6 @@ static size_t sums_of(lattice_outcome *o, double *sum, bool out) {
             else if (sum)
                 counts[c][k] = (size_t)sum[n];
         }
-    for (int k = 0; k < LATTICE_BINS; ++k, ++n) {
-        if (out)
-            sum[n] = o->confidence[k];
-        else if (sum)
-            o->confidence[k] = sum[n];
-    }
     return n;
 }
 

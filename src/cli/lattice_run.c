@@ -19,7 +19,6 @@ void lattice_tally(lattice_outcome *o, const atn_lattice_atom *atom, const doubl
     if (atom->phase) ++o->phase[atom->phase - 1];
     o->background += atom->structure == 0 && atom->background > 0.5F * atom->confidence;
     ++o->bin[atom->structure][bin];
-    o->confidence[bin] += (double)atom->confidence;
     for (int axis = 0; axis < 3 && position; ++axis) {
         if (o->seen == 0 || position[axis] < o->low[axis]) o->low[axis] = position[axis];
         if (o->seen == 0 || position[axis] > o->high[axis]) o->high[axis] = position[axis];
@@ -123,14 +122,13 @@ static void tally_part(void *user, int64_t from, int64_t to) {
     }
 }
 
-/* Sums of confidences do not depend on how atoms are shared out: doubles hold them exactly. */
+/* All that is added up are whole numbers: they do not depend on how atoms are shared out. */
 static void tally_add(const lattice_outcome *from, lattice_outcome *to) {
     for (int c = 0; c <= ATN_LATTICE_MOST_MODELS; ++c) {
         to->count[c] += from->count[c];
         if (c) to->phase[c - 1] += from->phase[c - 1];
         for (int b = 0; b < LATTICE_BINS; ++b) to->bin[c][b] += from->bin[c][b];
     }
-    for (int b = 0; b < LATTICE_BINS; ++b) to->confidence[b] += from->confidence[b];
     for (int axis = 0; axis < 3 && from->seen; ++axis) {
         to->low[axis] = to->seen ? fmin(to->low[axis], from->low[axis]) : from->low[axis];
         to->high[axis] = to->seen ? fmax(to->high[axis], from->high[axis]) : from->high[axis];

@@ -114,7 +114,7 @@ struct atn_backend {
     atn_status (*queue_wait)(atn_queue *queue, const atn_event *event);
     /* Optional, both: later work starts after what the driver's stream has now; the queue as the driver knows it. */
     atn_status (*queue_follow)(atn_queue *queue, void *stream);
-    void *(*queue_stream)(const atn_queue *queue);
+    void *(*queue_stream)(atn_queue *queue);
     atn_status (*event_create)(atn_device *device, atn_event **out);
     atn_status (*event_mark)(atn_queue *queue, atn_event *event);
     atn_status (*event_wait)(atn_event *event);

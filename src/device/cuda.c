@@ -233,11 +233,15 @@ static atn_status queue_follow(atn_queue *queue, void *stream) {
     if (status != ATN_OK) return status;
     int result = device->api.event_record(event, stream);
     if (result == ATN_CU_SUCCESS) result = device->api.stream_wait(stream_of(queue), event, 0);
+    device->shared = true;
     (void)device->api.event_destroy(event);
     return atn_cuda_check(device, result, "waiting for the caller's stream");
 }
 
-static void *queue_stream(const atn_queue *queue) { return stream_of(queue); }
+static void *queue_stream(atn_queue *queue) {
+    device_of(queue->device)->shared = true;
+    return stream_of(queue);
+}
 
 /* ---- events ---- */
 

@@ -30,6 +30,7 @@ typedef struct atn_cuda_device {
     int max_grid[3];                   /* groups per dimension of a launch */
     char target[ATN_NVRTC_ARCH_BYTES]; /* what is built for: "sm_90a" */
     bool overlaps;                     /* a launch may begin while the one before it ends */
+    bool shared;                       /* a caller has our stream, or had us follow another: both may be captured */
     atn_cuda_loop loop;
     atn_cuda_pool pool;
 } atn_cuda_device;

@@ -156,6 +156,7 @@ enum {
     X(graph_launch, cuGraphLaunch, (atn_cu_exec *exec, atn_cu_stream *stream)) \
     X(graph_free, cuGraphDestroy, (atn_cu_graph *graph)) \
     X(exec_free, cuGraphExecDestroy, (atn_cu_exec *exec)) \
+    X(capturing, cuStreamIsCapturing, (atn_cu_stream *stream, int *status)) \
     X(capture_info, cuStreamGetCaptureInfo_v3, \
       (atn_cu_stream *stream, int *status, uint64_t *id, atn_cu_graph **graph, atn_cu_node *const **nodes, \
        const void **edges, size_t *count)) \

@@ -283,13 +283,21 @@ static atn_status allow_local(atn_cuda_device *device, atn_cuda_function *functi
     return ATN_OK;
 }
 
+/* Launches go to a graph: one of ours, or one that a caller captures, whose edges are left as a plain launch has them.
+ */
+static bool is_captured(const atn_cuda_device *device, const atn_cuda_queue *queue) {
+    int status = 0;
+    if (queue->captures || !device->shared) return queue->captures;
+    return !device->api.capturing || device->api.capturing(queue->stream, &status) != ATN_CU_SUCCESS || status != 0;
+}
+
 /* Kernels that wait for earlier launches themselves begin while these end: about a microsecond less for each. */
 static int launch_now(const atn_cuda_device *device, const atn_cuda_queue *queue, const atn_cuda_function *function,
                       const atn_launch *launch, void **params) {
     const atn_cuda_module *module = (const atn_cuda_module *)function->base.module;
     static const atn_cu_launch_attribute OVERLAP = {.id = ATN_CU_ATTRIBUTE_OVERLAP, .overlap = 1};
     const size_t *groups = launch->groups, *items = launch->items;
-    if (!device->overlaps || !module->waits || queue->captures)
+    if (!device->overlaps || !module->waits || is_captured(device, queue))
         return device->api.launch(function->handle, (unsigned)groups[0], (unsigned)groups[1], (unsigned)groups[2],
                                   (unsigned)items[0], (unsigned)items[1], (unsigned)items[2],
                                   (unsigned)launch->local_bytes, queue->stream, params, NULL);

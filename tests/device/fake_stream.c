@@ -420,6 +420,13 @@ int cuGraphExecDestroy(atn_cu_exec *exec) {
     return fake_enter(__func__);
 }
 
+int cuStreamIsCapturing(atn_cu_stream *stream, int *status) {
+    ENTER();
+    if (!stream || !stream->alive) return fake_misuse(1);
+    *status = stream->capturing != NULL;
+    return 0;
+}
+
 /* ---- loops ---- */
 
 int cuStreamGetCaptureInfo_v3(atn_cu_stream *stream, int *status, uint64_t *id, atn_cu_graph **graph,

@@ -2,6 +2,8 @@
  * leaves the queue as it was and nothing behind. */
 #include "cuda_bench.h"
 
+#include "device/cuda.h"
+
 KIT_TEST(launches_are_kept) {
     shelf s;
     start_shelf(&s);
@@ -53,6 +55,33 @@ KIT_TEST(kernels_that_wait_overlap) {
     finish_shelf(&s);
 }
 
+/* A caller that captures our stream gets launches as they are, and overlap comes back when the capture has ended. */
+KIT_TEST(captures_of_the_caller_are_left_alone) {
+    static const char WAITS[] = "extern \"C\" __global__ void scale(float *x, double by, int n) {\n"
+                                "    const idx after = atn_after_launch();\n}\n";
+    shelf s;
+    start_shelf(&s);
+    atn_queue *queue = atn_device_queue(s.b.device);
+    const atn_cuda_api *api = &((const atn_cuda_device *)s.b.device)->api;
+    atn_launch launch = {.groups = {3}, .items = {32}, .args = s.args, .n_args = 3};
+    const atn_build build = {.name = "waits", .source = WAITS, .no_cache = true};
+    atn_module *module;
+    atn_function *waits;
+    atn_cu_graph *graph;
+    kit_ok(s.b.ctx, atn_module_build(s.b.device, &build, &module));
+    kit_ok(s.b.ctx, atn_module_function(module, "scale", &waits));
+    atn_cu_stream *stream = atn_device_stream(s.b.device);
+    assert_int_equal(api->capture_begin(stream, ATN_CU_CAPTURE_THREAD_LOCAL), 0);
+    kit_ok(s.b.ctx, atn_function_launch(queue, waits, &launch));
+    assert_int_equal(fake->overlapping, 0);
+    assert_int_equal(api->capture_end(stream, &graph), 0);
+    kit_ok(s.b.ctx, atn_function_launch(queue, waits, &launch));
+    assert_int_equal(fake->overlapping, 1);
+    (void)api->graph_free(graph);
+    atn_module_free(module);
+    finish_shelf(&s);
+}
+
 KIT_TEST(failures_leave_nothing) {
     static const struct {
         const char *symbol;
@@ -89,6 +118,7 @@ KIT_TEST(failures_leave_nothing) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(launches_are_kept), cmocka_unit_test(kernels_that_wait_overlap),
+                                       cmocka_unit_test(captures_of_the_caller_are_left_alone),
                                        cmocka_unit_test(failures_leave_nothing)};
     return cmocka_run_group_tests(tests, load_fake, NULL);
 }

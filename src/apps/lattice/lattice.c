@@ -140,10 +140,14 @@ atn_status atn_lattice_get_info(const atn_lattice *l, atn_lattice_info *out) {
 
 double atn_lattice_reach(const atn_lattice *l) { return l->info.cutoff; }
 
+atn_status lattice_match_usable(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out) {
+    atn_status status = l->ready ? ATN_OK : lattice_engine_open(l);
+    return status == ATN_OK ? lattice_match_atoms(l, atoms, angstrom, out) : status;
+}
+
 atn_status atn_lattice_match(atn_lattice *l, const atn_atoms *given, double angstrom, atn_lattice_atom *out) {
     atn_atoms all, *atoms = &all;
     atn_status status = ATN_TAKE(l->ctx, atn_atoms, given, atoms);
     if (status == ATN_OK) status = l->known ? lattice_atoms_check(l, atoms) : atn_lattice_learn(l, atoms, angstrom);
-    if (status == ATN_OK && !l->ready) status = lattice_engine_open(l);
-    return status == ATN_OK ? lattice_match_atoms(l, atoms, angstrom, out) : status;
+    return status == ATN_OK ? lattice_match_usable(l, atoms, angstrom, out) : status;
 }

@@ -102,6 +102,8 @@ atn_status lattice_background(const atn_ctx *ctx, const double *alone, size_t co
 bool lattice_accept(atn_lattice *l);
 /* Positions that are not finite are refused, and atoms without the species that an ordered model needs. */
 atn_status lattice_atoms_check(const atn_lattice *l, const atn_atoms *atoms);
+/* The same as atn_lattice_match once settings are known, of atoms that were checked. */
+atn_status lattice_match_usable(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out);
 /* Matches atoms once all is known; the engine is open. */
 atn_status lattice_match_atoms(atn_lattice *l, const atn_atoms *atoms, double angstrom, atn_lattice_atom *out);
 /* Constants and noise, where they are not given, so that a frame made with them looks to us as the sample did: cut-offs

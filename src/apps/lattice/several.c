@@ -133,7 +133,7 @@ static atn_status work(void *user, int32_t device, int64_t from, int64_t to) {
         status = take_slab(s, (size_t)k, &t);
         atn_lattice_atom *found = status == ATN_OK ? atn_alloc(s->ctx, (t.atoms.own + 1) * sizeof *found) : NULL;
         if (status == ATN_OK && !found) status = ATN_ERR_MEMORY;
-        if (status == ATN_OK) status = atn_lattice_match(s->lattices[device], &t.atoms, s->angstrom, found);
+        if (status == ATN_OK) status = lattice_match_usable(s->lattices[device], &t.atoms, s->angstrom, found);
         for (size_t n = 0; status == ATN_OK && n < t.atoms.own; ++n) s->out[t.which[n]] = found[n];
         void *const owned[] = {found, t.block, t.which, t.index, t.species, t.mass};
         for (size_t n = 0; n < sizeof owned / sizeof *owned; ++n) atn_free(s->ctx, owned[n]);
