@@ -105,6 +105,7 @@ static const struct {
 
 static void agree(atn_bf16 unit) {
     atn_device *device;
+    setenv("ATTUNE_HOST_FLAGS", "-O1", 0); /* many small builds */
     kit_ok(ctx, atn_device_open(devices, 0, &device));
     for (size_t k = 0; k < sizeof RUNS / sizeof *RUNS; ++k) {
         const char *text = RUNS[k].text ? RUNS[k].text : atn_shipped_find("gemm");
@@ -116,14 +117,10 @@ static void agree(atn_bf16 unit) {
     atn_device_close(device);
 }
 
-KIT_TEST(in_plain_c) {
-    setenv("ATTUNE_HOST_FLAGS", "-O1", 0); /* many small builds */
-    agree(ATN_BF16_PLAIN);
-}
+KIT_TEST(in_plain_c) { agree(ATN_BF16_PLAIN); }
 
 KIT_TEST(by_the_cpu) {
     int32_t most = atn_devices_info(devices, 0)->bf16;
-    unsetenv("ATTUNE_HOST_FLAGS");
     if (most == 0) print_message("    skipped: this CPU does not multiply numbers of BFloat16\n"), skip();
     for (int32_t unit = ATN_BF16_DOTS; unit <= most; ++unit) agree((atn_bf16)unit);
 }
@@ -201,8 +198,8 @@ KIT_TEST(what_does_not_fit_says_why) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_plain_c),
         cmocka_unit_test(by_the_cpu),
+        cmocka_unit_test(in_plain_c),
         cmocka_unit_test(bounds_tell_them_apart),
         cmocka_unit_test(what_does_not_fit_says_why),
     };

@@ -47,12 +47,13 @@ INLINE void atn_split_alone(ushort *to, adr apart, adr step, float x, int parts)
     INLINE void atn_split_left_##name(ushort *to, const T *from, adr pitch, int all, int rows, int parts, int tile, adr steps) { \
         for (adr i = 0; i < all; ++i) { \
             ushort *row = to + i / rows * tile * rows * parts + i % rows * 32; \
-            const T *at = from + i * pitch; \
+            const T *at = from + i * pitch, *next = at + (i + 4 < all ? 4 : 0) * pitch; \
             atn_words beyond = {0}; \
             adr k = 0; \
             for (; k + 16 <= steps; k += 16) { \
                 atn_floats x = atn_sixteen_##name(at + k); \
                 beyond |= atn_beyond(x); \
+                __builtin_prefetch(next + k); \
                 for (int p = 0; p < parts; ++p) { \
                     atn_shorts r = atn_narrow(x); \
                     *(atn_shorts_at *)(row + ((k / 32 * parts + p) * rows * 32 + k % 32)) = r; \
