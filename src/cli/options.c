@@ -236,6 +236,7 @@ atn_status atn_cli_read_number(atn_cli_call *call, const char *name, double leas
     if (end != text && !*end && *out >= least && *out <= most) return ATN_OK;
     char limit[48] = "";
     if (isfinite(most)) snprintf(limit, sizeof limit, " to %g", most);
+    if (*limit && atn_number_read(limit + 4, &end) > most) snprintf(limit, sizeof limit, " to below %g", most);
     return atn_cli_misuse(call, "--%s cannot be '%s'; it takes a number from %g%s", name, text, least, limit);
 }
 

@@ -47,6 +47,8 @@ static atn_status keep_solid(const atn_cloud *voxels, atn_cloud **out) {
     return status;
 }
 
+enum { FEWEST = 20 }; /* voxels that tell a pose */
+
 atn_status atn_cli_voxel_solid(const atn_cloud *cloud, double *edge, atn_cloud **out) {
     atn_cloud *all = NULL;
     *out = NULL;
@@ -54,6 +56,13 @@ atn_status atn_cli_voxel_solid(const atn_cloud *cloud, double *edge, atn_cloud *
     if (!status) status = atn_cloud_voxels(cloud, *edge, &all);
     if (!status) status = keep_solid(all, out);
     atn_cloud_free(all);
+    if (!status && (*out)->count < FEWEST && cloud->count >= FEWEST) {
+        status = atn_fail(cloud->ctx, ATN_ERR_INPUT,
+                          "--voxel: an edge of %.3g leaves %zu of %zu points, too few to register; use a shorter one",
+                          *edge, (*out)->count, cloud->count);
+        atn_cloud_free(*out);
+        *out = NULL;
+    }
     if (!status && !(cloud->roles & ROLE_BIT(ROLE_WEIGHT))) cloud_drop_role(*out, ROLE_WEIGHT);
     return status;
 }

@@ -19,12 +19,18 @@ static double element(const atn_view *view, size_t at) {
     return atn_type_is_integer(view->type) ? (double)whole : number[0];
 }
 
+/* Three rows of many numbers are x, y and z of all points. */
+static bool is_transposed(const int64_t shape[2]) {
+    enum { MANY = 64 }; /* more columns than points have */
+    return shape[0] == 3 && (shape[1] < 3 || shape[1] > MANY);
+}
+
 static atn_status read_rows(source *s, atn_cloud *cloud, const atn_npy *npy) {
     atn_view view = atn_npy_view(npy);
-    if (npy->dims != 2 || npy->shape[1] < 3)
+    if (npy->dims != 2 || npy->shape[1] < 3 || is_transposed(npy->shape))
         return atn_fail(s->ctx, ATN_ERR_INPUT, "%s: %s; a cloud is a matrix with a row for each point: x y z", s->name,
-                        npy->dims == 2
-                            ? npy->shape[0] == 3 ? "three rows: transposed" : "a matrix of less than three columns"
+                        npy->dims == 2  ? is_transposed(npy->shape) ? "three rows: transposed"
+                                                                    : "a matrix of less than three columns"
                         : npy->dims > 2 ? "a volume"
                                         : "a vector");
     if (atn_type_is_complex(npy->type))
@@ -59,8 +65,8 @@ static number_type type_of(const char *dtype) {
 /* Is it one that is read by all cores? All others, with all that may be wrong with them, are src/num's. */
 static bool is_plain(const source *s, const npy_header *h, cloud_records *r) {
     number_type type = type_of(h->dtype);
-    if (h->fortran || h->dims != 2 || h->shape[1] < 3 || h->shape[0] < 1 || type == NUMBER_NONE ||
-        h->shape[1] > RECORDS_MOST_PARTS)
+    if (h->fortran || h->dims != 2 || h->shape[1] < 3 || h->shape[0] < 1 || is_transposed(h->shape) ||
+        type == NUMBER_NONE || h->shape[1] > RECORDS_MOST_PARTS)
         return false;
     size_t bytes;
     *r = (cloud_records){.start = h->data_at,

@@ -55,7 +55,7 @@ KIT_TEST(what_it_refuses) {
         {"register a b --sigma-start 1 --sigma-end 2", 2, "--sigma-end 2 is above --sigma-start 1"},
         {"register a b --error-bound 2", 2, "--error-bound cannot be '2'; it takes a number above 0 and up to 1"},
         {"register a b --outlier -inf", 2, "--outlier cannot be '-inf'"},
-        {"register a b --trim 1", 2, "--trim cannot be '1'"},
+        {"register a b --trim 1", 2, "--trim cannot be '1'; it takes a number from 0 to below 1"},
         {"register a b --trim 0.1", 2, "--trim does not apply to --method em-icp, only to icp, icp-plane"},
         {"register a b --method cpd --no-polish", 2, "--no-polish does not apply to --method cpd, only to em-icp"},
         {"register a b --method gicp --sigma-factor 0.5", 2, "only to em-icp, softassign"},
@@ -239,6 +239,8 @@ KIT_TEST(voxels_of_nothing_are_left_out) {
     cli_does("sample scans -o @/few --size 600 --seed 6", "source.ply");
     cli_does("sample scans -o @/dense --size 50000 --seed 6", "target.ply");
     cli_does("register @/few/source.ply @/dense/target.ply --voxel 0.05 --device host", "trusted: ");
+    cli_refuses("register @/few/source.ply @/dense/target.ply --voxel 100 --device host", 1,
+                "an edge of 100 leaves 4 of 50000 points, too few");
 }
 
 KIT_TEST(many_pairs) {

@@ -177,6 +177,9 @@ static const refusal BINARY_FILES[] = {
      "a vector; a cloud is"},
     {KIT_FILE("a.npy", "\223NUMPY\1\0\072\0{'descr': '<f4', 'fortran_order': False, 'shape': (3, 1)} " TWENTY),
      "three rows: transposed"},
+    {KIT_FILE("a.npy", "\223NUMPY\1\0\072\0{'descr': '|u1', 'fortran_order': False, 'shape': (3, 70)}" TWENTY TWENTY
+                           TWENTY TWENTY TWENTY TWENTY TWENTY TWENTY TWENTY TWENTY TEN),
+     "three rows: transposed"},
     {KIT_FILE("a.npy", "\223NUMPY\1\0\072\0{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)} " TWENTY),
      "a matrix of less than three columns"},
     {KIT_FILE("a.npy", "\223NUMPY\1\0\072\0{'descr': '<c8', 'fortran_order': False, 'shape': (0, 3)} "),

@@ -37,9 +37,13 @@ static const double LARGER = 20, FAR_LARGER = 200,
 static const double AHEAD_ALONE = 7;  /* deviations that scores of nearest points are above all others, mirrored too; */
 static const double NEARLY_AHEAD = 3; /* above those alone where the few planes that there are agree; else a doubt */
 static const double BY_DENSITY = 0.6; /* agreement of points that fill space; equal densities alone make it 0.53 */
+static const float EXACTLY =
+    0.998F; /* score of a point within 0.03 of the sixth neighbour's distance of its own place, */
+static const double NEARLY_ALL = 0.9;   /* and share of these that few points need */
 static const double LEAST_SCORE = 0.15; /* mean score that tells anything */
 static const double BLIND = 0.01;       /* what a score counts beside the value that planes give */
 enum { FEWEST = 12, FEW = 100 };        /* planes on a surface that say something; fewer may be there by chance */
+enum { FEW_POINTS = 20 };               /* of a cloud: fewer come near others by chance */
 
 const char *atn_verdict_name(atn_verdict verdict) {
     static const char *const NAMES[] = {"refused", "doubtful", "trusted"};
@@ -238,9 +242,23 @@ static void begin(reg_problem *p, atn_register_result *r) {
     p->beaten = false;
 }
 
+/* So few points come near each other by chance: they have to be the same ones. */
+static void doubt_few(const reg_problem *p, atn_register_result *r) {
+    size_t source = p->fitness->side[0].points.count, target = p->fitness->side[1].points.count, same = 0;
+    fitness_scores scores;
+    if (r->verdict != ATN_VERDICT_TRUSTED || (source >= FEW_POINTS && target >= FEW_POINTS)) return;
+    fitness_score(p->fitness, &p->pose, &scores);
+    for (size_t k = 0; k < scores.count; ++k) same += scores.of[k] > EXACTLY;
+    if ((double)same >= NEARLY_ALL * (double)scores.count) return;
+    r->verdict = ATN_VERDICT_DOUBTFUL;
+    snprintf(r->reason, sizeof r->reason, "%zu points may come near %zu others by chance", source, target);
+}
+
 static atn_status judge_now(reg_problem *p, atn_register_result *r) {
     begin(p, r);
-    return judge(p, r);
+    atn_status status = judge(p, r);
+    if (status == ATN_OK) doubt_few(p, r);
+    return status;
 }
 
 static bool fitness_there(void *user) {

@@ -231,6 +231,37 @@ KIT_TEST(repeated_parts_are_a_doubt) {
     host_close(&host);
 }
 
+/* Few points come near each other by chance, most of all the corners of two boxes; the same ones, moved, are trusted.
+ */
+KIT_TEST(few_points_are_a_doubt) {
+    enum { POINTS = 8 };
+    kit_host host = host_open();
+    double move[16], at[2][3 * POINTS];
+    int trusted = 0;
+    motion_make(70, (const double[3]){1, 2, 3}, 1, (const double[3]){0.1, 0.2, 0.3}, move);
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
+        bool same = seed % 10 == 0;
+        uint64_t random = seed;
+        atn_register_result r = {0};
+        atn_cloud *cloud[2];
+        for (int of = 0; of < 2; ++of)
+            for (size_t k = 0; k < (size_t)3 * POINTS; ++k)
+                at[of][k] = (double)(k / 3 >> k % 3 & 1) + (same ? 0.9 : 0.2) * kit_uniform(&random);
+        for (size_t k = 0; k < POINTS && same; ++k)
+            for (int a = 0; a < 3; ++a) {
+                at[1][3 * k + (size_t)a] = move[4 * a + 3];
+                for (int b = 0; b < 3; ++b) at[1][3 * k + (size_t)a] += move[4 * a + b] * at[0][3 * k + (size_t)b];
+            }
+        for (int k = 0; k < 2; ++k) kit_ok(host.ctx, atn_cloud_create(host.ctx, POINTS, at[k], NULL, &cloud[k]));
+        kit_ok(host.ctx, atn_register(host.device, cloud[0], cloud[1], NULL, &r));
+        if (r.verdict == ATN_VERDICT_TRUSTED && !same) fail_msg("%d: %s", (int)seed, r.reason);
+        trusted += r.verdict == ATN_VERDICT_TRUSTED;
+        for (int k = 0; k < 2; ++k) atn_cloud_free(cloud[k]);
+    }
+    assert_true(trusted >= 2); /* of four */
+    host_close(&host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thing_is_trusted),
@@ -241,6 +272,7 @@ int main(void) {
         cmocka_unit_test(starts),
         cmocka_unit_test(hard_pairs),
         cmocka_unit_test(repeated_parts_are_a_doubt),
+        cmocka_unit_test(few_points_are_a_doubt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
