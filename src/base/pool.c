@@ -28,12 +28,11 @@ static const double POLL_S = 200e-6, LEAST_POLL_S = 2e-6; /* before a thread sle
 static const double GAP_S = 20e-6;                        /* between two looks at the clock: it was interrupted */
 static const double LONGER = 20;                          /* times as long while loops are about to follow each other */
 
-/* The word of a post: how many are inside, how many may still come, and whether the caller sleeps until they are gone.
- */
-enum { INSIDE = 0xffff, SEAT = 0x10000, SEATS = 0xfff * SEAT, SLEEPS = 0x10000000 };
+enum { SLEEPS = 0x10000 }; /* of `inside`: the caller sleeps until they are gone */
 
 typedef struct post {
-    alignas(64) atomic_uint state;
+    alignas(64) atomic_uint inside; /* threads that took a seat, or try to */
+    atomic_int seats;               /* how many may still come; 0 or less: none */
     atn_pool_work *work;
     void *user;
     int32_t threads;
@@ -65,7 +64,7 @@ static void wake(atomic_uint *word, int count) {
 
 static _Thread_local double patience; /* seconds that this thread polls; 0: not yet known */
 
-static bool nobody_inside(void *user) { return !(atomic_load((atomic_uint *)user) & INSIDE); }
+static bool nobody_inside(void *user) { return atomic_load((atomic_uint *)user) == 0; }
 static bool something_open(void *user) { return atomic_load((atomic_ullong *)user) != 0; }
 
 bool atn_pool_poll(bool (*is_so)(void *user), void *user) {
@@ -95,16 +94,23 @@ bool atn_pool_poll(bool (*is_so)(void *user), void *user) {
 
 static _Thread_local cpu_set_t allowed; /* cores of this thread of the pool */
 
-/* Takes a seat at one of the open posts; -1: none is left. Those who take the last one remove it from the board: its
- * caller waits for them, so it cannot be another loop's yet. */
+static void leave(post *p) {
+    if (atomic_fetch_sub(&p->inside, 1) - 1 == SLEEPS) wake(&p->inside, 1);
+}
+
+/* Takes a seat at one of the open posts; -1: none is left. It is inside before it asks for a seat: the caller, who first
+ * takes the seats away and then waits until nobody is inside, misses no one. Those who take the last seat remove the
+ * post from the board: its caller waits for them, so it cannot be another loop's yet. */
 static int32_t sit_down(void) {
     for (unsigned long long open = atomic_load(&pool.open); open; open &= open - 1) {
         int32_t at = __builtin_ctzll(open);
-        unsigned state = atomic_load(&pool.post[at].state);
-        while ((state & SEATS) && !atomic_compare_exchange_weak(&pool.post[at].state, &state, state - SEAT + 1)) {}
-        if (!(state & SEATS)) continue; /* taken or ended between two looks */
-        if ((state & SEATS) == SEAT) atomic_fetch_and(&pool.open, ~(1ULL << at));
-        return at;
+        post *p = &pool.post[at];
+        if (atomic_load(&p->seats) <= 0) continue; /* taken or ended between two looks */
+        atomic_fetch_add(&p->inside, 1);
+        int32_t seats = atomic_fetch_sub(&p->seats, 1);
+        if (seats == 1) atomic_fetch_and(&pool.open, ~(1ULL << at));
+        if (seats > 0) return at;
+        leave(p);
     }
     return -1;
 }
@@ -117,11 +123,10 @@ static void ring(void) {
 
 static void take_part(int32_t at, int32_t number) {
     post *p = &pool.post[at];
-    if (atomic_load(&p->state) & SEATS) ring();
+    if (atomic_load(&pool.asleep) && atomic_load(&p->seats) > 0) ring();
     if (!CPU_EQUAL(&allowed, &p->cores) && sched_setaffinity(0, sizeof p->cores, &p->cores) == 0) allowed = p->cores;
     p->work(p->user, number % p->threads);
-    unsigned left = atomic_fetch_sub(&p->state, 1) - 1;
-    if (!(left & INSIDE) && (left & SLEEPS)) wake(&p->state, 1);
+    leave(p);
 }
 
 static void *live(void *argument) {
@@ -221,7 +226,7 @@ int32_t atn_pool_begin(int32_t threads, atn_pool_work *work, void *user) {
     p->user = user;
     p->threads = threads;
     if (sched_getaffinity(0, sizeof p->cores, &p->cores) != 0) CPU_ZERO(&p->cores); /* which no one can be set to */
-    atomic_store(&p->state, (unsigned)(threads - 1) * SEAT);
+    atomic_store(&p->seats, threads - 1);
     atomic_fetch_or(&pool.open, 1ULL << at);
     ring();
     grow(threads - 1); /* new ones look at the board at once */
@@ -230,12 +235,13 @@ int32_t atn_pool_begin(int32_t threads, atn_pool_work *work, void *user) {
 
 void atn_pool_end(int32_t begun) {
     if (begun < 0) return;
-    atomic_uint *state = &pool.post[begun].state;
-    unsigned now = atomic_fetch_and(state, ~(unsigned)SEATS);
+    atomic_uint *inside = &pool.post[begun].inside;
+    atomic_store(&pool.post[begun].seats, 0);
     if (atomic_load(&pool.open) & 1ULL << begun) atomic_fetch_and(&pool.open, ~(1ULL << begun));
-    if (now & INSIDE && !atn_pool_poll(nobody_inside, state)) {
-        now = atomic_fetch_or(state, SLEEPS) | SLEEPS;
-        for (; now & INSIDE; now = atomic_load(state)) sleep_while(state, now);
+    if (!nobody_inside(inside) && !atn_pool_poll(nobody_inside, inside)) {
+        unsigned now = atomic_fetch_or(inside, SLEEPS) | SLEEPS;
+        for (; now != SLEEPS; now = atomic_load(inside)) sleep_while(inside, now);
+        atomic_fetch_and(inside, ~(unsigned)SLEEPS);
     }
     atomic_fetch_and(&pool.taken, ~(1ULL << begun));
 }

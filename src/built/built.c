@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/size.h"
+#include "built/outlook.h"
 #include "device/facts.h"
 #include "device/host_abi.h"
 #include "device/reports.h"
@@ -16,8 +17,7 @@
 
 enum { HOST_TILES = 1 << 20, MAX_PARAMS = 16 };
 static const int64_t NEAR = (int64_t)1 << 29; /* what 32-bit addresses reach, with room for what overhangs */
-static const double LITTLE = 16384;           /* steps that are done sooner than another thread wakes, */
-static const double SHORT = 32;               /* as long as each computes no more values than these */
+static const double LITTLE = 16384;           /* short steps that are done sooner than another thread wakes */
 
 struct atn_built {
     atn_device *device;
@@ -328,8 +328,7 @@ static int32_t threads_for(const atn_built *k, const atn_extent *e) {
     int32_t threads = k->program->variant.threads;
     if (threads != 0 || (e->range == 0 && k->graph->n_blocks > 1)) return threads;
     double steps = (double)atn_extent_points(e) * (double)(e->range > 0 ? e->range : 1);
-    double length = k->graph->n_values > SHORT ? k->graph->n_values / SHORT : 1;
-    return steps * length <= LITTLE ? 1 : 0;
+    return steps * atn_outlook_length(k->graph) <= LITTLE ? 1 : 0;
 }
 
 static atn_status launch_stages(atn_built *k, atn_queue *queue, const atn_extent *extent, const atn_slot *slots,

@@ -110,3 +110,8 @@ atn_outlook atn_outlook_of(const atn_graph *g) {
     for (int32_t k = 0; k < g->n_writes; ++k) count_access(&o, g->writes[k].select);
     return o;
 }
+
+double atn_outlook_length(const atn_graph *graph) {
+    static const double SHORT = 32;
+    return graph->n_values > SHORT ? graph->n_values / SHORT : 1;
+}

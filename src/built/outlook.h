@@ -32,4 +32,7 @@ typedef struct atn_outlook {
 
 atn_outlook atn_outlook_of(const atn_graph *graph);
 
+/* How long a step takes: 1, or more if it computes many values. */
+double atn_outlook_length(const atn_graph *graph);
+
 #endif
