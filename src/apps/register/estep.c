@@ -76,19 +76,31 @@ static atn_status sums(reg_engine *e, reg_side *rows, reg_side *columns, const r
 }
 
 /* On the host a run cannot be stopped: a long step is made of several, all as long as the first, which is what its
- * kernel is planned for. */
-static atn_status sums_in_pieces(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near, double pairs) {
-    static const double MOST = 2e8; /* pairs of a piece: less than a second */
+ * kernel is planned for. Their size is the same on all machines: it may decide about the variant, hence the last
+ * digits.
+ */
+static size_t blocks_of_piece(const reg_engine *e, const reg_side *rows, double pairs) {
+    static const double MOST = 1e8; /* pairs of a piece: on two cores a twentieth of a second */
     size_t pieces = e->remote ? 1 : (size_t)fmin(ceil(pairs / MOST), (double)rows->blocks);
+    return pieces <= 1 ? rows->blocks : (rows->blocks + pieces - 1) / pieces;
+}
+
+/* The piece that begins at a block; the last one has some rows twice. */
+static reg_range piece_at(const reg_side *rows, size_t first, size_t blocks) {
+    size_t from = first + blocks > rows->blocks ? rows->blocks - blocks : first;
+    return (reg_range){from, from + blocks, true};
+}
+
+static atn_status in_pieces(reg_engine *e, reg_side *rows, reg_side *columns, const reg_near *near, double pairs,
+                            reg_step *step) {
     atn_array *start = near ? near->start_array : NULL;
-    if (pieces <= 1) return sums(e, rows, columns, near, start);
-    size_t blocks = (rows->blocks + pieces - 1) / pieces;
+    size_t blocks = blocks_of_piece(e, rows, pairs);
+    if (blocks == rows->blocks) return step(e, rows, columns, near, start);
     atn_status status = ATN_OK;
     for (size_t first = 0; first < rows->blocks && status == ATN_OK; first += blocks) {
-        size_t from = first + blocks > rows->blocks ? rows->blocks - blocks : first; /* some rows twice */
         reg_share piece;
-        status = reg_share_view(rows, start, (reg_range){from, from + blocks, true}, &piece);
-        if (status == ATN_OK) status = sums(e, &piece.side, columns, near, piece.start);
+        status = reg_share_view(rows, start, piece_at(rows, first, blocks), &piece);
+        if (status == ATN_OK) status = step(e, &piece.side, columns, near, piece.start);
         reg_share_free(&piece);
     }
     return status;
@@ -132,7 +144,7 @@ atn_status reg_estep(reg_engine *e, reg_side *rows, reg_side *columns, double re
     else if (reg_helpers_wanted(e, rows, pairs))
         status = reg_helpers_run(e, rows, columns, use ? near : NULL, false, sums);
     else
-        status = sums_in_pieces(e, rows, columns, use ? near : NULL, pairs);
+        status = in_pieces(e, rows, columns, use ? near : NULL, pairs, sums);
     e->pairs = pairs;
     if (status == ATN_OK && (e->wait || atn_device_get_info(e->device)->unified) && e->pairs > 1e6)
         e->cost[use] = (atn_clock_seconds() - since) / e->pairs;
@@ -141,21 +153,40 @@ atn_status reg_estep(reg_engine *e, reg_side *rows, reg_side *columns, double re
     return status;
 }
 
+static atn_status compat(reg_engine *e, const reg_side *rows, atn_array *const target[3], atn_array *square) {
+    reg_binding bound[] = {{"yx", rows->moved[0]},  {"yy", rows->moved[1]}, {"yz", rows->moved[2]},
+                           {"xx", target[0]},       {"xy", target[1]},      {"xz", target[2]},
+                           {"square", square},      {"sum", rows->sum[0]},  {"sum_x", rows->sum[1]},
+                           {"sum_y", rows->sum[2]}, {"sum_z", rows->sum[3]}};
+    return reg_engine_run(e, REG_ESTEP_COMPAT, bound, COUNT(bound));
+}
+
+static atn_status compat_piece(reg_engine *e, reg_side *rows, atn_array *const target[3], atn_array *square,
+                               reg_range range) {
+    atn_array *own = NULL;
+    reg_share piece;
+    atn_status status = reg_share_view(rows, NULL, range, &piece);
+    if (status == ATN_OK)
+        status = atn_array_view_range(square, (int64_t)(range.first * rows->block), (int64_t)piece.side.padded, &own);
+    if (status == ATN_OK) status = compat(e, &piece.side, target, own);
+    atn_array_free(own);
+    reg_share_free(&piece);
+    return status;
+}
+
 atn_status reg_estep_compat(reg_engine *e, reg_side *rows, reg_side *columns, atn_array *square) {
     atn_kernel *kernel;
     atn_array *target[3] = {0};
+    double pairs = (double)rows->count * (double)columns->count;
+    size_t blocks = blocks_of_piece(e, rows, pairs);
     atn_status status = reg_engine_kernel(e, REG_ESTEP_COMPAT, &kernel);
     for (int axis = 0; axis < 3 && status == ATN_OK; ++axis) /* it knows no weights: without what fills up blocks */
         status = atn_array_view_range(columns->moved[axis], 0, (int64_t)columns->count, &target[axis]);
-    if (status == ATN_OK) {
-        reg_binding bound[] = {{"yx", rows->moved[0]},  {"yy", rows->moved[1]}, {"yz", rows->moved[2]},
-                               {"xx", target[0]},       {"xy", target[1]},      {"xz", target[2]},
-                               {"square", square},      {"sum", rows->sum[0]},  {"sum_x", rows->sum[1]},
-                               {"sum_y", rows->sum[2]}, {"sum_z", rows->sum[3]}};
-        status = reg_engine_run(e, REG_ESTEP_COMPAT, bound, COUNT(bound));
-    }
+    if (status == ATN_OK && blocks == rows->blocks) status = compat(e, rows, target, square);
+    for (size_t first = 0; first < rows->blocks && blocks < rows->blocks && status == ATN_OK; first += blocks)
+        status = compat_piece(e, rows, target, square, piece_at(rows, first, blocks));
     for (int axis = 0; axis < 3; ++axis) atn_array_free(target[axis]);
-    e->evaluated += e->pairs = (double)rows->count * (double)columns->count;
+    e->evaluated += e->pairs = pairs;
     return status;
 }
 
@@ -233,7 +264,7 @@ atn_status reg_partners(reg_engine *e, reg_side *rows, reg_side *columns, double
     else if (reg_helpers_wanted(e, rows, near->pairs))
         status = reg_helpers_run(e, rows, columns, near, true, partners);
     else
-        status = partners(e, rows, columns, near, near->start_array);
+        status = in_pieces(e, rows, columns, near, near->pairs, partners);
     e->evaluated += e->pairs = near->pairs;
     return status;
 }

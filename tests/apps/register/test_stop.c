@@ -56,10 +56,45 @@ static void forget(const atn_ctx *ctx, reg_side *rows) {
     for (size_t k = 0; k < rows->padded; ++k) ((float *)sums)[k] = UNTOUCHED;
 }
 
+/* Steps over all pairs; sums of rows are in the first of their arrays. */
+typedef atn_status step(reg_engine *engine, reg_side *rows, reg_side *columns, atn_array *square);
+
+static atn_status estep(reg_engine *e, reg_side *rows, reg_side *columns, atn_array *square) {
+    (void)square;
+    return reg_estep(e, rows, columns, INFINITY, false);
+}
+
+static atn_status nearest(reg_engine *e, reg_side *rows, reg_side *columns, atn_array *square) {
+    (void)square;
+    return reg_partners(e, rows, columns, 2, 0);
+}
+
+/* The kernel is built by a first run; `each` run takes so many allocations, the last of them for the last rows. */
+static void stop_a_step(counting *c, reg_engine *engine, reg_side *rows, reg_side *columns, atn_array *square,
+                        step *make) {
+    kit_ok(c->ctx, make(engine, rows, columns, square));
+    float first = sum_of(c->ctx, rows, false), last = sum_of(c->ctx, rows, true);
+    assert_true(first > 0 && last > 0);
+    forget(c->ctx, rows);
+    long before = atomic_load(&c->count);
+    kit_ok(c->ctx, make(engine, rows, columns, square));
+    long each = atomic_load(&c->count) - before;
+    assert_true(each > 0);
+    assert_true(sum_of(c->ctx, rows, false) == first && sum_of(c->ctx, rows, true) == last);
+    forget(c->ctx, rows);
+    c->stop_at = atomic_load(&c->count) + each;
+    assert_int_equal(make(engine, rows, columns, square), ATN_ERR_CANCELLED);
+    atn_ctx_resume(c->ctx);
+    assert_true(sum_of(c->ctx, rows, false) == first);
+    assert_true(sum_of(c->ctx, rows, true) == UNTOUCHED);
+}
+
 KIT_TEST(a_step_stops_between_its_rows) {
+    static step *const STEPS[] = {estep, nearest, reg_estep_compat};
     counting c = {.stop_at = 0};
     atn_devices *devices;
     atn_device *device;
+    atn_array *square;
     int32_t index;
     char *folder = kit_tempdir();
     kit_pool_take(folder);
@@ -74,20 +109,10 @@ KIT_TEST(a_step_stops_between_its_rows) {
     reg_side rows = side_of(device, 3), columns = side_of(device, 5);
     kit_ok(c.ctx, reg_place(&engine, &rows, &GEOM_IDENTITY));
     kit_ok(c.ctx, reg_place(&engine, &columns, &GEOM_IDENTITY));
-    kit_ok(c.ctx, reg_estep(&engine, &rows, &columns, INFINITY, false)); /* builds it */
-    float first = sum_of(c.ctx, &rows, false), last = sum_of(c.ctx, &rows, true);
-    assert_true(first > 0 && last > 0);
-    forget(c.ctx, &rows);
-    long before = atomic_load(&c.count);
-    kit_ok(c.ctx, reg_estep(&engine, &rows, &columns, INFINITY, false));
-    long each = atomic_load(&c.count) - before;
-    assert_true(sum_of(c.ctx, &rows, false) == first && sum_of(c.ctx, &rows, true) == last);
-    forget(c.ctx, &rows);
-    c.stop_at = atomic_load(&c.count) + each; /* with the last of as many: all but the last rows are done then */
-    assert_int_equal(reg_estep(&engine, &rows, &columns, INFINITY, false), ATN_ERR_CANCELLED);
-    atn_ctx_resume(c.ctx);
-    assert_true(sum_of(c.ctx, &rows, false) == first);
-    assert_true(sum_of(c.ctx, &rows, true) == UNTOUCHED);
+    kit_ok(c.ctx, atn_array_create_vector(device, ATN_SP, (int64_t)rows.padded, &square));
+    for (size_t k = 0; k < sizeof STEPS / sizeof *STEPS; ++k)
+        stop_a_step(&c, &engine, &rows, &columns, square, STEPS[k]);
+    atn_array_free(square);
     reg_side_free(&rows);
     reg_side_free(&columns);
     reg_engine_close(&engine);
