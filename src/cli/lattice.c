@@ -385,9 +385,10 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             ATN_OPTION("background", "E", "background: fraction of neighbours that belong to no lattice"),
             ATN_FLAG("even", "equal prior probability for all classes"),
             ATN_FLAG("exact", "equation 1 as printed: an explicit assignment for each atom"),
-            ATN_OPTION("slabs", "N",
-                       "number of slabs; default: two per rank, four per device if there are several, at most 2^20 "
-                       "atoms each"),
+            ATN_OPTION(
+                "slabs", "N",
+                "number of slabs; default: two to six per rank, four per device if there are several, at most 2^20 "
+                "atoms each"),
             ATN_OPTION("memory", "BYTES", "memory limit, e.g. 500M: smaller slabs, more in temporary files"),
             ATN_OPTION("resume", "FOLDER",
                        "keep finished slabs there until the output is written; an interrupted run continues"),

@@ -251,8 +251,8 @@ static int32_t slabs_of_a_rank(const job *j, double reach) {
     double length = 0;
     for (int axis = 0; axis < 3; ++axis)
         length = fmax(length, (j->about.high[axis] - j->about.low[axis]) * j->about.angstrom);
-    double each = 1.5 * length / (reach * j->ranks->count);
-    return (int32_t)fmin(fmax(each, 1), MOST);
+    double each = length / (reach * j->ranks->count); /* of this thickness */
+    return each < 2.0 / 3 ? 1 : (int32_t)fmin(fmax(1.5 * each, 2), MOST);
 }
 
 /* Cut, learned and matched by all ranks; results are where they were read. */

@@ -59,7 +59,16 @@ static void make_groups(atn_slabs *s, const size_t *count) {
     s->groups = (size_t)(g - s->group) + 1;
 }
 
-/* Groups one after the other: as many atoms as a slab may have, or about as many in each of a number that is wanted. */
+/* Of a number of slabs that is wanted, the first have more atoms than the last: those who share them take them in their
+ * order, and end at about the same time. The share of all atoms that the first `count` slabs have. */
+static const double UNEVEN = 0.5; /* the first has 1 + UNEVEN times the mean, the last 1 - UNEVEN times */
+
+static double share_of(const atn_slabs *s, size_t count) {
+    double n = (double)count, all = (double)s->wanted;
+    return all > 1 ? (n + UNEVEN * (n - n * (n - 1) / (all - 1))) / all : n;
+}
+
+/* Groups one after the other: as many atoms as a slab may have, or their shares of a number that is wanted. */
 static void make_slabs(atn_slabs *s) {
     slabs_slab *b = s->slab;
     size_t before = 0, done = 0; /* atoms; slabs that have their share */
@@ -67,8 +76,7 @@ static void make_slabs(atn_slabs *s) {
     for (size_t g = 0; g < s->groups; ++g) {
         size_t count = s->group[g].count;
         bool full = b->own + count > s->options.atoms;
-        if (s->wanted)
-            full = before + count / 2 > (size_t)((double)(done + 1) * (double)s->info.atoms / (double)s->wanted);
+        if (s->wanted) full = before + count / 2 > (size_t)(share_of(s, done + 1) * (double)s->info.atoms);
         if (b->own && count && full) {
             *++b = (slabs_slab){.first = g};
             ++done;
@@ -318,7 +326,8 @@ atn_status slabs_open(atn_frame *frame, const atn_slabs_settings *given, size_t 
     (*out)->ranks = frame_ranks(frame);
     (*out)->bytes = frame_atom_bytes(frame);
     if (wanted) { /* more of them where each would have too many */
-        size_t each = ((*out)->info.atoms + wanted - 1) / wanted, times = (each + o.atoms - 1) / o.atoms;
+        size_t each = (size_t)((1 + (wanted > 1 ? UNEVEN : 0)) * (double)(*out)->info.atoms / (double)wanted) + 1;
+        size_t times = (each + o.atoms - 1) / o.atoms;
         (*out)->wanted = wanted * (times ? times : 1);
     }
     choose_axis(*out);
