@@ -52,6 +52,8 @@ def optional(name):
         return None
 
 
+sys.path.insert(0, str(Path(options.attune).resolve().parent / "python"))
+attune_package = optional("attune")  # else its program, in a process of its own for each call
 small_gicp, open3d, pycpd = optional("small_gicp"), optional("open3d"), optional("pycpd")
 probreg = optional("probreg")
 
@@ -101,8 +103,12 @@ def read_truth(path):
 
 
 # ---- ours ----
-def attune(*more):
-    def run(_source, _target, files):
+def attune(init, method=None):
+    """In this process, as the others, where there is the package."""
+    def run(source, target, files):
+        if attune_package:
+            return attune_package.register(source, target, init=init, method=method, device="host").transform
+        more = ["--init", init] + (["--method", method] if method else [])
         line = [options.attune, "register", *files, "--device", "host", "--json", *more]
         done = subprocess.run(line, capture_output=True, text=True, env=os.environ)
         if not done.stdout:
@@ -191,8 +197,8 @@ def probreg_filterreg(source, target, _files):
 
 def contestants(pairs):
     """(name, start, run); what holds all pairs in memory only where they fit."""
-    rows = [("attune em-icp", "identity", attune("--init", "identity")), ("attune em-icp", "search", attune()),
-            ("attune icp-plane", "identity", attune("--init", "identity", "--method", "icp-plane"))]
+    rows = [("attune em-icp", "identity", attune("identity")), ("attune em-icp", "search", attune("auto")),
+            ("attune icp-plane", "identity", attune("identity", "icp-plane"))]
     if small_gicp:
         for kind in ("GICP", "ICP"):
             rows.append((f"small_gicp {kind}", "identity", gicp(kind, 0)))
@@ -210,6 +216,9 @@ def contestants(pairs):
 
 
 # ---- measuring ----
+SETTLE = 0.05  # seconds: threads of an OpenMP library go on polling for some 15 ms after their last work
+
+
 def apart(t, truth):
     difference = np.linalg.norm(t[:3, :3] - truth[:3, :3])
     turn = math.degrees(2 * math.asin(min(1.0, difference / math.sqrt(8))))
@@ -229,6 +238,7 @@ def measure(rows, source, target, files):
             key = (name, start)
             if key in failed or (turn > 0 and times[key][0] > options.limit):
                 continue
+            time.sleep(SETTLE)
             since = time.perf_counter()
             try:
                 result = run(source, target, files)
