@@ -2,6 +2,7 @@
  * another. Found from the planes of single samples: each collects the samples in it, and is fitted to these twice. */
 #include "apps/register/fitness.h"
 
+#include "base/lanes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "geom/eigen.h"
@@ -20,7 +21,7 @@ typedef struct wall_plane {
 
 /* The samples that are planes and in no wall yet, and the planes of some of them as tries. */
 typedef struct walls {
-    wall_plane *plane;
+    float *at[3], *normal[3]; /* of each */
     size_t count;
     double within;
     struct {
@@ -35,37 +36,62 @@ static double height_over(const wall_plane *w, const double p[3]) {
     return (p[0] - w->at[0]) * w->normal[0] + (p[1] - w->at[1]) * w->normal[1] + (p[2] - w->at[2]) * w->normal[2];
 }
 
+/* Of those that are in a plane: their number, and sums of d = at - place, d d^T (xx yy zz xy xz yz). */
+enum { COUNT, SUM, SQUARE = SUM + 3, SUMS = SQUARE + 6 };
+
+ATN_IN_LANES static void add_up(const walls *t, const wall_plane *from, double out[SUMS]) {
+    const float *ax = t->at[0], *ay = t->at[1], *az = t->at[2];
+    const float *bx = t->normal[0], *by = t->normal[1], *bz = t->normal[2];
+    const float px = (float)from->at[0], py = (float)from->at[1], pz = (float)from->at[2], within = (float)t->within;
+    const float mx = (float)from->normal[0], my = (float)from->normal[1], mz = (float)from->normal[2];
+    const float leans = (float)LEANS;
+    float n = 0, sx = 0, sy = 0, sz = 0, xx = 0, yy = 0, zz = 0, xy = 0, xz = 0, yz = 0;
+    ATN_LANES(reduction(+ : n, sx, sy, sz, xx, yy, zz, xy, xz, yz))
+    for (size_t k = 0; k < t->count; ++k) {
+        float x = ax[k] - px, y = ay[k] - py, z = az[k] - pz;
+        float height = fabsf(x * mx + y * my + z * mz), cosine = fabsf(bx[k] * mx + by[k] * my + bz[k] * mz);
+        float in = height < within ? 1.0F : 0.0F;
+        in = cosine > leans ? in : 0;
+        float u = in * x, v = in * y, w = in * z;
+        n += in, sx += u, sy += v, sz += w;
+        xx += u * x, yy += v * y, zz += w * z, xy += u * y, xz += u * z, yz += v * z;
+    }
+    const float all[SUMS] = {n, sx, sy, sz, xx, yy, zz, xy, xz, yz};
+    for (int k = 0; k < SUMS; ++k) out[k] = (double)all[k];
+}
+
 /* The plane through the mean of those that are in it, and their number; fewer than FEWEST tell none. Sums are about its
  * first place. */
 static size_t fit_wall(const walls *t, const wall_plane *from, wall_plane *out) {
-    double sum[3] = {0}, c[6] = {0}, value[3], vector[3][3], count = 0;
-    for (size_t k = 0; k < t->count; ++k) {
-        const double *at = t->plane[k].at, *n = t->plane[k].normal, *m = from->normal;
-        double d[3] = {at[0] - from->at[0], at[1] - from->at[1], at[2] - from->at[2]};
-        double height = d[0] * m[0] + d[1] * m[1] + d[2] * m[2];
-        if (fabs(height) >= t->within || fabs(n[0] * m[0] + n[1] * m[1] + n[2] * m[2]) <= LEANS) continue;
-        ++count;
-        for (int a = 0; a < 3; ++a) sum[a] += d[a];
-        c[0] += d[0] * d[0], c[1] += d[1] * d[1], c[2] += d[2] * d[2];
-        c[3] += d[0] * d[1], c[4] += d[0] * d[2], c[5] += d[1] * d[2];
-    }
+    double all[SUMS], *sum = all + SUM, *c = all + SQUARE, value[3], normal[3];
+    add_up(t, from, all);
+    double count = all[COUNT];
     if (count < FEWEST) return (size_t)count;
     for (int a = 0; a < 3; ++a) c[a] -= sum[a] * sum[a] / count;
     c[3] -= sum[0] * sum[1] / count, c[4] -= sum[0] * sum[2] / count, c[5] -= sum[1] * sum[2] / count;
-    geom_eigen3(c, value, vector);
+    geom_least3(c, value, normal);
     for (int a = 0; a < 3; ++a) {
         out->at[a] = from->at[a] + sum[a] / count;
-        out->normal[a] = vector[0][a];
+        out->normal[a] = normal[a];
     }
     return (size_t)count;
+}
+
+static wall_plane plane_of(const walls *t, size_t k) {
+    wall_plane plane;
+    for (int a = 0; a < 3; ++a) {
+        plane.at[a] = (double)t->at[a][k];
+        plane.normal[a] = (double)t->normal[a][k];
+    }
+    return plane;
 }
 
 static void try_some(void *user, int64_t from, int64_t to) {
     walls *t = user;
     for (int64_t k = from; k < to; ++k) {
-        wall_plane first = {0};
+        wall_plane own = plane_of(t, t->tried[k]), first = {0};
         t->attempt[k].planes = 0;
-        if (fit_wall(t, &t->plane[t->tried[k]], &first) < FEWEST) continue;
+        if (fit_wall(t, &own, &first) < FEWEST) continue;
         t->attempt[k].planes = fit_wall(t, &first, &t->attempt[k].found);
     }
 }
@@ -79,8 +105,8 @@ static void gather(const fitness_side *s, walls *t) {
         if (!plane->flat || s->wall[i]) continue;
         if (i % every == 0) t->tried[t->tries++] = t->count;
         for (int a = 0; a < 3; ++a) {
-            t->plane[t->count].at[a] = (double)plane->at[a];
-            t->plane[t->count].normal[a] = (double)plane->normal[a];
+            t->at[a][t->count] = plane->at[a];
+            t->normal[a][t->count] = plane->normal[a];
         }
         ++t->count;
     }
@@ -89,8 +115,12 @@ static void gather(const fitness_side *s, walls *t) {
 atn_status fitness_find_walls(fitness_side *s, const atn_ctx *ctx) {
     walls t = {.within = NOISES * s->noise + WALL_REACH * s->spacing};
     double flat = s->flat * (double)s->samples;
-    t.plane = atn_alloc(ctx, s->samples * sizeof *t.plane);
-    if (!t.plane) return ATN_ERR_MEMORY;
+    float *room = atn_alloc(ctx, 6 * s->samples * sizeof *room);
+    if (!room) return ATN_ERR_MEMORY;
+    for (size_t a = 0; a < 3; ++a) {
+        t.at[a] = room + a * s->samples;
+        t.normal[a] = room + (3 + a) * s->samples;
+    }
     for (int w = 0; w < MOST_WALLS; ++w) {
         size_t most = 0, best = 0;
         gather(s, &t);
@@ -104,6 +134,6 @@ atn_status fitness_find_walls(fitness_side *s, const atn_ctx *ctx) {
             if (fabs(height_over(&t.attempt[best].found, at)) < t.within) s->wall[k] = true;
         }
     }
-    atn_free(ctx, t.plane);
+    atn_free(ctx, room);
     return ATN_OK;
 }

@@ -150,6 +150,9 @@ struct reg_gather {
     reg_client client[]; /* so many */
 };
 
+/* The kind whose data it reads. */
+static reg_gathered reads(reg_gathered which) { return KINDS[which].stays ? which : KINDS[which].data; }
+
 static size_t numbers_of(int32_t clients, reg_gathered which) {
     size_t rows = (size_t)clients * KINDS[which].most;
     return (size_t)clients * KINDS[which].stays + rows * (KINDS[which].item + REG_GATHER_PLACE + KINDS[which].sums);
@@ -190,9 +193,8 @@ static atn_status make_arrays(atn_device *device, int32_t clients, reg_gathered 
 
 static atn_status open_kernel(reg_gather *g, reg_gathered which, int link, const tier *of, atn_kernel **out) {
     const chained *own = &KINDS[which].chain[link];
-    const kind *all = &g->kind[which];
-    const atn_kernel *elder = all->tier[0].kernel[link];
-    atn_array *data = all->data ? all->data : g->kind[KINDS[which].data].data;
+    const atn_kernel *elder = g->kind[which].tier[0].kernel[link];
+    atn_array *data = g->kind[reads(which)].data;
     atn_status status =
         elder ? atn_kernel_twin(elder, out) : atn_kernel_make(g->device, own->kernel, ATN_SP, ATN_TRUSTED, out);
     if (status == ATN_OK)
@@ -373,16 +375,17 @@ static size_t take(reg_gather *g, reg_gathered which) {
 /* Rows that nobody asked for say nothing: no point is looked at. */
 static atn_status fill(reg_gather *g, reg_gathered which, size_t rows) {
     kind *own = &g->kind[which];
+    reg_gathered read = reads(which);
     size_t wide = KINDS[which].item, more = own->written > rows ? own->written - rows : 0;
     atn_status status = ATN_OK;
     for (reg_client *c = own->taken; c && status == ATN_OK; c = c->next) {
         const request *r = &c->request;
         memcpy(own->items + r->first * wide, r->item, r->items * wide * sizeof *own->items);
         memcpy(own->places + r->first * REG_GATHER_PLACE, r->place, r->items * REG_GATHER_PLACE * sizeof *own->places);
-        if (c->changed[which])
-            status = atn_array_refresh(own->data, (int64_t)((size_t)c->slot * KINDS[which].stays),
-                                       (int64_t)c->changed[which]);
-        c->changed[which] = 0;
+        if (c->changed[read])
+            status = atn_array_refresh(g->kind[read].data, (int64_t)((size_t)c->slot * KINDS[read].stays),
+                                       (int64_t)c->changed[read]);
+        c->changed[read] = 0;
     }
     memset(own->places + rows * REG_GATHER_PLACE, 0, more * REG_GATHER_PLACE * sizeof *own->places);
     if (status == ATN_OK) status = atn_array_refresh(own->item, 0, (int64_t)(rows * wide));
