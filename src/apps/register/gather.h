@@ -13,7 +13,6 @@ typedef enum reg_gathered {
     REG_GATHER_LOOKS,   /* programs/fitness_look_step.atn */
     REG_GATHER_NEAREST, /* programs/fitness_nearest.atn, which reads what fitness_look_step does */
     REG_GATHER_PLANES,  /* programs/fitness_planes.atn */
-    REG_GATHER_SHAPES,  /* programs/fit_shapes.atn */
     REG_GATHER_EXPECT,  /* programs/fit_expect.atn */
     REG_GATHER_FIT,     /* programs/fit_pairs.atn, fit_scale.atn, fit_sums.atn: each reads what those before it wrote */
     REG_GATHER_TERMS,   /* fit_pairs.atn, fit_terms.atn; they read what those of REG_GATHER_FIT do */
@@ -41,8 +40,6 @@ enum {
     REG_EXPECT_POINT = 4,    /* numbers of a point */
     REG_EXPECT_ITEM = 14,
     REG_EXPECT_SUMS = 24,
-    REG_SHAPES_ITEM = 2,
-    REG_SHAPES_POINT = 7, /* numbers of a shape */
     REG_TERMS_POINT = 10, /* of a term */
     REG_FIT_POINT = 10,
     REG_FIT_ITEM = 18,

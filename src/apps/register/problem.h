@@ -187,11 +187,6 @@ bool reg_spacing_together(struct reg_client *client, const reg_side *side, doubl
 bool reg_step_together(reg_problem *p, const reg_level *level, const geom_pose *pose, double unit, double outlier,
                        geom_moments *out);
 
-/* reg_shapes of a side among its own points, lengths times `unit`, in one launch with those of other clouds. False: the
- * host has to. */
-bool reg_shapes_together(reg_engine *e, const reg_side *side, double unit, double flattest, atn_array **shape,
-                         atn_array **ratio);
-
 /* reg_estep and reg_mstep in one, free of underflow: the outlier class is 2^-far2, INFINITY: there is none. */
 atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, double far2, double unit,
                             geom_moments *out);

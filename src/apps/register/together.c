@@ -1,10 +1,7 @@
-/* E-steps and M-steps of small pairs, and the shapes of their clouds, in one launch with those of other pairs of a
- * batch: programs/fit_expect.atn, fit_shapes.atn. Over all pairs of points: of so few, none is worth a list. */
+/* E-steps and M-steps of small pairs, in one launch with those of other pairs of a batch: programs/fit_expect.atn. Over
+ * all pairs of points: of so few, none is worth a list. */
 #include "apps/register/gather.h"
 #include "apps/register/problem.h"
-
-#include "base/memory.h"
-#include "num/array.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,41 +58,5 @@ bool reg_step_together(reg_problem *p, const reg_level *level, const geom_pose *
     e->pairs = (double)level->source.count * (double)level->target.count;
     if (done) e->evaluated += e->pairs;
     reg_end(e, REG_ESTEP, span);
-    return done;
-}
-
-/* Six rows of numbers, and another one. */
-static atn_status put_shapes(reg_engine *e, size_t n, const float *found, atn_array **shape, atn_array **ratio) {
-    float *rows = atn_alloc(e->ctx, REG_SHAPES_POINT * n * sizeof *rows);
-    atn_status status = rows ? ATN_OK : ATN_ERR_MEMORY;
-    for (size_t k = 0; k < n && rows; ++k)
-        for (size_t i = 0; i < REG_SHAPES_POINT; ++i) rows[i * n + k] = found[k * REG_SHAPES_POINT + i];
-    if (status == ATN_OK) status = atn_array_create_matrix(e->device, ATN_SP, 6, (int64_t)n, 0, shape);
-    if (status == ATN_OK) status = atn_array_create_vector(e->device, ATN_SP, (int64_t)n, ratio);
-    if (status == ATN_OK) status = atn_array_put(*shape, rows, 0);
-    if (status == ATN_OK) status = atn_array_put(*ratio, rows + 6 * n, 0);
-    atn_free(e->ctx, rows);
-    if (status == ATN_OK) return status;
-    atn_array_free(*shape);
-    atn_array_free(*ratio);
-    *shape = *ratio = NULL;
-    return status;
-}
-
-bool reg_shapes_together(reg_engine *e, const reg_side *side, double unit, double flattest, atn_array **shape,
-                         atn_array **ratio) {
-    int32_t place[REG_GATHER_PLACE] = {0, (int32_t)side->padded};
-    const float item[REG_SHAPES_ITEM] = {(float)unit, (float)flattest};
-    *shape = *ratio = NULL;
-    if (!e->client || side->padded > REG_FIT_POINTS || !side->position[0] || side->species || e->type != ATN_SP)
-        return false;
-    float *room = reg_gather_room(e->client, REG_GATHER_SHAPES, REG_EXPECT_POINT * side->padded, &place[0]);
-    float *found = room ? atn_alloc(e->ctx, (size_t)REG_FIT_POINTS * REG_SHAPES_POINT * sizeof *found) : NULL;
-    if (found) keep_side(side, true, room);
-    reg_span span = reg_begin(e);
-    bool done = found && reg_gather_run(e->client, REG_GATHER_SHAPES, 1, item, place, found) &&
-                put_shapes(e, side->padded, found, shape, ratio) == ATN_OK;
-    reg_end(e, REG_SHAPES, span);
-    atn_free(e->ctx, found);
     return done;
 }
