@@ -207,6 +207,7 @@ static void grow(int32_t others) {
 
 void atn_pool_expect(int32_t threads) {
     atomic_fetch_add(&pool.expected, 1);
+    grow(threads < ATN_POOL_MOST ? threads : ATN_POOL_MOST - 1);
     if (threads < 1 || !atomic_load(&pool.asleep)) return;
     atomic_fetch_add(&pool.bell, 1);
     wake(&pool.bell, threads);

@@ -30,11 +30,18 @@ static int32_t threads_of(beside_threads of) {
  * scene and then for rivals and two for the planes; 9.2 to 12.4 with four and one, and six for the verdict. */
 static int32_t half_of(int32_t spare) { return spare / 2; }
 static int32_t third_of(int32_t spare) { return spare < 6 ? 1 : spare / 3; }
+static int32_t most_of(int32_t spare) { return spare - spare / 6; }
+
+/* Of few points on another device planes are waited for at the end, and loops leave most cores. */
+static int32_t planes_by(const reg_problem *p) { return p->engine.remote ? half_of(p->spare) : third_of(p->spare); }
 
 /* Beside another device's steps planes are still being made. */
 static int32_t rivals_by(const reg_problem *p) { return p->engine.remote ? third_of(p->spare) : half_of(p->spare); }
 
-int32_t reg_judge_threads(const reg_problem *p) { return p->spare ? half_of(p->spare) : threads_of(JUDGE); }
+/* Beside another device nearly nothing else is left to do then. */
+int32_t reg_judge_threads(const reg_problem *p) {
+    return !p->spare ? threads_of(JUDGE) : p->engine.remote ? most_of(p->spare) : half_of(p->spare);
+}
 
 /* Points as they come, or in order. */
 static const cloud_points *points_of(const reg_problem *p, int target) {
@@ -144,15 +151,13 @@ static void describe(void *user) {
     atomic_store_explicit(&p->fitness_there, true, memory_order_release);
 }
 
-/* Planes are made when they are first asked for. Of few points those near the answer are asked for by the thread that
- * made the others, from where the run began, if it has; of more by the one that looks for rivals, when it has found
- * them. */
-static void describe_and_look(void *user) {
+/* Of few points planes near the answer are asked for by the thread that made the others, from where the run began, if
+ * it has; of more by the one that looks for rivals, when it has found them. */
+static void describe_and_ask(void *user) {
     reg_problem *p = user;
-    fitness_seen seen;
     describe(p);
     bool asked = p->spare && atomic_load_explicit(&p->begun, memory_order_acquire) && !atomic_load(&p->near);
-    if (asked && p->fitness_status == ATN_OK) fitness_look(p->fitness, &p->begun_at, &seen);
+    if (asked && p->fitness_status == ATN_OK) fitness_ask(p->fitness, &p->begun_at);
 }
 
 /* What is asked of the device comes first: only one thread talks to it. */
@@ -169,8 +174,8 @@ atn_status reg_fitness_begin(reg_problem *p) {
     reg_span span = reg_begin(&p->engine);
     atn_status status = choose(p);
     if (status == ATN_OK)
-        atn_aside_begin(p->engine.ctx, &p->fitness_aside, describe_and_look, p,
-                        p->spare ? third_of(p->spare) : threads_of(FITNESS));
+        atn_aside_begin(p->engine.ctx, &p->fitness_aside, describe_and_ask, p,
+                        p->spare ? planes_by(p) : threads_of(FITNESS));
     reg_end(&p->engine, p->engine.remote ? REG_FETCH : REG_JUDGE, span); /* a level's points, mostly */
     return status;
 }
@@ -214,10 +219,9 @@ static bool there_or_near(void *user) {
 }
 
 static void look_around(reg_problem *p) {
-    fitness_seen seen;
     atn_aside_await(there_or_near, p);
     if (atomic_load(&p->near) || p->fitness_status != ATN_OK || !p->fitness->described) return;
-    fitness_look(p->fitness, &p->around, &seen);
+    fitness_ask(p->fitness, &p->around);
 }
 
 static void look_for_rivals(void *user) {

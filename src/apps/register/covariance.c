@@ -189,14 +189,14 @@ static atn_status measure_meanwhile(reg_problem *p) {
 /* Sums of the device; what the host makes of the terms is done beside, where the device is another one or cores are
  * left to it. */
 static atn_status gather(reg_polish_state *s, const geom_pose *pose, evidence *out) {
-    enum { THREADS = 3, FEWER = 2 }; /* of few points the terms are few */
+    enum { THREADS = 3 };
     atn_aside beside = {0};
     bool aside = s->p->engine.remote || s->p->spare;
     *out = (evidence){.told = false};
     atn_status status = reg_scattering_open(s, pose, &out->terms);
     if (status == ATN_OK && aside)
         atn_aside_begin(s->p->engine.ctx, &beside, reg_scatter, &out->terms,
-                        s->p->spare ? FEWER : atn_parallel_some(1, THREADS));
+                        atn_parallel_some(1, THREADS));
     if (status == ATN_OK && !aside) reg_scatter(&out->terms);
     if (status == ATN_OK && (aside || out->terms.told)) status = reg_curvature(s, pose, out->h);
     if (status == ATN_OK && (aside || out->terms.told)) status = step_back(s, pose, out->back, &out->told);

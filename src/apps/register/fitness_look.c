@@ -274,6 +274,34 @@ static void look(const fitness *f, const geom_pose *pose, fitness_seen *out, pul
     look_at(f, (const size_t[2]){1, 1}, pose, NULL, out, by);
 }
 
+typedef struct asking {
+    const fitness *f;
+    geom_pose ways[2];
+} asking;
+
+static void ask_some(void *user, int64_t from, int64_t to) {
+    const asking *t = user;
+    for (int64_t piece = from; piece < to; ++piece) {
+        size_t stretch = (size_t)(2 * STRETCHES - 1 - piece);
+        int side = stretch >= STRETCHES;
+        const fitness_side *mine = &t->f->side[side], *other = &t->f->side[1 - side];
+        size_t first = stretch % STRETCHES * STRETCH;
+        for (size_t k = first; k < first + STRETCH && k < mine->samples; ++k) {
+            double at[3], y[3], d2;
+            uint32_t nearest;
+            for (int a = 0; a < 3; ++a) at[a] = mine->points.position[a][mine->sample[k]];
+            geom_pose_apply(&t->ways[side], at, y);
+            if (cloud_grid_nearest(other->grid, y, 1, FARTHEST * other->spacing, &nearest, &d2))
+                (void)fitness_plane_of(other, nearest);
+        }
+    }
+}
+
+void fitness_ask(const fitness *f, const geom_pose *pose) {
+    asking t = {f, {*pose}};
+    if (geom_pose_invert(pose, &t.ways[1])) atn_parallel_pieces(2 * STRETCHES, ask_some, &t);
+}
+
 void fitness_over(const fitness *f, const geom_pose *here, const geom_pose *there, size_t only[2]) {
     const geom_pose *forward[2] = {here, there};
     geom_pose ways[2][2];

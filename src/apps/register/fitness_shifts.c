@@ -5,6 +5,7 @@
 #include "apps/register/fitness.h"
 
 #include "apps/register/fitness_normals.h"
+#include "base/lanes.h"
 #include "base/memory.h"
 #include "geom/eigen.h"
 
@@ -22,6 +23,7 @@ static const double AS_VOTED = 0.003; /* how much the middle of a cell counts be
 /* Planes of one cloud in the target's frame. */
 typedef struct voters {
     float at[FITNESS_SAMPLES][3], normal[FITNESS_SAMPLES][3], weight[FITNESS_SAMPLES];
+    float n[3][FITNESS_SAMPLES]; /* normals again, axis by axis */
     size_t count;
 } voters;
 
@@ -70,7 +72,10 @@ static void choose(const fitness_side *s, const geom_pose *pose, size_t every, v
         out->weight[out->count] = s->wall[k] ? OF_WALL : 1;
         ++of_class[class_of(out->normal[out->count++])];
     }
-    for (size_t k = 0; k < out->count; ++k) out->weight[k] /= sqrtf((float)of_class[class_of(out->normal[k])]);
+    for (size_t k = 0; k < out->count; ++k) {
+        out->weight[k] /= sqrtf((float)of_class[class_of(out->normal[k])]);
+        for (int a = 0; a < 3; ++a) out->n[a][k] = out->normal[k][a];
+    }
 }
 
 /* The cell of a shift; false: it is too far. */
@@ -97,14 +102,34 @@ static void count_in(const float n[3], const float d[3], const int32_t cell[3], 
     }
 }
 
+ATN_IN_LANES static void find_cosines(const voters *of, const float m[3], float *out) {
+    const float *x = of->n[0], *y = of->n[1], *z = of->n[2], a = m[0], b = m[1], c = m[2];
+    ATN_LANES()
+    for (size_t j = 0; j < of->count; ++j) out[j] = fabsf(a * x[j] + b * y[j] + c * z[j]);
+}
+
+/* Those that lean as a normal does, in their order; their number. */
+static size_t find_alike(const voters *of, const float m[3], uint16_t *out) {
+    float cosine[FITNESS_SAMPLES];
+    size_t count = 0;
+    find_cosines(of, m, cosine);
+    for (size_t j = 0; j < of->count; ++j) { /* which ones do is nobody's guess: no branch */
+        out[count] = (uint16_t)j;
+        count += cosine[j] > LEANS;
+    }
+    return count;
+}
+
 /* All pairs of planes that lean alike: the cells get their votes or, where peaks are known, these do. */
 static void vote(ballot *t, peak *peaks, size_t count) {
     const float per = (float)(1 / t->edge);
     for (size_t i = 0; i < t->of[0].count; ++i) {
         const float *p = t->of[0].at[i], *m = t->of[0].normal[i], w = t->of[0].weight[i];
-        for (size_t j = 0; j < t->of[1].count; ++j) {
+        uint16_t alike[FITNESS_SAMPLES + 1];
+        size_t many = find_alike(&t->of[1], m, alike);
+        for (size_t a = 0; a < many; ++a) {
+            size_t j = alike[a];
             const float *q = t->of[1].at[j], *n = t->of[1].normal[j];
-            if (!(fabsf(m[0] * n[0] + m[1] * n[1] + m[2] * n[2]) > LEANS)) continue;
             const float d[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
             float by = w * t->of[1].weight[j];
             int32_t cell[3];
@@ -116,9 +141,27 @@ static void vote(ballot *t, peak *peaks, size_t count) {
 }
 
 /* Each cell becomes the sum of itself and those after it along all axes: shifts do not keep to cells. */
-static void join(float *votes) {
-    for (int32_t step = 1; step < CELLS; step *= SIDE)
-        for (int32_t k = 0; k + step < CELLS; ++k) votes[k] += votes[k + step];
+ATN_IN_LANES static void join(float *votes, float *other) {
+    float *from = votes, *to = other;
+    for (int32_t step = 1; step < CELLS; step *= SIDE) {
+        const float *restrict read = from;
+        float *restrict write = to;
+        ATN_LANES()
+        for (int32_t k = 0; k < CELLS - step; ++k) write[k] = read[k] + read[k + step];
+        memcpy(write + CELLS - step, read + CELLS - step, (size_t)step * sizeof *write);
+        float *last = from;
+        from = to;
+        to = last;
+    }
+    if (from != votes) memcpy(votes, from, CELLS * sizeof *votes);
+}
+
+/* Of a row of cells. */
+ATN_IN_LANES static float most_in(const float *votes) {
+    float most = 0;
+    ATN_LANES(reduction(max : most))
+    for (int32_t k = 0; k < SIDE; ++k) most = votes[k] > most ? votes[k] : most;
+    return most;
 }
 
 static bool is_summit(const float *votes, int32_t at) {
@@ -154,6 +197,10 @@ static size_t find_peaks(const ballot *t, double beyond, size_t most, peak *out)
     float least = GATHERED * votes_here(t->votes);
     size_t count = 0;
     for (int32_t at = index_of((const int32_t[3]){1, 1, 1}); at < index_of((const int32_t[3]){0, 0, SIDE - 2}); ++at) {
+        if (at % SIDE == 0 && !(most_in(t->votes + at) > least)) { /* nothing in this row */
+            at += SIDE - 1;
+            continue;
+        }
         if (!(t->votes[at] > least) || (count == most && t->votes[at] <= out[most - 1].votes)) continue;
         peak p = {.cell = {at % SIDE, at / SIDE % SIDE, at / SIDE / SIDE}, .votes = t->votes[at]};
         if (length_of(p.cell, t->edge) < beyond || !is_summit(t->votes, at)) continue;
@@ -187,15 +234,15 @@ atn_status fitness_shifts(const fitness *f, const geom_pose *pose, double beyond
     if (f->solid) return ATN_OK;
     ballot *t = atn_alloc(f->ctx, sizeof *t);
     peak *peaks = atn_zalloc(f->ctx, (most + 1) * sizeof *peaks);
-    float *votes = atn_zalloc(f->ctx, CELLS * sizeof *votes);
-    if (t && peaks && votes) {
+    float *votes = atn_zalloc(f->ctx, CELLS * sizeof *votes), *other = atn_alloc(f->ctx, CELLS * sizeof *other);
+    if (t && peaks && votes && other) {
         double per_sample = sqrt((double)target->points.count / (double)(target->samples ? target->samples : 1));
         t->votes = votes;
         t->edge = fmax(target->spacing / SIXTH * per_sample, 2 * FARTHEST / SIDE);
         choose(source, pose, every, &t->of[0]);
         choose(target, &GEOM_IDENTITY, 1, &t->of[1]);
         vote(t, NULL, 0);
-        join(votes);
+        join(votes, other);
         found = find_peaks(t, beyond, most, peaks);
         if (found) vote(t, peaks, found);
     }
@@ -206,7 +253,8 @@ atn_status fitness_shifts(const fitness *f, const geom_pose *pose, double beyond
         for (int a = 0; a < 3; ++a) out[*count].b[a] += shift[a];
         ++*count;
     }
-    atn_status status = t && peaks && votes ? ATN_OK : ATN_ERR_MEMORY;
+    atn_status status = t && peaks && votes && other ? ATN_OK : ATN_ERR_MEMORY;
+    atn_free(f->ctx, other);
     atn_free(f->ctx, votes);
     atn_free(f->ctx, peaks);
     atn_free(f->ctx, t);
