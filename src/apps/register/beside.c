@@ -157,7 +157,7 @@ static void describe_and_ask(void *user) {
     reg_problem *p = user;
     describe(p);
     bool asked = p->spare && atomic_load_explicit(&p->begun, memory_order_acquire) && !atomic_load(&p->near);
-    if (asked && p->fitness_status == ATN_OK) fitness_ask(p->fitness, &p->begun_at);
+    if (asked && p->fitness_status == ATN_OK) fitness_ask(p->fitness, &p->begun_at, &p->over);
 }
 
 /* What is asked of the device comes first: only one thread talks to it. */
@@ -181,7 +181,9 @@ atn_status reg_fitness_begin(reg_problem *p) {
 }
 
 void reg_fitness_end(reg_problem *p) {
+    atomic_store(&p->over, true);
     atn_aside_end(&p->fitness_aside);
+    atomic_store(&p->over, false);
     if (p->fitness) fitness_free(p->fitness);
     atn_free(p->engine.ctx, p->fitness);
     p->fitness = NULL;
@@ -189,8 +191,15 @@ void reg_fitness_end(reg_problem *p) {
     atomic_store(&p->fitness_there, false);
 }
 
+static bool is_described(void *user) {
+    return atomic_load_explicit(&((reg_problem *)user)->fitness_there, memory_order_acquire);
+}
+
+/* Of few points who makes it may ask for more planes then. */
 atn_status reg_fitness_ready(reg_problem *p) {
-    atn_aside_end(&p->fitness_aside);
+    bool asks = p->spare && p->fitness_aside.gang;
+    if (asks) atn_aside_await(is_described, p);
+    if (!asks || p->fitness_status != ATN_OK) atn_aside_end(&p->fitness_aside);
     if (p->fitness_status == ATN_OK && !(p->fitness && p->fitness->described)) {
         p->fitness_status = choose(p);
         if (p->fitness_status == ATN_OK) describe(p);
@@ -221,7 +230,7 @@ static bool there_or_near(void *user) {
 static void look_around(reg_problem *p) {
     atn_aside_await(there_or_near, p);
     if (atomic_load(&p->near) || p->fitness_status != ATN_OK || !p->fitness->described) return;
-    fitness_ask(p->fitness, &p->around);
+    fitness_ask(p->fitness, &p->around, &p->near);
 }
 
 static void look_for_rivals(void *user) {

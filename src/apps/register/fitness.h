@@ -109,8 +109,8 @@ atn_status fitness_dense(const fitness_side *side, cloud_points *out); /* points
 
 void fitness_look(const fitness *f, const geom_pose *pose, fitness_seen *out);
 /* Planes are made when they are first asked for: those that fitness_look asks for near a pose, the last ones first,
- * since somebody may look meanwhile. */
-void fitness_ask(const fitness *f, const geom_pose *pose);
+ * since somebody may look meanwhile; until it is over. */
+void fitness_ask(const fitness *f, const geom_pose *pose, const atomic_bool *over);
 /* overlap, precision, misfit, clear, value, near and fits alone, of at most FITNESS_GLANCES poses, in one launch with
  * those of other pairs. False: the host has to look. */
 enum { FITNESS_GLANCES = 16 };

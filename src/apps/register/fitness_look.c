@@ -277,11 +277,12 @@ static void look(const fitness *f, const geom_pose *pose, fitness_seen *out, pul
 typedef struct asking {
     const fitness *f;
     geom_pose ways[2];
+    const atomic_bool *over;
 } asking;
 
 static void ask_some(void *user, int64_t from, int64_t to) {
     const asking *t = user;
-    for (int64_t piece = from; piece < to; ++piece) {
+    for (int64_t piece = from; piece < to && !atomic_load(t->over); ++piece) {
         size_t stretch = (size_t)(2 * STRETCHES - 1 - piece);
         int side = stretch >= STRETCHES;
         const fitness_side *mine = &t->f->side[side], *other = &t->f->side[1 - side];
@@ -297,8 +298,8 @@ static void ask_some(void *user, int64_t from, int64_t to) {
     }
 }
 
-void fitness_ask(const fitness *f, const geom_pose *pose) {
-    asking t = {f, {*pose}};
+void fitness_ask(const fitness *f, const geom_pose *pose, const atomic_bool *over) {
+    asking t = {f, {*pose}, over};
     if (geom_pose_invert(pose, &t.ways[1])) atn_parallel_pieces(2 * STRETCHES, ask_some, &t);
 }
 

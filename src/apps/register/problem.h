@@ -105,6 +105,7 @@ typedef struct reg_problem {
     atomic_bool fitness_there;   /* or it failed */
     geom_pose begun_at;          /* p->pose when the first run began, */
     atomic_bool begun;           /* as it has */
+    atomic_bool over;            /* the verdict is there: no more planes are needed */
     atomic_bool near;            /* the answer is there, or nearly: nobody needs to look around it ahead of that */
     int32_t spare;               /* cores of the host that its loops leave to these; 0: none */
     bool halved;                 /* both clouds are prepared at the same time, each by some cores */

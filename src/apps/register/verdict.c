@@ -258,6 +258,7 @@ static atn_status judge_now(reg_problem *p, atn_register_result *r) {
     begin(p, r);
     atn_status status = judge(p, r);
     if (status == ATN_OK) doubt_few(p, r);
+    atomic_store(&p->over, true);
     return status;
 }
 
