@@ -78,6 +78,7 @@ struct atn_line {
     atn_assign assign;
     atn_named *names;
     atn_syntax *target;           /* WRITE: an ELEMENT */
+    const atn_line *key;          /* of A[i], B[i] min= a, b, a line each: the first of them; or NULL */
     atn_syntax *values, *inits;   /* linked by next; or NULL */
     atn_syntax *body, *combine;   /* braces; or NULL */
     atn_syntax *where;            /* or NULL */

@@ -147,7 +147,7 @@ static void carry(atn_parser *parser, atn_line *line) {
     clauses(parser, line);
 }
 
-/* A[i], B[i] = a, b: a line each. */
+/* A[i], B[i] = a, b: a line each. With min= and max=, the later ones belong to the first. */
 static void split_write(atn_parser *parser, atn_line *line) {
     int32_t targets = 0, values = 0;
     for (const atn_syntax *one = line->target; one; one = one->next) ++targets;
@@ -159,6 +159,7 @@ static void split_write(atn_parser *parser, atn_line *line) {
         return;
     }
     atn_syntax *target = line->target, *value = line->values;
+    if (line->assign == ATN_ASSIGN_MIN || line->assign == ATN_ASSIGN_MAX) line->key = line;
     for (atn_line *one = line; target; one = one->next) {
         atn_syntax *next = target->next, *other = value->next;
         one->target = target;

@@ -252,10 +252,17 @@ bool atn_lower_reduce(atn_lowering *l, const atn_syntax *tree, atn_type type, at
     return right;
 }
 
+/* The accumulator of the first element of a line with several; that of the element itself if it is the first. */
+static int32_t key_of(const atn_loop *loop, const atn_line *line) {
+    for (int32_t k = 0; k < loop->n; ++k)
+        if (loop->acc[k].write == line->key) return k;
+    return loop->n;
+}
+
 static bool accumulates(atn_lowering *l, const atn_line *line) {
     atn_loop *loop = l->loop;
     bool element = line->kind == ATN_LINE_WRITE;
-    int32_t names = element, values = 0, inits = 0, base = loop->n, base_in = loop->n_in;
+    int32_t names = element, values = 0, inits = 0, base = loop->n;
     for (const atn_named *one = line->names; one; one = one->next) ++names;
     for (const atn_syntax *one = line->values; one; one = one->next) ++values;
     for (const atn_syntax *one = line->inits; one; one = one->next) ++inits;
@@ -293,9 +300,12 @@ static bool accumulates(atn_lowering *l, const atn_line *line) {
                                      .write = element ? line : NULL};
         if (element) loop->acc[k].name = object->name;
         if (!element) loop->acc[k].name = named->name;
-        loop->acc[k].update = names > 1 && order ? follow(l, line->assign == ATN_ASSIGN_MAX, base, base_in, k,
-                                                          loop->n_in - 1, line->offset)
-                                                 : update(l, line->assign, k, loop->n_in - 1, line->offset);
+        loop->acc[k].in = loop->n_in - 1;
+        int32_t key = line->key ? key_of(loop, line) : base;
+        bool together = line->key || (names > 1 && order);
+        loop->acc[k].update = together ? follow(l, line->assign == ATN_ASSIGN_MAX, key, loop->acc[key].in, k,
+                                                loop->n_in - 1, line->offset)
+                                       : update(l, line->assign, k, loop->n_in - 1, line->offset);
         ++loop->n;
         if (!element) {
             atn_symbol_add(

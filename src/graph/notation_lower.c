@@ -163,6 +163,11 @@ static void write_line(atn_lowering *l, const atn_line *line) {
         atn_lowering_complain(l, line->offset, datum->name, "expected one value after =");
     } else if (datum->scatter && (!line->assign || (!scatters[line->assign] && scatter))) {
         atn_lowering_complain(l, line->offset, datum->name, "many points meet in it: write +=, min=, max= or or=");
+    } else if (line->key && (scatter || uses_index(l, line->target->a, l->loop->item))) {
+        atn_lowering_complain(
+            l, line->offset, datum->name,
+            "several elements with min= or max= keep a key and what belongs to it, which needs elements "
+            "that stay the same throughout the loop; for a minimum of each, write a line for each");
     } else if (!line->assign || scatter) {
         write(l, line, NULL, line->values);
     } else if (uses_index(l, line->target->a, l->loop->item)) {

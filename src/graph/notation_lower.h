@@ -37,6 +37,7 @@ typedef struct atn_running {
     const atn_syntax *update; /* over #acc(k) and #in(k) */
     const atn_syntax *init;   /* or NULL */
     const atn_line *write;    /* sum[i] += a: where the result goes; or NULL */
+    int32_t in;               /* #in(k) of its own; without braces */
 } atn_running;
 
 typedef struct atn_loop {

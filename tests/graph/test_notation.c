@@ -58,6 +58,13 @@ static const struct {
      "INT32(j)\n    y[i] = at\n",
      "kernel k(A: matrix T) -> y: vector INT32\n    over j in columns(A)\n        carry m: T, at: INT32 { if (A[i, j] "
      "> m) { m = A[i, j]; at = INT32(j); } }\n    y[i] = at\n"},
+    {"a key and what follows it, in elements",
+     "kernel k(A: matrix T) -> s, m: vector T, y, z: vector INT32\n    over j in columns(A)\n        s[i] += A[i, j]\n"
+     "        m[i], y[i], z[i] min= A[i, j], INT32(j), INT32(2 * j)\n",
+     "kernel k(A: matrix T) -> s, m: vector T, y, z: vector INT32\n    over j in columns(A)\n        sum: T += A[i, "
+     "j]\n"
+     "        key: T, a: INT32, b: INT32 min= A[i, j], INT32(j), INT32(2 * j)\n"
+     "    s[i] = sum\n    m[i] = key\n    y[i] = a\n    z[i] = b\n"},
     {"a constant with a name", "kernel k(x: vector T) -> y: vector T\n    half = 1 / 2\n    y[i] = half * x[i]\n",
      "kernel k(x: vector T) -> y: vector T\n    y[i] = 0.5 * x[i]\n"},
     {"long lines and comments",

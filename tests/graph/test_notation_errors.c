@@ -192,6 +192,22 @@ static const row meaning[] = {
      "2:5: 'y': has no value yet; say inout y, or add y where points meet in one element"},
     {"an element where points meet", "kernel a(x: vector INT32) -> add y: vector INT32\n    y[x[i]] = 1\n",
      "2:5: 'y': many points meet in it: write +=, min=, max= or or="},
+    {"a key where points meet",
+     "kernel a(x: vector T, k: vector INT32) -> min y: vector T, min z: vector INT32\n"
+     "    y[k[i]], z[k[i]] min= x[i], INT32(i)\n",
+     "2:5: 'y': several elements with min= or max= keep a key and what belongs to it, which needs elements that stay "
+     "the "
+     "same throughout the loop; for a minimum of each, write a line for each\n"
+     "2:14: 'z': several elements with min= or max= keep a key and what belongs to it, which needs elements that stay "
+     "the "
+     "same throughout the loop; for a minimum of each, write a line for each"},
+    {"a key in place", "kernel a(inout x, y: vector T, z: vector T)\n    x[i], y[i] max= z[i], 1\n",
+     "2:5: 'x': several elements with min= or max= keep a key and what belongs to it, which needs elements that stay "
+     "the "
+     "same throughout the loop; for a minimum of each, write a line for each\n"
+     "2:11: 'y': several elements with min= or max= keep a key and what belongs to it, which needs elements that stay "
+     "the "
+     "same throughout the loop; for a minimum of each, write a line for each"},
     {"in place, where points read what others write",
      "kernel a(inout x: vector T)\n    x[i] = x[i + 1]  with x clamped\n",
      "2:12: 'x[i + 1]': a point may read what another point writes to 'x' (by 'x[i]'); write to another array"},
