@@ -219,11 +219,44 @@ KIT_TEST(steps_of_many_pairs_in_one_launch) {
     host_close(&host);
 }
 
+/* The same where the device has memory of its own: all that steps read has to be brought there, whichever comes first.
+ */
+KIT_TEST(steps_on_a_device_with_memory_of_its_own) {
+    enum { SOME = 4 };
+    static const int OF[SOME] = {0, 1, 8, 0}; /* the first of a batch is registered by itself */
+    kit_host host = host_open();
+    kinds c = {0};
+    atn_register_pair all[KINDS], alone[SOME], pairs[SOME];
+    atn_device *device = NULL;
+    int32_t index;
+    if (atn_devices_pick(host.devices, "opencl", &index) == ATN_OK) {
+        kit_ok(host.ctx, atn_device_open(host.devices, index, &device));
+        make_kinds(host.ctx, &c);
+        ask_kinds(&c, KINDS, all);
+        for (int k = 0; k < SOME; ++k) alone[k] = pairs[k] = all[OF[k]];
+        kit_ok(host.ctx, atn_register_batch(host.device, SOME, alone, &(atn_register_settings){.profile = true}));
+        kit_ok(host.ctx, reg_batch(device, SOME, pairs, NULL, true));
+        for (int k = 0; k < SOME; ++k) {
+            assert_int_equal(pairs[k].result.verdict, alone[k].result.verdict);
+            assert_true(fabs(pairs[k].result.agreement - alone[k].result.agreement) < 0.02);
+            for (int i = 0; i < 16; ++i)
+                assert_true(fabs(pairs[k].result.transform[i] - alone[k].result.transform[i]) < 1e-4);
+        }
+        atn_device_close(device);
+        for (int k = 0; k < KINDS; ++k) {
+            atn_cloud_free(c.source[k]);
+            atn_cloud_free(c.target[k]);
+        }
+    }
+    host_close(&host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_comes_out_in_its_turn),
         cmocka_unit_test(it_stops_when_asked),
         cmocka_unit_test(steps_of_many_pairs_in_one_launch),
+        cmocka_unit_test(steps_on_a_device_with_memory_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
