@@ -447,11 +447,25 @@ static void merge_some(void *user, int64_t from, int64_t to) {
     }
 }
 
+/* By one thread in one pass. */
+static atn_status find_all_cells(merging *t, size_t *cells) {
+    size_t count = t->from->count, n = 0;
+    t->start = atn_alloc(t->from->ctx, (count + 1) * sizeof *t->start);
+    for (size_t k = 0; k < count && t->start; ++k) { /* as above */
+        t->start[n] = (uint32_t)k;
+        n += begins(t, k);
+    }
+    *cells = n;
+    if (t->start) t->start[n] = (uint32_t)count;
+    return t->start ? ATN_OK : ATN_ERR_MEMORY;
+}
+
 /* start of all cells and the end of the last; owned by the caller. */
 static atn_status cells_of(merging *t, size_t *cells) {
     const atn_ctx *ctx = t->from->ctx;
     size_t chunks = (t->from->count + CHUNK - 1) / CHUNK;
     *cells = 0;
+    if (atn_parallel_workers() == 1) return find_all_cells(t, cells);
     if (!(t->count = atn_alloc(ctx, chunks * sizeof *t->count))) return ATN_ERR_MEMORY;
     atn_parallel((int64_t)chunks, 1, find_cells, t);
     for (size_t c = 0; c < chunks; ++c) {
