@@ -40,7 +40,7 @@ void parts_open(lowering *l, lower_parts *x) {
     x->count = atn_variant_parts(&l->v);
     x->unit = l->bf16 == ATN_BF16_TILES && rows_of(l) % 16 != 0 ? ATN_BF16_DOTS : l->bf16;
     int64_t each = (int64_t)l->v.q[0].tile * x->count;
-    x->tile[0] = add_tile(l, "left", each * rows_of(l) * l->v.p[1].seq);
+    x->tile[0] = add_tile(l, "left", each * rows_of(l));
     x->tile[1] = add_tile(l, "right", each * columns_of(l) * l->v.p[0].seq);
 }
 
@@ -61,31 +61,39 @@ static ir_ref steps_from(lowering *l, ir_ref start, ir_ref to) {
                         -1);
 }
 
-void parts_fill(lowering *l, const lower_parts *x, ir_ref start, ir_ref to) {
-    ir_ref steps = ir_declare(l->p, l->block, "steps", steps_from(l, start, to));
-    for (int32_t side = 0; side < 2; ++side) {
-        const atn_read *read = &l->g->reads[side == 0 ? x->c.left : x->c.right];
-        lower_at at = {.axis = {side == 0 ? start : l->start[0], side == 0 ? l->start[1] : start, -1}};
-        ir_append(l->p, l->block,
-                  (ir_statement){.kind = IR_PARTS_SPLIT,
-                                 .id = x->tile[side],
-                                 .index = -1,
-                                 .value = lower_load_wide(l, read->object, at, 1),
-                                 .limit = steps,
-                                 .component = side,
-                                 .body = -1,
-                                 .other = -1});
-    }
+/* Splits elements of one side, from a row or column of the group on. */
+static void split(lowering *l, const lower_parts *x, int32_t side, ir_ref at, ir_ref start, ir_ref to) {
+    const atn_read *read = &l->g->reads[side == 0 ? x->c.left : x->c.right];
+    lower_at from = {.axis = {side == 0 ? start : at, side == 0 ? at : start, -1}};
+    ir_append(l->p, l->block,
+              (ir_statement){.kind = IR_PARTS_SPLIT,
+                             .id = x->tile[side],
+                             .index = -1,
+                             .value = lower_load_wide(l, read->object, from, 1),
+                             .limit = steps_from(l, start, to),
+                             .component = side,
+                             .body = -1,
+                             .other = -1});
 }
 
-/* Where a step begins in a tile: each row or column of the group has as many numbers. */
-static ir_ref within_tile(lowering *l, const lower_parts *x, int32_t d) {
-    return ir_multiply_integer(l->p, l->dim[l->cuts.point[d]].local, (int64_t)l->v.q[0].tile * x->count);
+void parts_fill(lowering *l, const lower_parts *x, ir_ref start, ir_ref to) { split(l, x, 1, l->start[0], start, to); }
+
+/* The rows of a step are split before the first step that has them, and stay in the first cache for the others. */
+static void split_rows(lowering *l, const lower_parts *x, ir_ref start, ir_ref to) {
+    const dim_state *columns = &l->dim[l->cuts.point[0]], *rows = &l->dim[l->cuts.point[1]];
+    ir_ref first = l->skips ? ir_multiply_integer(l->p, l->first_step[0], columns_of(l)) : ir_address(l->p, 0);
+    ir_block body = IR_EMPTY, *outer = l->block;
+    l->block = &body;
+    split(l, x, 0, rows->base, start, to);
+    l->block = outer;
+    ir_if(l->p, outer, ir_operation(l->p, ATN_OP_EQ, ATN_B, columns->local, first, -1), body, IR_EMPTY);
 }
 
 void parts_multiply(lowering *l, const lower_parts *x, ir_ref from, ir_ref start, ir_ref to, int32_t sums, ir_ref at) {
-    ir_ref all[] = {within_tile(l, x, 1), within_tile(l, x, 0), steps_from(l, start, to),
-                    ir_subtract(l->p, start, from)};
+    int64_t each = (int64_t)l->v.q[0].tile * x->count; /* numbers of a column */
+    ir_ref all[] = {ir_address(l->p, 0), ir_multiply_integer(l->p, l->dim[l->cuts.point[0]].local, each),
+                    steps_from(l, start, to), ir_subtract(l->p, start, from)};
+    split_rows(l, x, start, to);
     ir_append(l->p, l->block,
               (ir_statement){.kind = IR_PARTS_MULTIPLY,
                              .id = sums,

@@ -28,9 +28,10 @@ bool lower_fits_parts(const lower_asked *asked, const char **why_not);
 
 void parts_open(lowering *l, lower_parts *x);
 void parts_set(lowering *l, const lower_parts *x, bool end); /* before and after everything else */
-/* Splits what the group needs for the tile from `start` on. */
+/* Splits the columns of the group for the tile from `start` on. */
 void parts_fill(lowering *l, const lower_parts *x, ir_ref start, ir_ref to);
-/* Adds the products of that tile to the sums of the current step, from element `at` of tile `sums` on. */
+/* Adds the products of that tile to the sums of the current step, from element `at` of tile `sums` on; its rows are
+ * split where it is the first step that has them. */
 void parts_multiply(lowering *l, const lower_parts *x, ir_ref from, ir_ref start, ir_ref to, int32_t sums, ir_ref at);
 
 #endif

@@ -119,8 +119,8 @@ typedef enum ir_statement_kind {
     IR_WARPGROUP_SET,      /* component 0: such products begin; 1: those since then form a set */
     IR_WARPGROUP_WAIT,     /* waits until all sets of products but the last `step` are complete */
     IR_PARTS_SET,          /* host: component 0: products of parts begin, 1: they end; unroll: atn_bf16 */
-    IR_PARTS_SPLIT,        /* host: splits the elements from the load `value` on, `limit` steps of all rows (component
-                            * 0) or columns (1) of a group, into tile id */
+    IR_PARTS_SPLIT,        /* host: splits the elements from the load `value` on, `limit` steps of the rows of a step
+                            * (component 0) or of all columns of a group (1), into tile id */
     IR_PARTS_MULTIPLY,     /* host: adds to the sums of a step, from `index` of tile id on, products of parts: value is
                             * a JOIN of where they begin in tiles `step` and `component`, the number of steps, and how
                             * many were there before (0: sums begin with 0); unroll: atn_bf16 */

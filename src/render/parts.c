@@ -19,7 +19,7 @@ static void split(printer *r, const ir_statement *s) {
     print_expression(r, load->arg[0]);
     ADD(", ");
     print_argument_name(r, IR_ARG_PITCH, load->id, 0);
-    ADD(", %d, %d, %d, %d, ", each * v->p[s->component ? 0 : 1].seq, each, atn_variant_parts(v), v->q[0].tile);
+    ADD(", %d, %d, %d, %d, ", s->component ? each * v->p[0].seq : each, each, atn_variant_parts(v), v->q[0].tile);
     print_expression(r, s->limit);
     ADD(");\n");
 }
