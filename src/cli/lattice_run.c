@@ -202,6 +202,13 @@ static atn_status match_slab(const job *j, size_t slab) {
     return status;
 }
 
+/* Between batches of atoms, other ranks are served. */
+static bool show_progress(void *user, const atn_progress *now) {
+    const job *j = user;
+    atn_ranks_serve(j->ranks);
+    return atn_cli_show_progress(j->call, now);
+}
+
 /* Of several ranks, whoever is free takes the next slab. */
 static atn_status match_one_by_one(const job *j) {
     size_t slab = 0, all = atn_slabs_info_of(j->slabs).slabs;
@@ -279,7 +286,9 @@ static atn_status match_cut(job *j, double reach, double wanted) {
         status = lattice_match_devices(j, match_atoms, keep_atoms);
         j->o->match_seconds = atn_clock_seconds() - from;
     } else if (!status) {
+        if (j->ranks) atn_ctx_on_progress(j->call->ctx, show_progress, j);
         status = match_one_by_one(j);
+        if (j->ranks) atn_ctx_on_progress(j->call->ctx, atn_cli_show_progress, j->call);
     }
     lattice_pass(j, LATTICE_MATCHED);
     atn_cli_progress_end(j->call);

@@ -89,6 +89,8 @@ static int unshare(void *window, char *words) {
     return 0;
 }
 
+static void serve(void) {}
+
 static void stop(int code) { (void)code; }
 
 const atn_ranks_way ATN_RANKS_ALONE = ATN_RANKS_WAY("alone");

@@ -176,6 +176,11 @@ static int unshare(void *window, char *words) {
     return say(code, "sharing memory no longer", words);
 }
 
+static void serve(void) {
+    int flag;
+    MPI_Iprobe(MPI_ANY_SOURCE, TAG + 3, all, &flag, MPI_STATUS_IGNORE); /* there is none: MPI looks at all that came */
+}
+
 static void stop(int code) { MPI_Abort(all == MPI_COMM_NULL ? MPI_COMM_WORLD : all, code); }
 
 __attribute__((visibility("default"))) extern const atn_ranks_way ATN_RANKS_MPI;

@@ -30,6 +30,7 @@ typedef struct atn_ranks_way {
     int (*put)(void *window, int32_t to, size_t at, const void *data, size_t bytes, char *words);
     int (*add)(void *window, int32_t of, size_t at, int64_t more, int64_t *before, char *words);
     int (*unshare)(void *window, char *words);
+    void (*serve)(void); /* lets MPI answer what others ask of this rank's memory, where they cannot reach it alone */
     void (*abort)(int code); /* ends all ranks, as far as it can */
 } atn_ranks_way;
 
@@ -37,7 +38,7 @@ typedef struct atn_ranks_way {
 #define ATN_RANKS_WAY(named)                                                                                           \
     {                                                                                                                  \
         sizeof(atn_ranks_way), ATN_VERSION, named, begin, end, broadcast, allgather, swap, send, probe, receive,       \
-            share, get, put, add, unshare, stop                                                                        \
+            share, get, put, add, unshare, serve, stop                                                                 \
     }
 
 extern const atn_ranks_way ATN_RANKS_ALONE;
@@ -108,6 +109,8 @@ atn_status atn_ranks_get(atn_ranks *ranks, const atn_ranks_window *window, int32
                          size_t bytes);
 atn_status atn_ranks_put(atn_ranks *ranks, const atn_ranks_window *window, int32_t to, size_t at, const void *data,
                          size_t bytes);
+/* Now and then by whoever computes for long while others may read its memory: on some networks they wait for it. */
+void atn_ranks_serve(const atn_ranks *ranks);
 /* Adds to the int64_t at place `at` (a multiple of 8): each that does gets another number. */
 atn_status atn_ranks_add(atn_ranks *ranks, const atn_ranks_window *window, int32_t of, size_t at, int64_t more,
                          int64_t *before);

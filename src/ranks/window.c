@@ -56,6 +56,10 @@ atn_status atn_ranks_add(atn_ranks *r, const atn_ranks_window *window, int32_t o
     return result(r, r->way->add(window->handle, of, at, more, before, words), words);
 }
 
+void atn_ranks_serve(const atn_ranks *r) {
+    if (r->count > 1 && !r->broken) r->way->serve();
+}
+
 /* ---- lists that are filled together ---- */
 
 enum { HALF = 1 << 21 }; /* bytes of a piece; there are two, so that nobody waits for those who still read the other */
