@@ -108,7 +108,7 @@ typedef struct atn_unwrap_result {
     int32_t cycles;        /* total number of cycles or iterations */
     int32_t solutions; /* number of linear systems solved: 1, more if weights were adapted; 0 for the shortest cuts and
                           for path following */
-    double seconds;    /* total */
+    double seconds;    /* total, without building kernels, which a first run does; the next three are with it */
     double setup_seconds;  /* differences, residues, weights and their coarse grids, in seconds */
     double solve_seconds;  /* multigrid cycles or iterations */
     double finish_seconds; /* islands, congruence, piston and statistics */

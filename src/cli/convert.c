@@ -74,8 +74,8 @@ static atn_status read_plan(atn_cli_call *call, plan *p) {
         p->deviations = count == 2 ? n[1] : 0;
     }
     if (normals && strcmp(normals, "auto") != 0) {
-        if (read_numbers(normals, n, 1) != 1 || !is_whole(n[0], 3, 100000))
-            return atn_cli_misuse(call, "--normals cannot be '%s'; it takes auto, or neighbours from 3 on", normals);
+        if (read_numbers(normals, n, 1) != 1 || !is_whole(n[0], 3, 1000))
+            return atn_cli_misuse(call, "--normals cannot be '%s'; it takes auto, or neighbours (3 to 1000)", normals);
         p->normals = (int32_t)n[0];
     }
     if (view && read_numbers(view, p->viewpoint, 3) != 3)

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "cloud/source.h"
+#include "device/building.h"
 
 #include <math.h>
 
@@ -189,6 +190,8 @@ static atn_status print_text(const unwrap_job *job, const unwrap_phase *phase, c
         atn_text_printf(&page, "solved      %d %s in %.3g s, %s\n", (int)r->cycles,
                         r->weighted ? "iterations" : "cycles", r->seconds,
                         r->converged ? "converged" : "not converged");
+    if (atn_building_seconds() > 0.1)
+        atn_text_printf(&page, "kernels     compiled in %.2g s, first run only\n", atn_building_seconds());
     if (*r->reason) atn_text_printf(&page, "note: %s\n", r->reason);
     if (*phase->note) atn_text_printf(&page, "note: %s\n", phase->note);
     atn_status status = atn_cli_print_text(job->call, "unwrap", &page);

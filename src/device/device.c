@@ -1,7 +1,9 @@
 /* The dispatch in front of the backends: devices, transfers, modules and launches. Checks arguments, keeps a lost
  * device from being used, and skips operations of size zero. No backend is named here. */
 #include "device/backend.h"
+#include "device/building.h"
 
+#include "base/clock.h"
 #include "base/size.h"
 
 #include <string.h>
@@ -136,6 +138,10 @@ atn_status atn_buffer_fill(atn_queue *queue, atn_buffer *buffer, size_t offset, 
 
 /* ---- modules ---- */
 
+static _Thread_local double building;
+
+double atn_building_seconds(void) { return building; }
+
 atn_status atn_module_build(atn_device *device, const atn_build *build, atn_module **out) {
     *out = NULL;
     atn_status status = atn_device_check(device);
@@ -148,7 +154,9 @@ atn_status atn_module_build(atn_device *device, const atn_build *build, atn_modu
                         "'%.40s%s' is not a name for a kernel; 1 to %d bytes without '/' are right", full.name,
                         strlen(full.name) > 40 ? "..." : "", MAX_NAME);
     if (!full.source) return atn_fail(device->ctx, ATN_ERR_INPUT, "%s: has no source text to build", full.name);
+    double since = atn_clock_seconds();
     status = device->backend->build(device, &full, out);
+    building += atn_clock_seconds() - since;
     if (status == ATN_OK) (*out)->device = device;
     return status;
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "base/sized.h"
+#include "device/building.h"
 #include "num/array.h"
 
 #include <math.h>
@@ -445,14 +446,14 @@ atn_status atn_unwrap_solve(atn_unwrap *u, const void *phase, const atn_unwrap_s
                             atn_unwrap_result *result) {
     atn_unwrap_solve_settings s;
     atn_unwrap_result all = {0};
-    double start = atn_clock_seconds();
+    double start = atn_clock_seconds() - atn_building_seconds();
     atn_status status = take(u, settings, result, &s);
     if (status != ATN_OK) return status;
     unwrap_arrays given = {.mask = s.mask_array, .quality = s.quality_array};
     status = check_settings(u, &s);
     if (status == ATN_OK) status = check_arrays(u, &given, &s);
     if (status == ATN_OK) status = solve_frame(u, &given, phase, &s, out, &all);
-    all.seconds = atn_clock_seconds() - start;
+    all.seconds = atn_clock_seconds() - atn_building_seconds() - start;
     ATN_GIVE(u->ctx, atn_unwrap_result, &all, result);
     return status;
 }
@@ -503,7 +504,7 @@ atn_status atn_unwrap_solve_array(atn_unwrap *u, atn_array *phase, const atn_unw
                                   atn_array *out, atn_unwrap_result *result) {
     atn_unwrap_solve_settings s;
     atn_unwrap_result all = {0};
-    double start = atn_clock_seconds();
+    double start = atn_clock_seconds() - atn_building_seconds();
     atn_status status = take(u, settings, result, &s);
     if (status != ATN_OK) return status;
     unwrap_arrays given = {phase, out, s.mask_array, s.quality_array};
@@ -522,7 +523,7 @@ atn_status atn_unwrap_solve_array(atn_unwrap *u, atn_array *phase, const atn_unw
     if (status == ATN_OK && (has_gaps(out) || atn_array_overlaps(phase, out))) given.out = u->out;
     if (status == ATN_OK) status = solve_frame(u, &given, NULL, &s, NULL, &all);
     if (status == ATN_OK && given.out != out) status = copy_array(u, given.out, out);
-    all.seconds = atn_clock_seconds() - start;
+    all.seconds = atn_clock_seconds() - atn_building_seconds() - start;
     ATN_GIVE(u->ctx, atn_unwrap_result, &all, result);
     return status;
 }
