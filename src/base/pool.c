@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/environment.h"
-#include "base/relax.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -62,6 +61,15 @@ static void wake(atomic_uint *word, int count) {
     (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
+/* Between two looks: leaves the core to its other thread, or saves power. */
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
 static _Thread_local double patience; /* seconds that this thread polls; 0: not yet known */
 
 static bool nobody_inside(void *user) { return atomic_load((atomic_uint *)user) == 0; }
@@ -77,7 +85,7 @@ bool atn_pool_poll(bool (*is_so)(void *user), void *user) {
                 if (patience > POLL_S) patience = POLL_S;
                 return true;
             }
-            atn_relax();
+            relax();
         }
         double now = atn_clock_seconds();
         if (now - last > GAP_S) {
