@@ -23,8 +23,8 @@ int32_t atn_parallel_workers(void);
  * part of a loop. */
 int32_t atn_parallel_most(int32_t cores);
 
-/* From now on, loops and kernels of the calling thread have at most that many threads, including its own, because others
- * are busy. 0: no limit. Returns the previous value. */
+/* From now on, loops and kernels of the calling thread have at most that many threads, including its own, because
+ * others are busy. 0: no limit. Returns the previous value. */
 int32_t atn_parallel_limit(int32_t threads);
 
 /* Until it has been called with -1 as often as with 1, loops of the calling thread run on that thread alone: the other
@@ -42,9 +42,9 @@ typedef void atn_parallel_part(void *user, int64_t from, int64_t to);
 int32_t atn_parallel_worker(void); /* inside a part: its worker, below atn_parallel_workers() of the thread that started
                                     * the loop */
 
-/* 0 ... count - 1 in parts of at least `least`, one per core; all are complete when it returns. Whichever thread is free
- * takes the next part, and if there is none, the caller does all of them: parts must not wait for each other. The results
- * of a part must not depend on how the range was divided. */
+/* 0 ... count - 1 in parts of at least `least`, one per core; all are complete when it returns. Whichever thread is
+ * free takes the next part, and if there is none, the caller does all of them: parts must not wait for each other. The
+ * results of a part must not depend on how the range was divided. */
 void atn_parallel(int64_t count, int64_t least, atn_parallel_part *part, void *user);
 
 /* The same for work in pieces of different size: whichever worker is free takes the next one, so that `part` gets one

@@ -106,9 +106,9 @@ static void leave(post *p) {
     if (atomic_fetch_sub(&p->inside, 1) - 1 == SLEEPS) wake(&p->inside, 1);
 }
 
-/* Takes a seat at one of the open posts; -1: none is left. It is inside before it asks for a seat: the caller, who first
- * takes the seats away and then waits until nobody is inside, misses no one. Those who take the last seat remove the
- * post from the board: its caller waits for them, so it cannot be another loop's yet. */
+/* Takes a seat at one of the open posts; -1: none is left. It is inside before it asks for a seat: the caller, who
+ * first takes the seats away and then waits until nobody is inside, misses no one. Those who take the last seat remove
+ * the post from the board: its caller waits for them, so it cannot be another loop's yet. */
 static int32_t sit_down(void) {
     for (unsigned long long open = atomic_load(&pool.open); open; open &= open - 1) {
         int32_t at = __builtin_ctzll(open);

@@ -29,9 +29,7 @@ typedef struct over {
     atomic_llong count;
 } over;
 
-static void rows(int count, atn_parallel_part *part, over *o) {
-    atn_parallel(count, o->n > FEW ? 1 : count, part, o);
-}
+static void rows(int count, atn_parallel_part *part, over *o) { atn_parallel(count, o->n > FEW ? 1 : count, part, o); }
 
 #define REAL    float
 #define NAME(x) x##_single

@@ -34,8 +34,8 @@ static void try_one(void *user, int64_t from, int64_t to) {
     const around *a = user;
     int side = 2 * a->half + 1;
     for (int k = (int)from; k < (int)to; ++k)
-        a->r->counts[k] = count(a->r, a->roll + (k / side - a->half) * a->roll_step,
-                                a->shift + (k % side - a->half) * a->shift_step);
+        a->r->counts[k] =
+            count(a->r, a->roll + (k / side - a->half) * a->roll_step, a->shift + (k % side - a->half) * a->shift_step);
 }
 
 int shift_reference_run(shift_reference *r) {

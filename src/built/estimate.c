@@ -182,8 +182,8 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         if (o->ordered) return;
         v->q[0].vec = o->ragged ? 1 : lanes;
         v->q[0].regs = fitting(16 / o->g->blocks[o->block].n_accs, 4); /* accumulators stay in registers */
-        enum { PART = 4096, LONG_PART = 1024 }; /* short steps, and what counts as so many */
-        int32_t splits = 64;                    /* whatever the number of threads: the same result */
+        enum { PART = 4096, LONG_PART = 1024 };                        /* short steps, and what counts as so many */
+        int32_t splits = 64; /* whatever the number of threads: the same result */
         double length = atn_outlook_length(o->g), part = length > 1 ? LONG_PART : PART;
         if (extent && extent->range > 0) splits = fitting((int64_t)((double)extent->range * length / part), splits);
         v->q[o->g->blocks[o->block].rank - 1].split = splits;

@@ -1,7 +1,7 @@
 /* What generated C and the host backend agree on: one struct, written once, as C for us and as text for what is
- * generated. An entry point is `void NAME(const struct atn_call *call)`. All threads of a launch run it, each with a call
- * of its own, so that all it does outside of the ranges that `next` assigns to it must be harmless to repeat; where it
- * does not ask for any, it runs on one. */
+ * generated. An entry point is `void NAME(const struct atn_call *call)`. All threads of a launch run it, each with a
+ * call of its own, so that all it does outside of the ranges that `next` assigns to it must be harmless to repeat;
+ * where it does not ask for any, it runs on one. */
 #ifndef ATN_DEVICE_HOST_ABI_H
 #define ATN_DEVICE_HOST_ABI_H
 

@@ -1,5 +1,6 @@
-/* A launch on the host: all threads run the entry point, and each is assigned ranges of the tiles until none is left. The
- * caller is the first; the others join when it has asked for a range, so that a launch of one tile disturbs nobody. */
+/* A launch on the host: all threads run the entry point, and each is assigned ranges of the tiles until none is left.
+ * The caller is the first; the others join when it has asked for a range, so that a launch of one tile disturbs nobody.
+ */
 #include "device/host.h"
 
 #include "base/pool.h"
@@ -106,8 +107,8 @@ static int next(const struct atn_call *call, int64_t count, int schedule, int64_
 void atn_host_run(host_entry *entry, const int64_t groups[3], int32_t threads, void *const *args) {
     launching l;
     l.entry = entry;
-    l.call = (struct atn_call){
-        .groups = {groups[0], groups[1], groups[2]}, .threads = threads, .args = args, .next = next};
+    l.call =
+        (struct atn_call){.groups = {groups[0], groups[1], groups[2]}, .threads = threads, .args = args, .next = next};
     l.threads = threads < ATN_POOL_MOST ? threads : ATN_POOL_MOST;
     l.shares = 0;
     l.schedule = SPREAD;

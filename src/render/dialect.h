@@ -38,11 +38,11 @@ typedef struct atn_dialect {
     const char *nan[2];
     bool typed_functions; /* sqrtf and sqrt; else sqrt for both */
     atn_vector_form vectors;
-    const char *splat;         /* printf formats for the name and width of a vector: all lanes equal; */
-    const char *join[2];       /* a list of lanes; */
-    const char *convert[2];    /* conversion from a vector of another type */
-    const char *lane[ATN_MOST_LANES];      /* suffix that selects one lane of a vector */
-    const char *tile_store;    /* before the type in the name of a store to a tile */
+    const char *splat;                /* printf formats for the name and width of a vector: all lanes equal; */
+    const char *join[2];              /* a list of lanes; */
+    const char *convert[2];           /* conversion from a vector of another type */
+    const char *lane[ATN_MOST_LANES]; /* suffix that selects one lane of a vector */
+    const char *tile_store;           /* before the type in the name of a store to a tile */
     const char *native_exp[2]; /* the exponential of the hardware, e^x and 2^x of a vector; NULL: there is none */
     atn_exp_dialect exp;       /* how its polynomial is written */
     bool one_argument;         /* entry points take one struct, and declare no tiles */

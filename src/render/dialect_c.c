@@ -1,5 +1,5 @@
-/* C17 with the vector extension of gcc and clang. The caller prepends the definition of struct atn_call, by which a thread
- * is assigned its groups. */
+/* C17 with the vector extension of gcc and clang. The caller prepends the definition of struct atn_call, by which a
+ * thread is assigned its groups. */
 #include "render/dialect.h"
 
 const atn_dialect ATN_DIALECT_C = {

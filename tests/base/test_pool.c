@@ -1,4 +1,5 @@
-/* The threads that all loops share: every part once, whoever calls and however many at a time, and in a child of fork. */
+/* The threads that all loops share: every part once, whoever calls and however many at a time, and in a child of fork.
+ */
 #include "testkit.h"
 
 #include "base/parallel.h"

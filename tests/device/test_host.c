@@ -365,11 +365,11 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_missing_compiler_is_told),    TEST(a_failing_compiler_is_quoted),
-        TEST(what_is_no_compiler_is_told),   TEST(a_hanging_compiler_is_stopped),
-        TEST(a_cancelled_build_stops),       TEST(a_full_cache_is_left),
-        TEST(both_compilers_work),           TEST(builds_are_kept),
-        TEST(a_cap_too_small_does_no_harm),  TEST(damaged_code_is_made_anew),
+        TEST(a_missing_compiler_is_told),   TEST(a_failing_compiler_is_quoted),
+        TEST(what_is_no_compiler_is_told),  TEST(a_hanging_compiler_is_stopped),
+        TEST(a_cancelled_build_stops),      TEST(a_full_cache_is_left),
+        TEST(both_compilers_work),          TEST(builds_are_kept),
+        TEST(a_cap_too_small_does_no_harm), TEST(damaged_code_is_made_anew),
         TEST(mistakes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,8 +40,8 @@ static atn_device *device;
 static atn_module *module;
 
 /* Launches `name` of `m` with one buffer of `bytes`, zeroed before and copied to `out` after. */
-static bool launch_as(atn_device *on, atn_module *m, const char *name, int32_t threads, const atn_launch *like, void *out,
-                      size_t bytes) {
+static bool launch_as(atn_device *on, atn_module *m, const char *name, int32_t threads, const atn_launch *like,
+                      void *out, size_t bytes) {
     atn_function *function;
     atn_buffer *buffer = NULL;
     atn_status status = atn_module_function(m, name, &function);

@@ -47,18 +47,9 @@ static const target TARGETS[] = {
 static char *compile(atn_ctx *ctx, const char *dir, const target *t) {
     static const char STRING_H[] =
         "#include <stddef.h>\nvoid *memcpy(void *, const void *, size_t);\n"; /* no foreign libc needed */
-    static const char *const FLAGS[] = {"-std=gnu17",
-                                        "-O3",
-                                        "-fPIC",
-                                        "-w",
-                                        "-fno-math-errno",
-                                        "-fno-trapping-math",
-                                        "-ffp-contract=fast",
-                                        "-ffreestanding",
-                                        "-I.",
-                                        "-S",
-                                        "-o",
-                                        "probes.s"};
+    static const char *const FLAGS[] = {
+        "-std=gnu17",     "-O3", "-fPIC", "-w", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast",
+        "-ffreestanding", "-I.", "-S",    "-o", "probes.s"};
     char *compiler = NULL, *assembly;
     for (int k = 0; k < 3 && t->compilers[k] && !compiler; ++k)
         kit_ok(ctx, atn_process_find(ctx, t->compilers[k], &compiler));
