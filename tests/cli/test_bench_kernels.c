@@ -6,12 +6,12 @@
 #include <string.h>
 
 /* Only where there are 121 poses, the first of two rows: a kernel that ends the process it runs in. */
-static const char PLANTER[] =
-    "real=$(command -v gcc || command -v clang || command -v cc)\n"
-    "for word in \"$@\"; do case $word in *.c) file=$word ;; esac; done\n"
-    "[ -n \"$file\" ] && sed -i 's/^ *for (int64_t range.*_end, .*/if (pose_size0 == 121) *(volatile int *)0 = 1;\\n&/' "
-    "\"$file\"\n"
-    "exec \"$real\" \"$@\"\n";
+static const char PLANTER[] = "real=$(command -v gcc || command -v clang || command -v cc)\n"
+                              "for word in \"$@\"; do case $word in *.c) file=$word ;; esac; done\n"
+                              "[ -n \"$file\" ] && sed -i 's/^ *for (int64_t range.*_end, .*/if (pose_size0 == 121) "
+                              "*(volatile int *)0 = 1;\\n&/' "
+                              "\"$file\"\n"
+                              "exec \"$real\" \"$@\"\n";
 
 static char *script;
 

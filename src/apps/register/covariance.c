@@ -195,8 +195,7 @@ static atn_status gather(reg_polish_state *s, const geom_pose *pose, evidence *o
     *out = (evidence){.told = false};
     atn_status status = reg_scattering_open(s, pose, &out->terms);
     if (status == ATN_OK && aside)
-        atn_aside_begin(s->p->engine.ctx, &beside, reg_scatter, &out->terms,
-                        atn_parallel_some(1, THREADS));
+        atn_aside_begin(s->p->engine.ctx, &beside, reg_scatter, &out->terms, atn_parallel_some(1, THREADS));
     if (status == ATN_OK && !aside) reg_scatter(&out->terms);
     if (status == ATN_OK && (aside || out->terms.told)) status = reg_curvature(s, pose, out->h);
     if (status == ATN_OK && (aside || out->terms.told)) status = step_back(s, pose, out->back, &out->told);
