@@ -93,8 +93,8 @@ KIT_TEST(products) {
 
 KIT_TEST(mixed_with_singles) {
     need_halves();
-    static const char *const VARIANTS[] = {"half=1", "half=1,vec_p0=8,regs_p0=2,seq_p0=2", "half=1,vec_p0=4", "half=1,vec_p0=32",
-                                           "half=0,vec_p0=8", NULL};
+    static const char *const VARIANTS[] = {
+        "half=1", "half=1,vec_p0=8,regs_p0=2,seq_p0=2", "half=1,vec_p0=4", "half=1,vec_p0=32", "half=0,vec_p0=8", NULL};
     uint16_t x[COLUMNS], y[COLUMNS], z[COLUMNS] = {0};
     int32_t whole[COLUMNS] = {0};
     fill(x, COLUMNS, 7);
