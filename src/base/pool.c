@@ -23,9 +23,9 @@ enum { POSTS = 64 }; /* one bit each */
 enum { LOOKS = 16 }; /* between two looks at the clock */
 enum { AGAIN = 1000 /* loops after which it is tried again to create a thread */ };
 
-static const double POLL_S = 200e-6, LEAST_POLL_S = 2e-6; /* before a thread sleeps */
-static const double GAP_S = 20e-6;                        /* between two looks at the clock: it was interrupted */
-static const double LONGER = 20;                          /* times as long while loops are about to follow each other */
+static const double POLL_S = 1e-3, LEAST_POLL_S = 2e-6; /* before a thread sleeps */
+static const double GAP_S = 20e-6;                      /* between two looks at the clock: it was interrupted */
+static const double LONGER = 4;                         /* times as long while loops are about to follow each other */
 
 enum { SLEEPS = 0x10000 }; /* of `inside`: the caller sleeps until they are gone */
 
@@ -89,7 +89,7 @@ bool atn_pool_poll(bool (*is_so)(void *user), void *user) {
         }
         double now = atn_clock_seconds();
         if (now - last > GAP_S) {
-            patience *= 0.25;
+            patience *= 0.1;
             if (patience < LEAST_POLL_S) patience = LEAST_POLL_S;
         }
         double longer = atomic_load_explicit(&pool.expected, memory_order_relaxed) > 0 ? LONGER : 1;
