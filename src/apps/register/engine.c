@@ -39,7 +39,6 @@ static const struct {
     [REG_WEIGHTS] = {"polish_weights", true, false, 0, false, AHEAD, false},
     [REG_WEIGHTS_ALL] = {"polish_all", true, false, REG_NEAREST, false, LATER, true},
     [REG_SAMPLE] = {"polish_sample", true, false, 0, true, AHEAD, false},
-    [REG_SCALE] = {"polish_scale", true, false, REG_SAMPLE, true, LATER, false},
     [REG_SUMS] = {"polish_sums", true, false, 0, false, LATER, true},
     [REG_TERMS] = {"polish_terms", true, false, 0, true, AHEAD, false},
     [REG_COPIES] = {"polish_copies", true, false, REG_COVARIANCE, true, LATER, false},

@@ -23,7 +23,6 @@ typedef enum reg_kernel {
     REG_WEIGHTS,
     REG_WEIGHTS_ALL,
     REG_SAMPLE,
-    REG_SCALE,
     REG_SUMS,
     REG_TERMS,
     REG_COPIES,

@@ -16,8 +16,6 @@ typedef struct reg_polish_state {
     const reg_surface *surface;
     atn_array *some;  /* q of some pairs, for the median */
     atn_array *total; /* sums of a step */
-    atn_array *scale; /* scale2, where the device finds it; */
-    atn_array *told;  /* and again for the host */
     bool fine;        /* all points take part, once fewer of them ask for no other pose */
     bool settled;     /* scale2 and reach stay as they are */
     bool quiet;       /* steps are no iterations that anybody is told of */

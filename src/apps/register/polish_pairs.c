@@ -60,16 +60,6 @@ static void take_scale(reg_polish_state *s, double *q, size_t count) {
     s->scale2 = fmax(taken ? 2.2 * geom_nth(q, taken, taken / 2) : 0, least * least); /* 1.4826 squared */
 }
 
-/* Another device finds it, so that sums need not wait for the host; ranks take that of the first one. */
-static bool scaled_there(const reg_polish_state *s) { return s->p->engine.remote && !s->p->engine.ranks; }
-
-static atn_status find_scale_there(reg_polish_state *s) {
-    double least = least_of(s);
-    reg_given given[] = {{"least", least * least}};
-    reg_binding bound[] = {{"some", s->some}, {"scale", s->scale}, {"told", s->told}};
-    return reg_engine_run_given(&s->p->engine, REG_SCALE, NULL, given, COUNT(given), bound, COUNT(bound));
-}
-
 /* The median of about two thousand of them: it scatters by 3 %, which no sum of the others feels. */
 static atn_status find_scale(reg_polish_state *s) {
     double q[SOME];
@@ -78,7 +68,6 @@ static atn_status find_scale(reg_polish_state *s) {
     reg_given given[] = {{"every", (double)every}};
     reg_binding bound[] = {{"pair", s->source->pair}, {"some", s->some}};
     atn_status status = reg_engine_run_given(&s->p->engine, REG_SAMPLE, NULL, given, COUNT(given), bound, COUNT(bound));
-    if (status == ATN_OK && scaled_there(s)) return find_scale_there(s);
     if (status == ATN_OK) status = reg_array_get(s->some, SOME, q);
     if (status != ATN_OK) return status;
     take_scale(s, q, SOME);
@@ -101,16 +90,13 @@ static atn_status add_up(reg_polish_state *s, const geom_pose *pose) {
     const void *total;
     double all[TOTALS];
     double fits = FITS * s->surface->spacing, same = REG_POLISH_SAME * s->surface->spacing;
-    bool there = !s->settled && scaled_there(s);
-    reg_given given[] = {{"given", there ? 0 : limit_of(s)}, {"fits2", fits * fits}, {"same2", same * same}};
-    reg_binding bound[POINTS + 3];
+    reg_given given[] = {{"limit", limit_of(s)}, {"fits2", fits * fits}, {"same2", same * same}};
+    reg_binding bound[POINTS + 2];
     bind_points(s, bound);
     bound[POINTS] = (reg_binding){"distance2", s->source->sum[0]};
-    bound[POINTS + 1] = (reg_binding){"scale", s->scale};
-    bound[POINTS + 2] = (reg_binding){"total", s->total};
+    bound[POINTS + 1] = (reg_binding){"total", s->total};
     atn_status status = reg_engine_run_given(&s->p->engine, REG_SUMS, pose, given, COUNT(given), bound, COUNT(bound));
     if (status == ATN_OK) status = atn_array_map_read(s->total, &total);
-    if (status == ATN_OK && there) status = reg_array_get(s->told, 1, &s->scale2);
     if (status != ATN_OK) return status;
     memcpy(all, total, sizeof all);
     status = reg_share_same(&s->p->engine, all, sizeof all);
@@ -273,11 +259,8 @@ atn_status reg_polish_open(reg_problem *p, const reg_surface *surface, reg_side 
     *out = (reg_polish_state){.p = p, .surface = surface, .source = source, .all = source, .target = target};
     atn_status status = atn_array_create_vector(device, p->engine.type, SOME, &out->some);
     if (status == ATN_OK) status = atn_array_create_vector(device, ATN_DP, TOTALS, &out->total);
-    if (status == ATN_OK) status = atn_array_create_vector(device, p->engine.type, 1, &out->scale);
-    if (status == ATN_OK) status = atn_array_create_vector(device, p->engine.type, 1, &out->told);
-    if (status == ATN_OK && !scaled_there(out)) atn_array_share(out->some);
+    if (status == ATN_OK) atn_array_share(out->some);
     if (status == ATN_OK) atn_array_share(out->total);
-    if (status == ATN_OK) atn_array_share(out->told);
     if (status != ATN_OK) reg_polish_close(out);
     return status;
 }
@@ -285,7 +268,5 @@ atn_status reg_polish_open(reg_problem *p, const reg_surface *surface, reg_side 
 void reg_polish_close(reg_polish_state *s) {
     atn_array_free(s->some);
     atn_array_free(s->total);
-    atn_array_free(s->scale);
-    atn_array_free(s->told);
     *s = (reg_polish_state){0};
 }

@@ -389,7 +389,7 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     atn_parallel_leave(left);
     p->spare = here ? left : 0;
     p->halved = p->spare && reg_are_few(pair->source, pair->target);
-    if (p->spare) atn_pool_expect(left);
+    if (p->spare) atn_pool_expect(atn_parallel_cores() / 2); /* with all, some wait for cores that others poll on */
     reg_engine_reset(engine, &settings);
     p->engine = *engine;
     atn_status status = tell(p, TELL_START);
