@@ -5,6 +5,7 @@
 #include "device/backend.h"
 #include "space/device_given.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -23,6 +24,38 @@ typedef struct py_pending {
     struct py_pending *next;
 } py_pending;
 
+/* ---- warnings ---- */
+
+/* What the library warns of while it works, from any thread, until the interpreter's lock is held again. */
+typedef struct py_said {
+    pthread_mutex_t lock;
+    int32_t count;
+    char line[8][ATN_MESSAGE_BYTES];
+} py_said;
+enum { MOST_SAID = sizeof((py_said *)0)->line / sizeof *((py_said *)0)->line };
+
+static void keep_warning(void *user, atn_log_level level, const char *line) {
+    py_said *said = user;
+    if (level < ATN_LOG_WARNING) return;
+    pthread_mutex_lock(&said->lock);
+    if (said->count < MOST_SAID) snprintf(said->line[said->count++], sizeof *said->line, "%s", line);
+    pthread_mutex_unlock(&said->lock);
+}
+
+/* RuntimeWarnings of whoever called the package. Work that is done is not undone by a filter that makes errors of them.
+ */
+static void warn(py_said *said) {
+    enum { CALLER = 2 };
+    PyObject *type, *value, *traceback;
+    int32_t count = said->count;
+    said->count = 0;
+    if (!count) return;
+    PyErr_Fetch(&type, &value, &traceback);
+    for (int32_t k = 0; k < count; ++k)
+        if (PyErr_WarnEx(PyExc_RuntimeWarning, said->line[k], CALLER) != 0) PyErr_WriteUnraisable(NULL);
+    PyErr_Restore(type, value, traceback);
+}
+
 /* ---- making and closing ---- */
 
 static py_engine *new_engine(atn_status *status) {
@@ -36,7 +69,13 @@ static py_engine *new_engine(atn_status *status) {
     engine->pending = NULL;
     engine->next = all_engines;
     all_engines = engine;
-    *status = atn_ctx_create(NULL, &engine->ctx);
+    engine->said = calloc(1, sizeof *engine->said);
+    atn_ctx_settings settings = ATN_INIT(atn_ctx_settings);
+    settings.log = engine->said ? keep_warning : NULL;
+    settings.log_user = engine->said;
+    settings.log_from = ATN_LOG_WARNING;
+    if (engine->said) pthread_mutex_init(&engine->said->lock, NULL);
+    *status = atn_ctx_create(&settings, &engine->ctx);
     return engine;
 }
 
@@ -50,6 +89,8 @@ static void dealloc(PyObject *self) {
         atn_device_close(engine->device);
         for (int32_t k = 0; k < engine->n_more; ++k) atn_device_close(engine->more[k]);
         atn_ctx_free(engine->ctx);
+        if (engine->said) pthread_mutex_destroy(&engine->said->lock);
+        free(engine->said);
     }
     PyObject_Free(self);
     Py_DECREF(type);
@@ -226,6 +267,7 @@ atn_status py_work(py_engine *engine, atn_status (*work)(void *user), void *user
     Py_END_ALLOW_THREADS end_interrupts(engine->ctx, outer);
     engine->running = false;
     release_pending(engine);
+    if (engine->said) warn(engine->said);
     if (py_watch_raised(&engine->watch) && status == ATN_OK) status = ATN_ERR_CANCELLED;
     Py_DECREF(engine);
     return status;

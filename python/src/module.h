@@ -38,6 +38,7 @@ typedef struct py_engine {
     bool abandoned; /* made before a fork: nothing of it may be touched */
     bool running;
     py_watch watch;             /* of atn_ctx_on_progress; its function is owned */
+    struct py_said *said;       /* warnings of the library during its work; owned */
     struct py_pending *pending; /* what to free once it is not */
     struct py_engine *next;     /* of all there are */
 } py_engine;

@@ -1,4 +1,5 @@
 import inspect
+import warnings
 
 import numpy as np
 import pytest
@@ -122,7 +123,8 @@ def test_marks_and_strays_do_not_decide(pair):
     marked = [np.concatenate([c, np.repeat(c[k : k + 1], 9 * len(c), 0)]) for c, k in ((source, 3), (target, 99))]
     result = attune.register(*marked, init=truth, device="host")
     assert result.trusted and np.allclose(result.transform, clean, atol=1e-3)
-    result = attune.register(source, np.concatenate([target, [[1e6, 0, 0]]]), device="host")
+    with pytest.warns(RuntimeWarning, match="far from all others"):
+        result = attune.register(source, np.concatenate([target, [[1e6, 0, 0]]]), device="host")
     assert result.trusted and np.allclose(result.transform, truth, atol=1e-3)
 
 
@@ -180,3 +182,14 @@ def test_methods_and_transforms(pair):
 
 def test_surfaces_of_conftest_differ():
     assert not np.allclose(surface(seed=1)[:10], surface(seed=2)[:10])
+
+
+def test_warnings_of_the_library_are_warnings_here(pair):
+    source, target, truth = pair
+    far = np.vstack([source, source[:1] + 1e9])
+    with pytest.warns(RuntimeWarning, match="1 of .* points of the source are far from all others"):
+        result = attune.register(far, target, init=truth, device="host", no_covariance=True)
+    assert np.allclose(result.transform, truth, atol=1e-2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert attune.register(source, target, init=truth, device="host", no_covariance=True).trusted
