@@ -32,13 +32,9 @@ static bool writes_apart(const atn_outlook *o) {
 
 static int64_t pieces(int64_t n, int64_t each) { return n / each + (n % each != 0); }
 
-/* Two panels and the results at rest, of `tile` steps. */
-typedef struct staged_bytes {
-    int64_t element, sum;
-} staged_bytes;
-
-static int64_t staged(staged_bytes each, int64_t span0, int64_t span1, int64_t tile) {
-    return (span0 + span1) * tile * each.element + span0 * span1 * each.sum;
+/* Two panels and the results at rest, of `tile` steps; all in elements. */
+static int64_t staged_elements(int64_t span0, int64_t span1, int64_t tile) {
+    return (span0 + span1) * tile + span0 * span1;
 }
 
 /* The share of all points that the thread has which has most; tiles at the end are smaller. Of many groups none has
@@ -59,24 +55,23 @@ static double largest_share(const int64_t n[2], const int64_t span[2], int64_t t
     return most / ((double)n[0] * (double)n[1]);
 }
 
-/* What a product takes in such tiles, relative to its arithmetic: packing costs more the more tiles there are. `cost`:
- * products with elements of the other side that one element of a panel costs. */
-static double relative_time(const int64_t n[2], const int64_t span[2], int64_t threads, double cost) {
+/* What a product takes in such tiles, relative to its arithmetic: packing costs more the more tiles there are. */
+static double relative_time(const int64_t n[2], const int64_t span[2], int64_t threads) {
+    static const double PACKING = 8; /* steps of a vector's length that an element of a panel costs */
     double packing = 1;
-    for (int d = 0; d < 2; ++d) packing += cost * (double)pieces(n[d], span[d]) / (double)n[d];
+    for (int d = 0; d < 2; ++d) packing += PACKING * (double)pieces(n[d], span[d]) / (double)n[d];
     return largest_share(n, span, threads) * packing;
 }
 
-/* The sequences that take least of those that stay in a core's second cache. */
-static void best_sequences(const atn_device_info *info, const int64_t n[2], staged_bytes bytes, double cost,
-                           atn_variant *v) {
+/* Short vectors, and as many registers: the sequences that take least of those that stay in a core's second cache. */
+static void best_sequences(const atn_outlook *o, const atn_device_info *info, const int64_t n[2], atn_variant *v) {
     enum { CACHE = 1000 << 10, WIDEST = 512 };
     const int64_t each[2] = {(int64_t)v->p[0].vec * v->p[0].regs, v->p[1].regs};
     double least = INFINITY;
     for (int64_t seq0 = 1; seq0 * each[0] <= (n[0] < WIDEST ? n[0] : WIDEST); ++seq0)
         for (int64_t seq1 = 1; seq1 * each[1] <= (n[1] < WIDEST ? n[1] : WIDEST); ++seq1) {
-            if (staged(bytes, seq0 * each[0], seq1 * each[1], v->q[0].tile) > CACHE) break;
-            double time = relative_time(n, (int64_t[2]){seq0 * each[0], seq1 * each[1]}, info->cores, cost);
+            if (staged_elements(seq0 * each[0], seq1 * each[1], v->q[0].tile) * o->bytes > CACHE) break;
+            double time = relative_time(n, (int64_t[2]){seq0 * each[0], seq1 * each[1]}, info->cores);
             if (time >= least) continue;
             least = time;
             v->p[0].seq = (int32_t)seq0;
@@ -88,8 +83,6 @@ static void best_sequences(const atn_device_info *info, const int64_t n[2], stag
  * can be, since the last tile is moved back and does points again. */
 static void estimate_panels(const atn_outlook *o, const atn_device_info *info, int64_t n0, int64_t n1, atn_variant *v) {
     enum { CACHE = 900 << 10, STEPS = 22, WIDE = 2048 /* bytes along p0 */ };
-    static const double PACKING = 8; /* of short vectors, and as many registers */
-    const staged_bytes bytes = {o->bytes, o->bytes};
     bool by_lane = v->wide > 1;
     int64_t tile = by_lane ? 256 : 128;
     int32_t each0 = v->p[0].vec * v->p[0].regs, each1 = v->p[1].regs;
@@ -102,14 +95,14 @@ static void estimate_panels(const atn_outlook *o, const atn_device_info *info, i
     if (n0 > enough) n0 = enough;
     if (n1 > enough) n1 = enough;
     if (by_lane) {
-        best_sequences(info, (int64_t[2]){n0, n1}, bytes, PACKING, v);
+        best_sequences(o, info, (int64_t[2]){n0, n1}, v);
         return;
     }
     int64_t steps1 = pieces(n1, each1);
     if (seq0 > pieces(n0, each0)) seq0 = pieces(n0, each0);
     if (seq0 < 1) seq0 = 1;
     if (seq1 < 1) seq1 = 1;
-    while (seq1 > 1 && staged(bytes, seq0 * each0, seq1 * each1, tile) > CACHE) --seq1;
+    while (seq1 > 1 && staged_elements(seq0 * each0, seq1 * each1, tile) * o->bytes > CACHE) --seq1;
     int64_t groups = pieces(steps1, seq1); /* enough for every thread */
     if (groups * pieces(n0, seq0 * each0) < info->cores) groups = pieces(info->cores, pieces(n0, seq0 * each0));
     seq1 = pieces(steps1, groups);
@@ -117,28 +110,6 @@ static void estimate_panels(const atn_outlook *o, const atn_device_info *info, i
     v->p[1].seq = (int32_t)(seq1 < 1 ? 1 : seq1);
     while (v->p[1].seq > 1 && (int64_t)v->p[1].seq * each1 > n1) --v->p[1].seq;
     while (v->p[0].seq > 1 && (int64_t)v->p[0].seq * each0 > n0) --v->p[0].seq;
-}
-
-/* Halves in tiles (AMX), from two of them on. Singles take six products of their parts, and are as fast without. */
-static bool multiplies_parts(const atn_outlook *o, const atn_device_info *info, int64_t n0, int64_t n1) {
-    enum { LEAST = 64 };
-    lower_contraction c;
-    return info->bf16 == ATN_BF16_TILES && !atn_device_cannot_compile(info) && n0 >= LEAST && n1 >= LEAST &&
-           lower_find_factors(o->g, &c) && c.type == ATN_HP;
-}
-
-static void estimate_parts(const atn_device_info *info, int64_t n0, int64_t n1, atn_variant *v) {
-    enum { LARGE = 1 << 14 };
-    static const double PACKING = 40;
-    v->matrix = ATN_MATRIX_BFLOAT2;
-    v->p[0].vec = 16;
-    v->p[0].regs = 2;
-    v->p[1].regs = 32;
-    v->q[0].tile = 128;
-    v->stage = 1;
-    const int64_t n[2] = {n0 < LARGE ? n0 : LARGE, n1 < LARGE ? n1 : LARGE};
-    best_sequences(info, n, (staged_bytes){.element = 4, .sum = 4}, PACKING, v);
-    if (v->p[0].seq * v->p[1].seq == 1) v->p[0].seq = 2;
 }
 
 /* Results that their next reader may still find in the cache. */
@@ -237,10 +208,6 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
         v->p[0].seq = (int32_t)pieces(n0, (int64_t)v->p[0].vec * v->p[0].regs);
         v->p[1].seq = (int32_t)pieces(n1, v->p[1].regs);
         v->p[2].seq = fitting(extent->points[2] / (4 * info->cores), 16);
-        return;
-    }
-    if (o->product && multiplies_parts(o, info, n0, n1)) {
-        estimate_parts(info, n0, n1, v);
         return;
     }
     if (o->product) { /* tiles of both, as in a matrix product */

@@ -44,34 +44,6 @@ KIT_TEST(rows_are_read_along_the_range) {
     assert_int_equal(estimate("column_means", &GPU, NULL).q[0].lanes, 1);
 }
 
-/* Products of halves in tiles, where there are tiles, two at least, and a compiler. */
-KIT_TEST(halves_are_multiplied_in_tiles) {
-    const atn_extent large = {.points = {1024, 1024}, .range = 1024}, small = {.points = {1024, 63}, .range = 1024};
-    atn_device_info amx = HOST, dots = HOST, bare = HOST;
-    const char *text = atn_shipped_find("gemm"), *why = "";
-    const atn_define define = {"USED_FLOAT", "HP"};
-    atn_ctx *ctx = kit_ctx();
-    atn_sequence *sequence;
-    kit_ok(ctx, atn_sequence_parse(ctx, "gemm", text, strlen(text),
-                                   &(atn_parse_options){.defines = &define, .n_defines = 1}, NULL, &sequence));
-    amx.bf16 = bare.bf16 = ATN_BF16_TILES;
-    dots.bf16 = ATN_BF16_DOTS;
-    snprintf(amx.driver, sizeof amx.driver, "a compiler");
-    bare.driver[0] = '\0';
-    const atn_graph *g = sequence->step[0];
-    atn_variant v = atn_variant_estimate(g, &amx, &large);
-    atn_target target = atn_target_of(&amx);
-    assert_int_equal(v.matrix, ATN_MATRIX_BFLOAT2);
-    if (!atn_variant_fits(g, &v, &target, &why)) fail_msg("%s", why);
-    assert_int_equal(atn_variant_estimate(g, &amx, NULL).matrix, ATN_MATRIX_BFLOAT2);
-    assert_int_equal(atn_variant_estimate(g, &amx, &small).matrix, ATN_MATRIX_OFF);
-    assert_int_equal(atn_variant_estimate(g, &dots, &large).matrix, ATN_MATRIX_OFF);
-    assert_int_equal(atn_variant_estimate(g, &bare, &large).matrix, ATN_MATRIX_OFF);
-    assert_int_equal(estimate("gemm", &amx, &large).matrix, ATN_MATRIX_OFF); /* of singles */
-    atn_sequence_free(sequence);
-    kit_free(ctx);
-}
-
 KIT_TEST(short_ranges) {
     const atn_extent extent = {.points = {8, 65536}, .range = 8};
     assert_int_equal(estimate("batch_product", &HOST, &extent).q[0].vec, 8);
@@ -149,12 +121,9 @@ KIT_TEST(matrix_units_are_used) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(matrix_units_are_used),
-                                       cmocka_unit_test(filters_are_not_staged),
-                                       cmocka_unit_test(rows_are_read_along_the_range),
-                                       cmocka_unit_test(halves_are_multiplied_in_tiles),
-                                       cmocka_unit_test(short_ranges),
-                                       cmocka_unit_test(narrow_matrices_keep_items_busy),
-                                       cmocka_unit_test(blocks_of_keys)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matrix_units_are_used),           cmocka_unit_test(filters_are_not_staged),
+        cmocka_unit_test(rows_are_read_along_the_range),   cmocka_unit_test(short_ranges),
+        cmocka_unit_test(narrow_matrices_keep_items_busy), cmocka_unit_test(blocks_of_keys)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

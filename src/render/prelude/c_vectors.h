@@ -282,7 +282,7 @@ INLINE void atn_stream(void *to, const void *from, int bytes) {
 #define ATN_MOST_HALF16(a, b) ATN_MOST_HALF(16, a, b)
 #define ATN_MOST_HALF32(a, b) ATN_MOST_HALF(32, a, b)
 #endif
-#elif ATN_HALVES && defined(__aarch64__)
+#elif ATN_HALVES && (defined(__aarch64__) || defined(__AVX512FP16__))
 #define HALVES(W) \
     typedef atn_half half##W __attribute__((vector_size(2 * W))); \
     typedef half##W half##W##_at __attribute__((aligned(2), may_alias)); \
