@@ -430,6 +430,9 @@ static void answer(reg_gather *g, reg_gathered which) {
 
 /* Nobody waits for it any more. */
 static void give_up(reg_gather *g) {
+    if (!g->broken)
+        atn_log(g->ctx, ATN_LOG_WARNING, "register: steps of many pairs failed, the host continues: %s",
+                atn_ctx_message(g->ctx));
     pthread_mutex_lock(&g->lock);
     g->broken = true;
     for (int32_t k = 0; k < g->clients; ++k) {
