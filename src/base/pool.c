@@ -46,7 +46,8 @@ static struct {
     atomic_int asleep;
     atomic_int threads;  /* created */
     atomic_int refused;  /* loops until creating one is tried again */
-    atomic_int expected; /* who said that loops follow each other */
+    atomic_int expected; /* who said that loops follow each other, */
+    atomic_int most;     /* and for how many threads: the others do not poll for longer */
 } pool;
 
 static pthread_mutex_t creating = PTHREAD_MUTEX_INITIALIZER;
@@ -71,6 +72,7 @@ static void relax(void) {
 }
 
 static _Thread_local double patience; /* seconds that this thread polls; 0: not yet known */
+static _Thread_local int32_t own;     /* number of this thread of the pool; 0: it is none */
 
 static bool nobody_inside(void *user) { return atomic_load((atomic_uint *)user) == 0; }
 static bool something_open(void *user) { return atomic_load((atomic_ullong *)user) != 0; }
@@ -92,7 +94,9 @@ bool atn_pool_poll(bool (*is_so)(void *user), void *user) {
             patience *= 0.1;
             if (patience < LEAST_POLL_S) patience = LEAST_POLL_S;
         }
-        double longer = atomic_load_explicit(&pool.expected, memory_order_relaxed) > 0 ? LONGER : 1;
+        bool asked = atomic_load_explicit(&pool.expected, memory_order_relaxed) > 0 &&
+                     own <= atomic_load_explicit(&pool.most, memory_order_relaxed);
+        double longer = asked ? LONGER : 1;
         if (now - begun > longer * patience) return false;
         last = now;
     }
@@ -138,7 +142,7 @@ static void take_part(int32_t at, int32_t number) {
 }
 
 static void *live(void *argument) {
-    int32_t number = (int32_t)(intptr_t)argument;
+    int32_t number = own = (int32_t)(intptr_t)argument;
     (void)sched_getaffinity(0, sizeof allowed, &allowed);
     for (;;) {
         int32_t at = sit_down();
@@ -214,6 +218,7 @@ static void grow(int32_t others) {
 /* ---- loops ---- */
 
 void atn_pool_expect(int32_t threads) {
+    atomic_store(&pool.most, threads);
     atomic_fetch_add(&pool.expected, 1);
     grow(threads < ATN_POOL_MOST ? threads : ATN_POOL_MOST - 1);
     if (threads < 1 || !atomic_load(&pool.asleep)) return;
