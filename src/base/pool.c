@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/environment.h"
 
+#include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -197,7 +198,19 @@ static void in_child(void) {
     memset(&pool, 0, sizeof pool);
     pthread_mutex_unlock(&creating);
 }
-static void watch_forks(void) { (void)pthread_atfork(before_fork, after_fork, in_child); }
+
+/* The threads stay in this code: a library or plugin that it is part of must not be unloaded under them. */
+static void stay_loaded(void) {
+    Dl_info here;
+    if (!dladdr(&pool, &here) || !here.dli_fname) return;
+    void *kept = dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE); /* NULL: it is the program */
+    if (kept) dlclose(kept);
+}
+
+static void prepare(void) {
+    (void)pthread_atfork(before_fork, after_fork, in_child);
+    stay_loaded();
+}
 
 static void grow(int32_t others) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -206,7 +219,7 @@ static void grow(int32_t others) {
         atomic_fetch_sub_explicit(&pool.refused, 1, memory_order_relaxed);
         return;
     }
-    pthread_once(&once, watch_forks);
+    pthread_once(&once, prepare);
     pthread_mutex_lock(&creating);
     int32_t made = atomic_load(&pool.threads);
     while (made < others && create(made + 1)) ++made;
@@ -240,8 +253,8 @@ int32_t atn_pool_begin(int32_t threads, atn_pool_work *work, void *user) {
     p->user = user;
     p->threads = threads;
     if (sched_getaffinity(0, sizeof p->cores, &p->cores) != 0) CPU_ZERO(&p->cores); /* which no one can be set to */
+    atomic_fetch_or(&pool.open, 1ULL << at); /* before there are seats: who takes the last one removes it */
     atomic_store(&p->seats, threads - 1);
-    atomic_fetch_or(&pool.open, 1ULL << at);
     ring();
     grow(threads - 1); /* new ones look at the board at once */
     return at;

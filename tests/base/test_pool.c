@@ -4,6 +4,7 @@
 
 #include "base/parallel.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -202,6 +203,20 @@ KIT_TEST(children_have_their_own) {
 }
 #endif
 
+/* Threads sleep in a plugin that is closed, and wake up in it. */
+KIT_TEST(plugins_can_be_closed) {
+    for (int k = 0; k < 3; ++k) {
+        void *plugin = dlopen(POOL_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+        assert_non_null(plugin);
+        int (*use)(void) = (int (*)(void))(uintptr_t)dlsym(plugin, "use");
+        assert_non_null(use);
+        assert_int_equal(use(), 2);
+        if (k == 0) usleep(5000);
+        assert_int_equal(dlclose(plugin), 0);
+        usleep(2000);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_done_once),
@@ -211,6 +226,7 @@ int main(void) {
         cmocka_unit_test(several_call_at_once),
         cmocka_unit_test(all_come_if_they_are_waited_for),
         cmocka_unit_test(they_use_the_cores_of_the_caller),
+        cmocka_unit_test(plugins_can_be_closed),
 #ifndef __SANITIZE_THREAD__
         cmocka_unit_test(children_have_their_own),
 #endif
