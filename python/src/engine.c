@@ -43,16 +43,20 @@ static void keep_warning(void *user, atn_log_level level, const char *line) {
 }
 
 /* RuntimeWarnings of whoever called the package. Work that is done is not undone by a filter that makes errors of them.
- */
+ * From a copy: what shows them is Python, which may use the engine again. */
 static void warn(py_said *said) {
     enum { CALLER = 2 };
     PyObject *type, *value, *traceback;
+    char line[MOST_SAID][ATN_MESSAGE_BYTES];
+    pthread_mutex_lock(&said->lock);
     int32_t count = said->count;
+    memcpy(line, said->line, (size_t)count * sizeof *line);
     said->count = 0;
+    pthread_mutex_unlock(&said->lock);
     if (!count) return;
     PyErr_Fetch(&type, &value, &traceback);
     for (int32_t k = 0; k < count; ++k)
-        if (PyErr_WarnEx(PyExc_RuntimeWarning, said->line[k], CALLER) != 0) PyErr_WriteUnraisable(NULL);
+        if (PyErr_WarnEx(PyExc_RuntimeWarning, line[k], CALLER) != 0) PyErr_WriteUnraisable(NULL);
     PyErr_Restore(type, value, traceback);
 }
 

@@ -93,6 +93,7 @@ static void settle(worker *w, turn *t, atn_status status) {
         stop(s, status, why);
     }
     if (status == ATN_ERR_CANCELLED) stop(s, status, why);
+    if (status != ATN_OK) t->result = (atn_unwrap_result){0};
     f->status = status;
     f->device = status == ATN_OK ? w->number : -1;
     snprintf(f->message, sizeof f->message, "%s", why);
@@ -137,6 +138,7 @@ static void give_up_waiting(stream *s) {
         turn *t = turn_at(s, n);
         if (t->state != WAITS) continue;
         t->state = ENDED;
+        t->result = (atn_unwrap_result){0};
         t->frame.status = s->status;
         snprintf(t->frame.message, sizeof t->frame.message, "%s", s->message);
     }

@@ -104,6 +104,7 @@ static bool done(void *user, const atn_unwrap_frame *frame) {
         ++s->by[frame->device];
     } else {
         assert_int_equal(frame->device, -1);
+        assert_true(frame->result->valid == 0 && frame->result->seconds == 0);
         ++s->failed;
         snprintf(s->message, sizeof s->message, "%s", frame->message);
     }
