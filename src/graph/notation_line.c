@@ -149,25 +149,30 @@ static void carry(atn_parser *parser, atn_line *line) {
 
 /* A[i], B[i] = a, b: a line each. With min= and max=, the later ones belong to the first. */
 static void split_write(atn_parser *parser, atn_line *line) {
-    int32_t targets = 0, values = 0;
+    int32_t targets = 0, values = 0, inits = 0;
     for (const atn_syntax *one = line->target; one; one = one->next) ++targets;
     for (const atn_syntax *one = line->values; one; one = one->next) ++values;
+    for (const atn_syntax *one = line->inits; one; one = one->next) ++inits;
     if (targets < 2) return;
-    if (targets != values || line->inits) {
-        atn_parser_complain(parser, line->offset, "%d elements, but %d value%s%s", targets, values,
-                            values == 1 ? "" : "s", line->inits ? ", and 'from' is for one" : "");
+    if (targets != values || (inits && targets != inits)) {
+        int32_t wrong = targets != values ? values : inits;
+        atn_parser_complain(parser, line->offset, "%d elements, but %d value%s%s", targets, wrong,
+                            wrong == 1 ? "" : "s", targets != values ? "" : " after 'from'");
         return;
     }
-    atn_syntax *target = line->target, *value = line->values;
+    atn_syntax *target = line->target, *value = line->values, *init = line->inits;
     if (line->assign == ATN_ASSIGN_MIN || line->assign == ATN_ASSIGN_MAX) line->key = line;
     for (atn_line *one = line; target; one = one->next) {
-        atn_syntax *next = target->next, *other = value->next;
+        atn_syntax *next = target->next, *other = value->next, *later = init ? init->next : NULL;
         one->target = target;
         one->values = value;
+        one->inits = init;
         one->offset = target->offset;
         target->next = value->next = NULL;
+        if (init) init->next = NULL;
         target = next;
         value = other;
+        init = later;
         if (!target) break;
         one->next = atn_reader_alloc(parser->reader, sizeof *one);
         if (!one->next) return;

@@ -65,6 +65,11 @@ static const struct {
      "j]\n"
      "        key: T, a: INT32, b: INT32 min= A[i, j], INT32(j), INT32(2 * j)\n"
      "    s[i] = sum\n    m[i] = key\n    y[i] = a\n    z[i] = b\n"},
+    {"the same with first values",
+     "kernel k(A: matrix T) -> m, y: vector T\n    over j in columns(A)\n"
+     "        m[i], y[i] max= A[i, j], 2 * A[i, j] from -1, 0.5\n",
+     "kernel k(A: matrix T) -> m, y: vector T\n    over j in columns(A)\n"
+     "        key: T, a: T max= A[i, j], 2 * A[i, j] from -1, 0.5\n    m[i] = key\n    y[i] = a\n"},
     {"a constant with a name", "kernel k(x: vector T) -> y: vector T\n    half = 1 / 2\n    y[i] = half * x[i]\n",
      "kernel k(x: vector T) -> y: vector T\n    y[i] = 0.5 * x[i]\n"},
     {"long lines and comments",

@@ -201,6 +201,9 @@ static const row meaning[] = {
      "2:14: 'z': several elements with min= or max= keep a key and what belongs to it, which needs elements that stay "
      "the "
      "same throughout the loop; for a minimum of each, write a line for each"},
+    {"too few first values",
+     "kernel a(A: matrix T) -> x, y: vector T\n    over j in columns(A)\n        x[i], y[i] min= A[i, j], 1 from 2\n",
+     "3:9: 'a': 2 elements, but 1 value after 'from'"},
     {"a key in place", "kernel a(inout x, y: vector T, z: vector T)\n    x[i], y[i] max= z[i], 1\n",
      "2:5: 'x': several elements with min= or max= keep a key and what belongs to it, which needs elements that stay "
      "the "
