@@ -81,11 +81,11 @@ static atn_status name_species(const job *j, atn_atoms *atoms, int32_t **room) {
     return ATN_OK;
 }
 
-/* The slab in the middle: what settings are found from. Of several ranks all have it and learn together. */
+/* Settings are found from a sample. Of several ranks all have it and learn together. */
 static atn_status learn(job *j) {
     atn_atoms atoms = {0};
     int32_t *species = NULL;
-    atn_status status = slabs_read(j->slabs, atn_slabs_info_of(j->slabs).slabs / 2, &atoms);
+    atn_status status = slabs_read_sample(j->slabs, &atoms);
     if (!status) status = name_species(j, &atoms, &species);
     lattice_pass(j, LATTICE_SAMPLED);
     if (!status) status = lattice_learn_ranks(j->lattice, j->ranks, &atoms, j->about.angstrom);

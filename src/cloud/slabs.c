@@ -12,6 +12,7 @@
 #include "cloud/spill.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BINS = SLABS_BINS, GROUPS_OF_A_SLAB = 8, ATOMS = 1 << 20, MOST = 1 << 26, MEMORY = 1 << 28, SOME = 1024 };
@@ -86,6 +87,20 @@ static void make_slabs(atn_slabs *s) {
         before += count;
     }
     s->slabs = s->info.atoms ? (size_t)(b - s->slab) + 1 : 0;
+}
+
+/* A thin slab may have one phase of several: groups on both sides of it belong to the sample, as many as a slab may
+ * have atoms. */
+static void choose_sample(atn_slabs *s) {
+    slabs_slab *b = &s->sample;
+    *b = s->slab[s->slabs / 2];
+    size_t most = SLABS_SAMPLE < s->options.atoms ? SLABS_SAMPLE : s->options.atoms;
+    for (bool before = true; s->wanted && b->own < most && b->last - b->first + 1 < s->groups; before = !before) {
+        if ((before && b->first > 0) || b->last + 1 == s->groups)
+            b->own += s->group[--b->first].count;
+        else
+            b->own += s->group[++b->last].count;
+    }
 }
 
 /* ---- sorting ---- */
@@ -213,10 +228,10 @@ static atn_status sort_atoms(atn_slabs *s) {
 
 /* At most as many atoms as the groups within reach have. */
 static void find_most(atn_slabs *s) {
-    for (size_t k = 0; k < s->slabs; ++k) {
+    for (size_t k = 0; k <= s->slabs && s->slabs; ++k) {
         double low, high;
         size_t count = 0;
-        slabs_edges(s, &s->slab[k], &low, &high);
+        slabs_edges(s, k < s->slabs ? &s->slab[k] : &s->sample, &low, &high);
         for (size_t g = 0; g < s->groups; ++g)
             count += slabs_reaches(s, &s->group[g], low, high) ? s->group[g].count : 0;
         s->most = count > s->most ? count : s->most;
@@ -274,6 +289,7 @@ static atn_status plan(atn_slabs *s, const size_t *count, const size_t *own) {
     size_t sizes[SPILL_BUCKETS] = {0}, step = s->ranks ? (size_t)s->ranks->count : 1;
     make_groups(s, count);
     make_slabs(s);
+    if (s->slabs) choose_sample(s);
     s->mine = atn_alloc(s->ctx, (s->slabs + 1) * sizeof *s->mine);
     if (!s->mine) return ATN_ERR_MEMORY;
     for (size_t k = s->ranks ? (size_t)s->ranks->rank : 0; k < s->slabs; k += step) s->mine[s->own++] = k;
@@ -410,10 +426,10 @@ static atn_status take_sorted(atn_slabs *s, const slabs_slab *b, size_t *own, si
     return status;
 }
 
-atn_status slabs_read(atn_slabs *s, size_t slab, atn_atoms *out) {
+static atn_status read_one(atn_slabs *s, const slabs_slab *slab, atn_atoms *out) {
     size_t own = 0, count = 0;
     atn_status status = atn_check_cancel(s->ctx);
-    if (status == ATN_OK) status = (s->ranks ? slabs_pull : take_sorted)(s, &s->slab[slab], &own, &count);
+    if (status == ATN_OK) status = (s->ranks ? slabs_pull : take_sorted)(s, slab, &own, &count);
     if (status != ATN_OK) return status;
     *out = (atn_atoms){.count = count,
                        .own = own,
@@ -422,6 +438,35 @@ atn_status slabs_read(atn_slabs *s, size_t slab, atn_atoms *out) {
                        .species = s->species,
                        .index = s->index};
     return ATN_OK;
+}
+
+atn_status slabs_read(atn_slabs *s, size_t slab, atn_atoms *out) { return read_one(s, &s->slab[slab], out); }
+
+static int by_index(const void *a, const void *b) {
+    uint64_t x = ((const slabs_record *)a)->index, y = ((const slabs_record *)b)->index;
+    return (x > y) - (x < y);
+}
+
+/* The atoms that are shown, in the order of the file. */
+static atn_status sort_shown(atn_slabs *s, size_t count) {
+    slabs_record *all = atn_alloc(s->ctx, (count + 1) * sizeof *all);
+    if (!all) return ATN_ERR_MEMORY;
+    for (size_t k = 0; k < count; ++k) {
+        all[k] = (slabs_record){.index = s->index[k]};
+        for (int d = 0; d < 3; ++d) all[k].position[d] = s->position[d][k];
+        if (s->mass) all[k].mass = s->mass[k];
+        if (s->species) all[k].species = s->species[k];
+    }
+    qsort(all, count, sizeof *all, by_index);
+    for (size_t k = 0; k < count; ++k) slabs_show(s, &all[k], k);
+    atn_free(s->ctx, all);
+    return ATN_OK;
+}
+
+atn_status slabs_read_sample(atn_slabs *s, atn_atoms *out) {
+    atn_status status = read_one(s, &s->sample, out);
+    bool whole = s->groups > 1 && out->own == s->info.atoms && out->own <= SLABS_SAMPLE;
+    return status == ATN_OK && whole ? sort_shown(s, out->own) : status;
 }
 
 atn_status atn_slabs_next(atn_slabs *s, atn_atoms *out) {

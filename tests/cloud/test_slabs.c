@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "cloud/frame.h"
 #include "cloud/rows.h"
+#include "cloud/slabs.h"
 
 #include <attune/frame.h>
 
@@ -104,6 +105,36 @@ KIT_TEST(slabs_have_their_halo) {
     kit_fails(ctx, ATN_ERR_INPUT, "at most 5000 are supported", atn_slabs_open(frame, &few, &slabs));
     atn_frame_close(frame);
     atn_cloud_free(cloud);
+    kit_remove(dir);
+    kit_free(ctx);
+}
+
+/* Settings of a small frame are found from the same atoms however it is cut. */
+KIT_TEST(the_sample_is_all) {
+    atn_ctx *ctx = kit_ctx();
+    char *dir = kit_tempdir(), path[512];
+    atn_frame *frame;
+    snprintf(path, sizeof path, "%s/a.pos", dir);
+    write_pos(ctx, path, ATOMS, 10, false);
+    kit_ok(ctx, atn_frame_open(ctx, path, NULL, &frame));
+    for (size_t wanted = 0; wanted < 50; wanted += 7) {
+        atn_slabs_settings options = {.halo = 1};
+        atn_slabs *slabs;
+        atn_atoms atoms;
+        kit_ok(ctx, slabs_open(frame, &options, wanted, &slabs));
+        kit_ok(ctx, slabs_read_sample(slabs, &atoms));
+        assert_true(atoms.own == ATOMS && atoms.count == ATOMS);
+        for (size_t k = 0; k < ATOMS; ++k) assert_true(atoms.index[k] == k && atoms.mass[k] == (float)k);
+        atn_slabs_close(slabs);
+    }
+    atn_slabs_settings few = {.halo = 1, .atoms = 6000}; /* as many as memory has room for */
+    atn_slabs *slabs;
+    atn_atoms atoms;
+    kit_ok(ctx, slabs_open(frame, &few, 40, &slabs));
+    kit_ok(ctx, slabs_read_sample(slabs, &atoms));
+    assert_true(atoms.own >= 6000 && atoms.own < 6500 && atoms.count > atoms.own);
+    atn_slabs_close(slabs);
+    atn_frame_close(frame);
     kit_remove(dir);
     kit_free(ctx);
 }
@@ -451,6 +482,7 @@ KIT_TEST(every_allocation_fails_once) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slabs_have_their_halo),
+        cmocka_unit_test(the_sample_is_all),
         cmocka_unit_test(odd_frames),
         cmocka_unit_test(lumps_stay_apart),
         cmocka_unit_test(memory_is_bounded),

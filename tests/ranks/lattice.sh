@@ -36,6 +36,11 @@ for n in 2 5; do
     cmp "$work/one.xyz.learned" "$work/ranks.xyz.learned" || bad "$n ranks that learn write something else"
 done
 
+# without --slabs, ranks have other slabs than one process, but the same settings
+"$attune" lattice "$work/grains/frame.pos" >"$work/one.txt" || bad "settings of one process"
+ranks 2 "$attune" lattice "$work/grains/frame.pos" >"$work/two.txt" || bad "settings of two ranks"
+[[ $(tail -n 1 "$work/one.txt") == cut-off* && $(tail -n 1 "$work/one.txt") == "$(tail -n 1 "$work/two.txt")" ]] || bad "two ranks have other settings"
+
 # a file that one rank cannot open, and a disk that is full for one
 ranks 1 "$attune" lattice "$work/frame.pos" "${given[@]}" -o "$work/bad.xyz" : \
     -n 1 "$attune" lattice "$work/none.pos" "${given[@]}" -o "$work/bad.xyz" && bad "a missing file is not a failure"

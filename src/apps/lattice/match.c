@@ -195,19 +195,44 @@ static atn_status run(job *j, const pass *p) {
     return status == ATN_OK && p->late ? lattice_late_look(l, j->around, &j->late, NULL, j->out) : status;
 }
 
-/* One atom of every eighth cell. */
+/* One atom of every eighth cell, counted from the first that the slab's own atoms lie in: there may be a single layer of
+ * them between those of the halo. */
 typedef struct seeding {
-    const lattice_cells *cells;
+    const lattice_around *around;
     unsigned char *seed;
+    int64_t low[3];
 } seeding;
+
+static int64_t layer_of(const lattice_cells *c, int axis, int32_t site) {
+    return (int64_t)((double)c->axis[axis][site] / c->edge);
+}
+
+/* The first site of a cell that the slab's own atoms have; -1: none. */
+static int32_t own_site(const lattice_around *a, size_t cell) {
+    for (int32_t site = a->cells->start[cell]; site < a->cells->start[cell + 1]; ++site)
+        if (a->first[site] >= 0) return site;
+    return -1;
+}
+
+static void find_low(seeding *x) {
+    const lattice_cells *c = x->around->cells;
+    for (int axis = 0; axis < 3; ++axis) x->low[axis] = INT64_MAX;
+    for (size_t k = 0; k < c->cells; ++k) {
+        int32_t site = own_site(x->around, k);
+        for (int axis = 0; axis < 3 && site >= 0; ++axis) {
+            int64_t layer = layer_of(c, axis, site);
+            if (layer < x->low[axis]) x->low[axis] = layer;
+        }
+    }
+}
 
 static void seed_part(void *user, int64_t from, int64_t to) {
     const seeding *x = user;
-    const lattice_cells *c = x->cells;
     for (int64_t k = from; k < to; ++k) {
-        int32_t site = c->start[k];
-        bool even = c->start[k + 1] > site;
-        for (int axis = 0; axis < 3 && even; ++axis) even = (int64_t)((double)c->axis[axis][site] / c->edge) % 2 == 0;
+        int32_t site = own_site(x->around, (size_t)k);
+        bool even = site >= 0;
+        for (int axis = 0; axis < 3 && even; ++axis)
+            even = (layer_of(x->around->cells, axis, site) - x->low[axis]) % 2 == 0;
         if (even) x->seed[site] = 1;
     }
 }
@@ -218,7 +243,9 @@ static atn_status match_own(job *j) {
     bool follow = lattice_can_follow(j->l);
     j->open = atn_alloc(cells->ctx, (cells->atoms + 1) * sizeof *j->open);
     atn_status status = seed && j->open ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK) atn_parallel((int64_t)cells->cells, SITES, seed_part, &(seeding){cells, seed});
+    seeding seeds = {.around = j->around, .seed = seed};
+    if (status == ATN_OK && follow) find_low(&seeds);
+    if (status == ATN_OK && follow) atn_parallel((int64_t)cells->cells, SITES, seed_part, &seeds);
     if (status == ATN_OK) keep_open(j, true);
     j->seed = seed;
     for (int k = follow ? 0 : LAST; k <= LAST && status == ATN_OK; ++k) status = run(j, &PASSES[k]);

@@ -63,18 +63,18 @@ static void hand_over(const atn_lattice *from, const atn_atoms *atoms) {
     atn_lattice_free(other);
 }
 
-/* The frame in four slabs with halos tells what it tells in one piece, but for a few atoms at their faces, which see
- * sure atoms of their own slab alone. */
-static void in_slabs(atn_lattice *l) {
-    enum { SLABS = 4 };
+/* The frame in slabs with halos tells what it tells in one piece, but for a few atoms at their faces, which see sure
+ * atoms of their own slab alone. In the thinnest one, too, some are searched and others follow: at least three batches.
+ */
+static void in_slabs(atn_lattice *l, int slabs) {
     static double part[3][ATOMS];
     static size_t which[ATOMS];
     static atn_lattice_atom out[ATOMS];
     double high = 0, reach = atn_lattice_reach(l);
     size_t told = 0, differ = 0, unlike = 0;
     for (size_t k = 0; k < ATOMS; ++k) high = fmax(high, axis[0][k]);
-    for (int s = 0; s < SLABS; ++s) {
-        double from = s * high / SLABS, to = s + 1 == SLABS ? INFINITY : (s + 1) * high / SLABS;
+    for (int s = 0; s < slabs; ++s) {
+        double from = s * high / slabs, to = s + 1 == slabs ? INFINITY : (s + 1) * high / slabs;
         size_t n = 0, own = 0;
         for (int halo = 0; halo < 2; ++halo)
             for (size_t k = 0; k < ATOMS; ++k) {
@@ -86,8 +86,10 @@ static void in_slabs(atn_lattice *l) {
                 own += is_own;
             }
         const atn_atoms slab = {.count = n, .own = own, .position = {part[0], part[1], part[2]}};
+        int64_t before = l->spent.calls[1][LATTICE_STARTED];
         memset(out, 0xff, sizeof out);
         kit_ok(ctx, atn_lattice_match(l, &slab, 1, out));
+        assert_true(l->spent.calls[1][LATTICE_STARTED] - before >= 3);
         told += own;
         for (size_t k = 0; k < own; ++k) {
             differ += out[k].structure != followed[which[k]].structure;
@@ -107,7 +109,8 @@ KIT_TEST(as_if_searched) {
     assert_true(l->follows[0] && l->follows[1]);
     assert_true(l->rival[0][1] > 0.05 && l->rival[0][1] < 1.5);
     hand_over(l, &atoms);
-    in_slabs(l);
+    in_slabs(l, 4);
+    in_slabs(l, 9);
     memset(l->follows, 0, sizeof l->follows);
     memset(searched, 0xff, sizeof searched);
     kit_ok(ctx, atn_lattice_match(l, &atoms, 1, searched));
