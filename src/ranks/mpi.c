@@ -128,6 +128,7 @@ static int receive(int32_t from, void *data, size_t bytes, char *words) {
 static int share(size_t bytes, void **memory, void **window, char *words) {
     MPI_Win *win = malloc(sizeof *win);
     MPI_Info hints = MPI_INFO_NULL;
+    char what[100];
     int code = win ? MPI_Info_create(&hints) : MPI_ERR_NO_MEM;
     if (code == MPI_SUCCESS) code = MPI_Info_set(hints, "alloc_shared_noncontig", "true");
     if (code == MPI_SUCCESS) code = MPI_Win_allocate((MPI_Aint)bytes, 1, hints, all, (void *)memory, win);
@@ -137,7 +138,9 @@ static int share(size_t bytes, void **memory, void **window, char *words) {
     *window = win;
     if (code == MPI_SUCCESS) return 0;
     free(win);
-    return say(code, "sharing memory", words);
+    snprintf(what, sizeof what, "sharing %.3g MB of memory (on one machine /dev/shm needs room for it)",
+             1e-6 * (double)bytes);
+    return say(code, what, words);
 }
 
 static int get(void *window, int32_t from, size_t at, void *data, size_t bytes, char *words) {
