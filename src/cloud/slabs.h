@@ -58,7 +58,7 @@ struct atn_slabs {
     slabs_slab *slab;           /* owned */
     size_t groups, slabs;
     slabs_slab sample; /* what settings are found from */
-    size_t *mine; /* slabs of this rank where they are dealt out, `own` of them; owned */
+    size_t *mine;      /* slabs of this rank where they are dealt out, `own` of them; owned */
     size_t own;
     spill *spill; /* NULL: no atoms, or those of ranks, which are in `part` */
     slabs_part part;
@@ -82,9 +82,9 @@ void slabs_narrow(atn_slabs *slabs, double halo); /* from now on a halo that is 
 atn_status slabs_take(atn_slabs *slabs, size_t *slab, bool *there);
 atn_status slabs_read(atn_slabs *slabs, size_t slab,
                       atn_atoms *out); /* any slab, as atn_slabs_next does the next one */
-/* Atoms that settings are found from, as a slab: the one in the middle, and where a number of slabs is wanted the groups
- * around it until they have SLABS_SAMPLE atoms. A frame of no more is its own sample, in the order of the file: the same
- * one however it is cut. */
+/* Atoms that settings are found from, as a slab: the one in the middle, and where a number of slabs is wanted the
+ * groups around it until they have SLABS_SAMPLE atoms. A frame of no more is its own sample, in the order of the file:
+ * the same one however it is cut. */
 atn_status slabs_read_sample(atn_slabs *slabs, atn_atoms *out);
 /* Slabs that are this rank's where each has a fixed part; list: their numbers. */
 size_t slabs_mine(const atn_slabs *slabs, const size_t **list);

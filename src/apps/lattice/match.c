@@ -195,8 +195,8 @@ static atn_status run(job *j, const pass *p) {
     return status == ATN_OK && p->late ? lattice_late_look(l, j->around, &j->late, NULL, j->out) : status;
 }
 
-/* One atom of every eighth cell, counted from the first that the slab's own atoms lie in: there may be a single layer of
- * them between those of the halo. */
+/* One atom of every eighth cell, counted from the first that the slab's own atoms lie in: there may be a single layer
+ * of them between those of the halo. */
 typedef struct seeding {
     const lattice_around *around;
     unsigned char *seed;
