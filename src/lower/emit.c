@@ -152,6 +152,11 @@ static void item_group(lowering *l) {
     ir_if(l->p, outer, interior, inside, edge);
 }
 
+static void if_odds(lowering *l, ir_odds odds, ir_ref condition, ir_block body) {
+    ir_if(l->p, l->block, condition, body, IR_EMPTY);
+    if (!l->p->failed) l->p->statements[l->block->last].component = (int32_t)odds;
+}
+
 /* Vectors and registers where the tile is full and its reads are inside; a tile at the border is moved there if
  * possible, and the remainder is computed by plain code. */
 static void host_group(lowering *l) {
@@ -189,9 +194,13 @@ static void host_group(lowering *l) {
     lower_edge(l, interior, tile);
     lower_forget(l, mark);
     l->block = outer;
-    ir_if(l->p, outer, interior, inside, IR_EMPTY);
+    /* Where both may follow each other, compilers that do not know which is rare keep registers for the edge during
+     * the loops of the inside. */
+    bool both = rest >= 0;
+    if_odds(l, both ? IR_MOSTLY : IR_UNKNOWN, interior, inside);
     ir_ref outside = ir_operation(l->p, ATN_OP_NOT, ATN_B, interior, -1, -1);
-    ir_if(l->p, outer, rest < 0 ? outside : ir_operation(l->p, ATN_OP_OR, ATN_B, outside, rest, -1), edge, IR_EMPTY);
+    if_odds(l, both ? IR_RARELY : IR_UNKNOWN, both ? ir_operation(l->p, ATN_OP_OR, ATN_B, outside, rest, -1) : outside,
+            edge);
 }
 
 /* The end of a split: combined results, then everything that depends on them, for the current points. */

@@ -154,6 +154,7 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
                                         [IR_HIDE] = "hide",
                                         [IR_COMMENT] = "#",
                                         [IR_PARALLEL] = "parallel"};
+    static const char *const ODDS[] = {[IR_UNKNOWN] = "", [IR_MOSTLY] = "mostly", [IR_RARELY] = "rarely"};
     for (; at >= 0; at = p->statements[at].next) {
         const ir_statement *s = &p->statements[at];
         atn_text_printf(out, "%*s%s ", depth * 2, "", KINDS[s->kind]);
@@ -175,6 +176,7 @@ static void print_list(const atn_lowered *p, ir_stmt at, int depth, atn_text *ou
             atn_text_add(out, k == 0 ? "] " : " ");
         }
         if (s->kind == IR_FOR) atn_text_printf(out, "by %" PRId64, s->step);
+        if (s->kind == IR_IF) atn_text_add(out, ODDS[s->component]);
         atn_text_add(out, "\n");
         print_list(p, s->body, depth + 1, out);
         if (s->other >= 0) atn_text_printf(out, "%*selse\n", depth * 2, "");

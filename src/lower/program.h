@@ -125,7 +125,7 @@ typedef enum ir_statement_kind {
                             * a JOIN of where they begin in tiles `step` and `component`, the number of steps, and how
                             * many were there before (0: sums begin with 0); unroll: atn_bf16 */
     IR_FOR,                /* variable id from value to limit (exclusive) by `step`, unrolled by `unroll`; body */
-    IR_IF,                 /* value; body, other */
+    IR_IF,                 /* value; body, other; component: ir_odds */
     IR_BARRIER,            /* all items of the group, local memory */
     IR_REPORT,             /* gather of read id was out of range */
     IR_ORDER,              /* host: variable value is computed before those of later such statements */
@@ -133,6 +133,9 @@ typedef enum ir_statement_kind {
     IR_COMMENT,            /* text */
     IR_PARALLEL            /* host: variable id from 0 to limit, shared among the threads; body */
 } ir_statement_kind;
+
+/* How often the condition of an IF holds, for the compiler; host: if known. */
+typedef enum ir_odds { IR_UNKNOWN, IR_MOSTLY, IR_RARELY } ir_odds;
 
 typedef struct ir_statement {
     ir_statement_kind kind;

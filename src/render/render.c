@@ -179,6 +179,20 @@ static void loop(printer *r, const ir_statement *s) {
     ADD("\n");
 }
 
+static void choice(printer *r, const ir_statement *s) {
+    static const char *const BEFORE[] = {"if (", "if (__builtin_expect(", "if (__builtin_expect("};
+    static const char *const AFTER[] = {[IR_UNKNOWN] = ") ", [IR_MOSTLY] = ", 1)) ", [IR_RARELY] = ", 0)) "};
+    ADD("%s", BEFORE[s->component]);
+    print_expression(r, s->value);
+    ADD("%s", AFTER[s->component]);
+    braces(r, s->body);
+    if (s->other >= 0) {
+        ADD(" else ");
+        braces(r, s->other);
+    }
+    ADD("\n");
+}
+
 /* Memory requested at launch is divided into tiles explicitly. */
 static void dynamic_tiles(printer *r) {
     if (atn_stage_dynamic_bytes(r->stage) == 0) return;
@@ -279,15 +293,7 @@ static void statement(printer *r, const ir_statement *s) {
         loop(r, s);
         return;
     case IR_IF:
-        ADD("if (");
-        print_expression(r, s->value);
-        ADD(") ");
-        braces(r, s->body);
-        if (s->other >= 0) {
-            ADD(" else ");
-            braces(r, s->other);
-        }
-        ADD("\n");
+        choice(r, s);
         return;
     case IR_BARRIER:
         ADD("%s;\n", r->d->barrier);
