@@ -19,4 +19,4 @@ grep -m 4 "__shared__.*float\|for (adr sum" "$work/tiled.cu"
 if grep -q "__shared__.*tile0_A" "$work/plain.cu"; then exit 1; fi
 grep -q "__shared__.*tile0_A" "$work/tiled.cu"
 grep -q "__local.*tile0_A" "$work/tiled.cl"
-grep -q "omp for" "$work/packed.c"
+grep -q "call->next(" "$work/packed.c"
