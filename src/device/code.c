@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,30 @@ static bool write_all(int fd, const char *data, size_t length) {
         if (put > 0) done += (size_t)put;
     }
     return true;
+}
+
+/* Held during a fork: the loader of a child would be left in the middle of what a thread that it does not have was
+ * loading, and ends the process when it is asked again. */
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+
+static void begin_loading(void) { pthread_mutex_lock(&loading); }
+static void end_loading(void) { pthread_mutex_unlock(&loading); }
+static void watch_forks(void) { (void)pthread_atfork(begin_loading, end_loading, end_loading); }
+
+static void *load(const char *path) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    begin_loading();
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    end_loading();
+    return library;
+}
+
+void atn_code_unload(void *library) {
+    if (!library) return;
+    begin_loading();
+    dlclose(library);
+    end_loading();
 }
 
 /* The C library gives out what it has under a name already, and numbers of descriptors come again: so each load has a
@@ -47,7 +72,7 @@ static void *load_sealed(const void *data, size_t length) {
     if (write_all(fd, data, length) &&
         fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0) {
         name_of(fd, path);
-        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        library = load(path);
     }
     close(fd);
     return library;
@@ -60,7 +85,7 @@ static atn_status load_file(const atn_ctx *ctx, const char *name, const char *pa
     int error = errno;
     if (fd >= 0) close(fd);
     if (!written) return atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(error));
-    *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    *library = load(path);
     if (*library) return ATN_OK;
     const char *why = dlerror();
     return atn_fail(ctx, strstr(why, "failed to map") ? ATN_ERR_IO : ATN_ERR_BUILD, /* noexec: another one may do */

@@ -336,7 +336,7 @@ atn_status atn_host_build(atn_device *device, const atn_build *build, atn_module
     if (!module) return ATN_ERR_MEMORY;
     atn_status status = build_somehow(&job, module);
     if (status != ATN_OK) {
-        if (module->library) dlclose(module->library);
+        atn_code_unload(module->library);
         atn_free(ctx, module);
         return status;
     }
@@ -352,7 +352,7 @@ void atn_host_module_free(atn_module *base) {
         atn_free(ctx, function);
         function = next;
     }
-    if (module->library) dlclose(module->library);
+    atn_code_unload(module->library);
     atn_free(ctx, module);
 }
 

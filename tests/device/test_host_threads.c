@@ -6,8 +6,10 @@
 #include "device/host.h"
 #include "device/host_abi.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 
 /* count: how many threads there are, each of which waits until all have a tile. sum: of the numbers of its tiles,
@@ -154,6 +156,50 @@ KIT_TEST(threads_build_at_once) {
     free(other);
 }
 
+#ifndef __SANITIZE_THREAD__
+typedef struct loader {
+    atn_device *its;
+    atomic_bool over;
+    bool wrong;
+} loader;
+
+static void *load_much(void *argument) {
+    loader *self = argument;
+    atn_module *built;
+    while (!atomic_load(&self->over) && !self->wrong) {
+        if (atn_module_build(self->its, &(atn_build){.source = SOURCE}, &built) == ATN_OK)
+            atn_module_free(built);
+        else
+            self->wrong = true;
+        usleep(50); /* locks are not fair: a fork might wait for long */
+    }
+    return NULL;
+}
+
+/* A fork while another thread loads code: the child can load its own. */
+KIT_TEST(children_load_code) {
+    enum { FORKS = 100, SECONDS = 60 };
+    loader self = {.its = device};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, load_much, &self), 0);
+    for (int k = 0; k < FORKS; ++k) {
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(SECONDS);
+            void *library = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL); /* not loaded yet */
+            _exit(library && dlclose(library) == 0 ? 0 : 1);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+    atomic_store(&self.over, true);
+    pthread_join(thread, NULL);
+    assert_false(self.wrong);
+}
+#endif
+
 KIT_TEST(modules_go_while_threads_stay) {
     static const char *const NAMES[] = {"gcc", "clang"};
     for (int k = 0; k < 10; ++k) {
@@ -245,6 +291,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(processes_build_at_once, setup, teardown),
         TEST(threads_build_at_once),
+#ifndef __SANITIZE_THREAD__
+        TEST(children_load_code),
+#endif
         TEST(modules_go_while_threads_stay),
         TEST(there_are_as_many_as_asked),
         TEST(each_tile_is_assigned_once),
