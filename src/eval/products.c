@@ -42,10 +42,34 @@ static double spread_from(const struct interp_products *p, atn_value centre) {
     return 0;
 }
 
+/* Of the point that differences are counted from there. */
+static double factor_from(const struct interp_products *p, const double factor[ATN_FORM_ATOMS], atn_value centre) {
+    for (int32_t a = 0; a < p->form.n_atoms; ++a)
+        if (p->form.atom[a].centre == centre && p->form.atom[a].side == ATN_FORM_POINT) return factor[a];
+    return 0;
+}
+
 static bool is_first(const struct interp_products *p, int32_t atom) {
     for (int32_t a = 0; a < atom; ++a)
         if (p->form.atom[a].centre == p->form.atom[atom].centre) return false;
     return p->form.atom[atom].centre >= 0;
+}
+
+/* Of sums of c (x - y)^2, the sum of all c y^2 is limited, to what it is where each y reaches how.spread; of others
+ * each y. */
+static void find_spreads(interp *in, struct interp_products *p) {
+    double factor[ATN_FORM_ATOMS], limit = p->how.spread, all = 0, sum = 0;
+    bool distance = atn_bilinear_distance(&p->form, factor);
+    for (int32_t a = 0; a < p->form.n_atoms; ++a) all += factor[a];
+    for (int32_t a = 0; a < p->form.n_atoms; ++a) {
+        const atn_form_atom *atom = &p->form.atom[a];
+        if (!is_first(p, a)) continue;
+        double c = factor_from(p, factor, atom->centre);
+        p->spread[a] = spread_of(in, atom->centre, distance ? limit * sqrt(all / c) : limit);
+        sum += c * p->spread[a] * p->spread[a];
+    }
+    if (!distance || sum <= all * limit * limit) return;
+    for (int32_t a = 0; a < p->form.n_atoms; ++a) p->spread[a] = limit;
 }
 
 /* The sum of the sizes of all products that a value is expanded to: x - y counts as |x - c| + |y - c|, which is at most
@@ -86,8 +110,7 @@ atn_status products_begin(interp *in, const atn_eval_options *options) {
         atn_free(in->ctx, p);
         return ATN_OK;
     }
-    for (int32_t a = 0; a < p->form.n_atoms; ++a)
-        if (is_first(p, a)) p->spread[a] = spread_of(in, p->form.atom[a].centre, p->how.spread);
+    find_spreads(in, p);
     in->products = p;
     return in->status;
 }

@@ -270,22 +270,55 @@ static const atn_form_monomial *find_monomial(const atn_bilinear *form, int32_t 
     return NULL;
 }
 
-/* Is it a sum of c (x - y)^2, with all c of one sign, so that what is picked is what is closest? Halves hold products
- * with c as well as the bound of their error says where c is neither tiny nor huge. */
-static bool is_distance(const atn_bilinear *form) {
-    static const double LEAST = 0x1p-12, MOST = 512; /* of c */
-    int32_t squares = 0;
+/* The c of c (x - y)^2, where `both` is the product of x and y in that; 0: it is in no such square. */
+static double square_of(const atn_bilinear *form, const atn_form_monomial *both) {
+    if (both->count[ATN_FORM_POINT] != 1 || both->count[ATN_FORM_STEP] != 1) return 0;
+    int32_t point = both->atom[ATN_FORM_POINT][0], step = both->atom[ATN_FORM_STEP][0];
+    const atn_form_monomial *y = find_monomial(form, point, -1), *x = find_monomial(form, -1, step);
+    if (!y || !x || y->coefficient != x->coefficient || both->coefficient != -2 * x->coefficient) return 0;
+    if (form->atom[point].centre < 0 || form->atom[step].centre != form->atom[point].centre) return 0;
+    return x->coefficient;
+}
+
+static bool is_of_differences(const atn_bilinear *form, const atn_form_monomial *m) {
+    for (int32_t side = 0; side < ATN_FORM_SIDES; ++side)
+        for (int32_t n = 0; n < m->count[side]; ++n)
+            if (form->atom[m->atom[side][n]].centre >= 0) return true;
+    return false;
+}
+
+bool atn_bilinear_distance(const atn_bilinear *form, double factor[ATN_FORM_ATOMS]) {
+    int32_t squares = 0, centred = 0;
+    double sign = 0;
+    for (int32_t a = 0; a < ATN_FORM_ATOMS; ++a) factor[a] = 0;
     for (int32_t k = 0; k < form->n_monomials; ++k) {
-        const atn_form_monomial *both = &form->monomial[k];
-        if (both->count[ATN_FORM_POINT] != 1 || both->count[ATN_FORM_STEP] != 1) continue;
-        int32_t point = both->atom[ATN_FORM_POINT][0], step = both->atom[ATN_FORM_STEP][0];
-        const atn_form_monomial *y = find_monomial(form, point, -1), *x = find_monomial(form, -1, step);
-        if (!y || !x || y->coefficient != x->coefficient || both->coefficient != -2 * x->coefficient) return false;
-        if (form->atom[point].centre < 0 || form->atom[step].centre != form->atom[point].centre) return false;
-        if (!(form->picks * x->coefficient <= -LEAST && form->picks * x->coefficient >= -MOST)) return false;
+        const atn_form_monomial *m = &form->monomial[k];
+        bool both = m->count[ATN_FORM_POINT] > 0 && m->count[ATN_FORM_STEP] > 0;
+        double c = square_of(form, m);
+        if ((both && c == 0) || c * sign < 0) return false;
+        centred += is_of_differences(form, m);
+        if (c == 0) continue;
+        ++squares;
+        sign = c;
+        factor[m->atom[ATN_FORM_POINT][0]] = fabs(c);
+    }
+    return squares > 0 && centred == 3 * squares;
+}
+
+/* The closest one, or its negative? Halves hold products with c as well as the bound of their error says where c is
+ * neither tiny nor huge. */
+static bool picks_closest(const atn_bilinear *form) {
+    static const double LEAST = 0x1p-12, MOST = 512; /* of c */
+    double factor[ATN_FORM_ATOMS];
+    int32_t squares = 0;
+    if (!atn_bilinear_distance(form, factor)) return false;
+    for (int32_t k = 0; k < form->n_monomials; ++k) {
+        double c = square_of(form, &form->monomial[k]);
+        if (c == 0) continue;
+        if (!(form->picks * c <= -LEAST && form->picks * c >= -MOST)) return false;
         ++squares;
     }
-    return squares > 0 && form->n_monomials == 3 * squares && form->n_atoms == 2 * squares;
+    return form->n_monomials == 3 * squares && form->n_atoms == 2 * squares;
 }
 
 static bool find_pick(finder *f, const char **why_not) {
@@ -299,7 +332,7 @@ static bool find_pick(finder *f, const char **why_not) {
     for (int32_t b = 1; b <= out->block; ++b)
         for (int32_t k = 0; k < f->g->blocks[b].n_accs; ++k)
             REFUSE(atn_type_is_complex(f->g->blocks[b].acc[k].type), "values that are picked must be real");
-    REFUSE(!read_form(f, acc->term) || !is_distance(out),
+    REFUSE(!read_form(f, acc->term) || !picks_closest(out),
            "matrix units pick the least sum of squares of differences, or the largest of their negative, with factors "
            "from 2^-12 to 512 only");
     return true;

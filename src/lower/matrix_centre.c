@@ -1,35 +1,43 @@
 /* The centre of the points of a group, to which differences are relative. */
 #include "lower/matrix_state.h"
 
-/* A value at some points of the group, the same for all items. */
-static void sample(matrix *x, atn_value value, ir_ref samples[MATRIX_SAMPLES]) {
+/* A value at a point of the group, another one for each lane, the same for all warps: evenly over the group. */
+static ir_ref sample(matrix *x, atn_value value) {
     lowering *l = x->l;
     dim_state kept = l->dim[x->point];
-    for (int32_t k = 0; k < MATRIX_SAMPLES; ++k) {
-        size_t mark = lower_mark(l);
-        int64_t at = (int64_t)k * l->cuts.span[0] / MATRIX_SAMPLES;
-        l->dim[x->point] = (dim_state){.bound = true,
-                                       .base = ir_add_integer(l->p, l->start[0], at),
-                                       .local = ir_address(l->p, at),
-                                       .regs = 1,
-                                       .pack = 1,
-                                       .vec = 1,
-                                       .row = 1,
-                                       .limit = kept.limit};
-        samples[k] = matrix_uncentred(l, value, PLACE_ORIGIN);
-        lower_forget(l, mark);
-    }
+    size_t mark = lower_mark(l);
+    ir_ref at = ir_multiply_integer(l->p, x->lane, (int64_t)l->cuts.span[0] / MATRIX_SAMPLES);
+    l->dim[x->point] = (dim_state){.bound = true,
+                                   .base = ir_add(l->p, l->start[0], at),
+                                   .local = at,
+                                   .regs = 1,
+                                   .pack = 1,
+                                   .vec = 1,
+                                   .row = 1,
+                                   .limit = kept.limit};
+    ir_ref taken = ir_declare(l->p, l->block, "sample", matrix_uncentred(l, value, PLACE_ORIGIN));
+    lower_forget(l, mark);
     l->dim[x->point] = kept;
+    return taken;
 }
 
-/* Their mean, as the reference value of a difference. */
+/* Over the lanes of a warp. */
+static ir_ref most_of(const lowering *l, ir_ref value, ir_shuffle which) {
+    ir_node node = {.kind = IR_SHUFFLE,
+                    .type = ATN_SP,
+                    .width = 1,
+                    .arg = {value, -1, -1},
+                    .id = MATRIX_SAMPLES,
+                    .list = (int32_t)which};
+    return ir_declare(l->p, l->block, which == IR_SHUFFLE_MOST ? "most" : "least", ir_make(l->p, node));
+}
+
+/* The middle between the least and the largest, as the reference value of a difference: the farthest points are closer
+ * to it than to the mean. */
 static ir_ref middle(matrix *x, atn_value value) {
     lowering *l = x->l;
-    ir_ref samples[MATRIX_SAMPLES];
-    sample(x, value, samples);
-    ir_ref sum = samples[0];
-    for (int32_t k = 1; k < MATRIX_SAMPLES; ++k) sum = OP(ATN_OP_ADD, sum, samples[k]);
-    return ir_declare(l->p, l->block, "centre", OP(ATN_OP_MUL, sum, ir_number(l->p, ATN_SP, 1.0 / MATRIX_SAMPLES)));
+    ir_ref one = sample(x, value), least = most_of(l, one, IR_SHUFFLE_LEAST), most = most_of(l, one, IR_SHUFFLE_MOST);
+    return ir_declare(l->p, l->block, "centre", OP(ATN_OP_MUL, OP(ATN_OP_ADD, least, most), matrix_number(l, 0.5)));
 }
 
 void matrix_find_centres(matrix *x) {
@@ -43,19 +51,41 @@ void matrix_find_centres(matrix *x) {
     }
 }
 
-ir_ref matrix_lies_together(const matrix *x) {
+/* What a point of the group may be away from the centre. The error of a sum of c (x - y)^2 is bounded by the sum of all
+ * c y^2, y from the centre, so that this is what is limited: to what all coordinates may contribute if each is limited,
+ * less a little for the products of x and y. */
+static ir_ref is_close(const matrix *x, place at) {
+    static const double REST = 0.96;
     lowering *l = x->l;
     const atn_bilinear *f = &x->m.form;
-    double spread = lower_matrix_spread(&l->v);
+    double spread = lower_matrix_spread(&l->v), factor[ATN_FORM_ATOMS], all = 0;
+    bool distance = atn_bilinear_distance(f, factor);
+    ir_ref sum = -1, close = -1;
+    for (int32_t a = 0; a < f->n_atoms; ++a) {
+        if (f->atom[a].side != ATN_FORM_POINT || x->centre[a] < 0) continue;
+        ir_ref from = OP(ATN_OP_SUB, matrix_uncentred(l, f->atom[a].value, at), x->centre[a]);
+        if (!distance) {
+            ir_ref size = OP(ATN_OP_ABS, from, -1);
+            close =
+                ir_and(l->p, close, ir_operation(l->p, ATN_OP_LE, ATN_B, size, ir_number(l->p, ATN_SP, spread), -1));
+            continue;
+        }
+        from = ir_declare(l->p, l->block, "from", from);
+        ir_ref square = OP(ATN_OP_MUL, OP(ATN_OP_MUL, matrix_number(l, factor[a]), from), from);
+        sum = sum < 0 ? square : OP(ATN_OP_ADD, sum, square);
+        all += factor[a];
+    }
+    if (sum < 0) return close;
+    return ir_operation(l->p, ATN_OP_LE, ATN_B, sum, matrix_number(l, REST * all * spread * spread), -1);
+}
+
+ir_ref matrix_lies_together(const matrix *x) {
+    lowering *l = x->l;
     ir_ref all = -1;
     place at = PLACE_ORIGIN;
     do {
-        for (int32_t a = 0; a < f->n_atoms; ++a) {
-            if (f->atom[a].side != ATN_FORM_POINT || x->centre[a] < 0) continue;
-            ir_ref from = OP(ATN_OP_SUB, matrix_uncentred(l, f->atom[a].value, at), x->centre[a]);
-            ir_ref size = OP(ATN_OP_ABS, from, -1);
-            all = ir_and(l->p, all, ir_operation(l->p, ATN_OP_LE, ATN_B, size, ir_number(l->p, ATN_SP, spread), -1));
-        }
+        ir_ref close = is_close(x, at);
+        if (close >= 0) all = ir_and(l->p, all, close);
     } while (lower_next_place(l, 1u << x->point, &at));
     return all < 0 ? -1 : ir_declare(l->p, l->block, "together", matrix_call(l, IR_CALL_ALL, ATN_B, all, -1));
 }
@@ -71,12 +101,9 @@ void matrix_find_scale(matrix *x, ir_ref from, ir_ref to) {
     const atn_bilinear *f = &x->m.form;
     static const double WANTED = 8, LEAST = 1e-30; /* squares, and their remainders, fit into halves */
     ir_ref spread = matrix_number(l, 0);
-    for (int32_t a = 0; a < f->n_atoms; ++a) {
-        ir_ref samples[MATRIX_SAMPLES];
-        if (f->atom[a].side != ATN_FORM_POINT) continue;
-        sample(x, f->atom[a].value, samples);
-        for (int32_t k = 0; k < MATRIX_SAMPLES; ++k) spread = farther(x, spread, a, samples[k]);
-    }
+    for (int32_t a = 0; a < f->n_atoms; ++a)
+        if (f->atom[a].side == ATN_FORM_POINT) spread = farther(x, spread, a, sample(x, f->atom[a].value));
+    spread = most_of(l, spread, IR_SHUFFLE_MOST);
     int32_t variable = ir_declare_mutable(p, l->block, "spread", spread);
     ir_block body = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);

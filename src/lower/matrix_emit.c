@@ -178,7 +178,7 @@ static void open_matrix(matrix *x) {
     lowering *l = x->l;
     atn_lowered *p = l->p;
     int32_t depth = x->m.n_slots / MATRIX_DEPTH, products = x->m.n_columns / MATRIX_COLUMNS;
-    ir_ref warp = ir_address(p, 32);
+    ir_ref warp = ir_address(p, MATRIX_LANES);
     x->tiles = l->v.p[0].regs * 32 / MATRIX_ROWS;
     x->left = atn_arena_alloc(&p->arena, (size_t)(x->tiles * depth) * sizeof *x->left);
     x->acc = atn_arena_alloc(&p->arena, (size_t)(x->tiles * (products + 1)) * sizeof *x->acc);
@@ -193,7 +193,6 @@ static void open_matrix(matrix *x) {
     x->steps = matrix_add_tile(l, "steps", ATN_INT32, steps, dynamic);
     if (!x->m.form.picks) x->sums = matrix_add_tile(l, "sums", ATN_SP, sums, dynamic);
     if (x->shared && l->status == ATN_OK) p->stage[l->stage].tile[x->sums].over = x->points + 1;
-    x->lane = ir_declare(p, l->block, "lane", ir_operation(p, ATN_OP_MOD, IR_ADDRESS, l->item, warp, -1));
     x->warp = ir_declare(p, l->block, "warp", ir_operation(p, ATN_OP_DIV, IR_ADDRESS, l->item, warp, -1));
 }
 
@@ -307,6 +306,9 @@ void lower_block_matrix(lowering *l, int32_t block) {
     l->done |= 1u << block;
 }
 
+/* Steps that are unrolled where a group is computed without matrix units: blocks of steps are few. */
+enum { PLAIN_UNROLL = 8 };
+
 void lower_group_matrix(lowering *l) {
     matrix x = {.l = l, .point = l->cuts.point[0], .scale = -1};
     const char *why;
@@ -319,6 +321,8 @@ void lower_group_matrix(lowering *l) {
     ir_block inside = IR_EMPTY, apart = IR_EMPTY, *outer = l->block;
     l->clamp = true;
     lower_bind_points(l, NULL);
+    x.lane = ir_declare(l->p, l->block, "lane",
+                        ir_operation(l->p, ATN_OP_MOD, IR_ADDRESS, l->item, ir_address(l->p, MATRIX_LANES), -1));
     matrix_find_centres(&x);
     ir_ref together = x.m.form.picks ? -1 : matrix_lies_together(&x);
     size_t mark = lower_mark(l);
@@ -334,6 +338,7 @@ void lower_group_matrix(lowering *l) {
     atn_variant full = l->v, plain = full;
     plain.matrix = ATN_MATRIX_OFF;
     plain.mix = 0;
+    if (plain.q[0].unroll < PLAIN_UNROLL) plain.q[0].unroll = PLAIN_UNROLL;
     if (x.list >= 0) plain.stage = plain.q[0].tile = 0; /* a tile consists of steps here, not of places of the list */
     lower_enter(l, plain);
     l->block = &apart;

@@ -52,6 +52,42 @@ KIT_TEST(distances_are_products) {
     parsed_free(&p);
 }
 
+/* What limits how far points may be from the centre of their group: the sum of squares, where there is no other form.
+ */
+KIT_TEST(sums_of_squares_are_distances) {
+    static const struct {
+        const char *form;
+        double factor; /* of the first point's value; 0: it is none */
+    } CASES[] = {
+        {"-(x[j] - y[i])^2", 1},
+        {"x[j] - 2.5 * (x[j] - y[i])^2 - (z[j] - w[i])^2", 2.5}, /* x by itself is counted from nowhere */
+        {"v[j] - 2.5 * (x[j] - y[i])^2 - (z[j] - w[i])^2", 2.5},
+        {"v[j] - (x[j] - y[i])^2 + (z[j] - w[i])^2", 0},
+        {"-(x[j] - y[i]) * (z[j] - w[i])", 0},
+        {"v[j] * u[i] - (x[j] - y[i])^2", 0},
+        {"x[j] * y[i]", 0},
+    };
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; ++k) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "kernel a(v, x, z, y, w, u: vector SP) -> s: vector SP\n    real\n    finite\n    s[i] = sum(j in "
+                 "length(x)) exp2(%s)\n",
+                 CASES[k].form);
+        parsed p = parse(text, "SP");
+        atn_bilinear form;
+        double factor[ATN_FORM_ATOMS], found = 0;
+        const char *why = "";
+        if (!atn_bilinear_find(p.graph, &form, &why)) fail_msg("%s: %s", CASES[k].form, why);
+        bool distance = atn_bilinear_distance(&form, factor);
+        for (int32_t a = 0; a < form.n_atoms && distance; ++a) {
+            const atn_node *n = &p.graph->values[form.atom[a].value];
+            if (p.graph->objects[p.graph->reads[n->index].object].name[0] == 'y') found = factor[a];
+        }
+        if (found != CASES[k].factor) fail_msg("%s: %g", CASES[k].form, found);
+        parsed_free(&p);
+    }
+}
+
 KIT_TEST(what_has_no_form_says_why) {
     static const struct {
         const char *text, *why;
@@ -176,9 +212,10 @@ static double uniform(void) {
     return (double)(seed >> 8) / (1 << 23) - 1;
 }
 
-enum { APART = 200 };
+enum { APART = 190 };
 
-/* Points in a cube of +- scale around `far`, near its corners if it is large; some steps that are none. */
+/* Points in a cube of +- scale around `far`, near its corners if it is large, along the first axis alone if it is
+ * negative; some steps that are none. */
 static arrays fill(const atn_graph *g, int64_t points, int64_t steps, double scale, double far) {
     arrays a = {.count = g->n_objects};
     for (int32_t k = 0; k < g->n_objects; ++k) {
@@ -189,7 +226,8 @@ static arrays fill(const atn_graph *g, int64_t points, int64_t steps, double sca
         a.views[k] = (atn_view){.data = a.data[k], .type = o->type, .rank = 1, .size = {n, 1, 1}, .pitch = n};
         for (int64_t i = 0; i < n; ++i) {
             bool weight = strcmp(o->name, "xw") == 0;
-            double place = scale > APART ? (uniform() < 0 ? -scale : scale) + uniform() : scale * uniform();
+            double reach = scale > 0 ? scale : o->name[1] == 'x' ? -scale : 1;
+            double place = reach > APART ? (uniform() < 0 ? -reach : reach) + uniform() : reach * uniform();
             double number[2] = {weight ? uniform() : far + place, 0};
             if (weight && i % 17 == 3) number[0] = -60000;
             if (o->written) number[0] = NAN;
@@ -239,6 +277,8 @@ static const struct {
     {"estep", "SP", "matrix=half,lanes_p0=32,tile_q0=32,stage=2", 40, 50, 300, 0, 1}, /* apart: without matrix units */
     {"estep", "SP", "matrix=half,mix=4,packed=2,lanes_p0=64,regs_p0=2,tile_q0=48,stage=1,exp=native,split_q0=2", 97,
      141, 300, 0, 1},
+    {"estep", "SP", "matrix=half,lanes_p0=32,tile_q0=32,stage=2", 40, 50, -200, 0, 0}, /* not so along one axis, */
+    {"estep", "SP", "matrix=half,lanes_p0=32,tile_q0=32,stage=2", 40, 50, -230, 0, 1}, /* unless beyond sqrt(3) of it */
     {"estep", "HP", "matrix=half,mix=2,degree=3,lanes_p0=64,regs_p0=2,tile_q0=128,stage=1,exp=native", 200, 140, 2, 0,
      0},
     {"estep", "SP", "matrix=half,mix=4,packed=1,lanes_p0=32,tile_q0=32,stage=1,exp=native", 67, 75, 1, 0, 0},
@@ -496,15 +536,11 @@ KIT_TEST(drawn_ones_agree_with_the_oracle) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distances_are_products),
-        cmocka_unit_test(what_has_no_form_says_why),
-        cmocka_unit_test(deep_sums_end),
-        cmocka_unit_test(variants_that_do_not_fit_say_why),
-        cmocka_unit_test(products_that_do_not_fit_say_why),
-        cmocka_unit_test(agrees_with_the_oracle),
-        cmocka_unit_test(products_agree_with_the_oracle),
-        cmocka_unit_test(lists_agree_with_the_oracle),
-        cmocka_unit_test(drawn_ones_agree_with_the_oracle),
+        cmocka_unit_test(distances_are_products),           cmocka_unit_test(sums_of_squares_are_distances),
+        cmocka_unit_test(what_has_no_form_says_why),        cmocka_unit_test(deep_sums_end),
+        cmocka_unit_test(variants_that_do_not_fit_say_why), cmocka_unit_test(products_that_do_not_fit_say_why),
+        cmocka_unit_test(agrees_with_the_oracle),           cmocka_unit_test(products_agree_with_the_oracle),
+        cmocka_unit_test(lists_agree_with_the_oracle),      cmocka_unit_test(drawn_ones_agree_with_the_oracle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
