@@ -261,8 +261,11 @@ static void count_listed(matrix *x, ir_ref *from, ir_ref *to) {
     ir_ref row = ir_subtract(l->p, lower_end(l, range->end), lower_end(l, range->begin));
     x->first = *from;
     x->end = *to;
-    x->row = ir_declare(l->p, l->block, "row_steps", row);
-    *to = ir_declare(l->p, l->block, "steps", ir_multiply(l->p, ir_subtract(l->p, *to, *from), x->row));
+    row = ir_declare(l->p, l->block, "row_steps", row);
+    *to = ir_declare(l->p, l->block, "steps", ir_multiply(l->p, ir_subtract(l->p, *to, *from), row));
+    ir_ref some = ir_less(l->p, ir_address(l->p, 0), row); /* it divides */
+    x->row = ir_declare(l->p, l->block, "row_length",
+                        ir_operation(l->p, ATN_OP_SELECT, IR_ADDRESS, some, row, ir_address(l->p, 1)));
     *from = ir_address(l->p, 0);
 }
 

@@ -401,6 +401,9 @@ static const struct {
      1}, /* without matrix units */
     {"estep_near", "SP", "matrix=pair,lanes_p0=32,tile_q0=16,stage=1,guard=0", 1, 1, 1, 1, 0, 1, 0,
      1}, /* nothing in the list */
+    {"estep_near", "SP", "matrix=pair,lanes_p0=32,tile_q0=32,stage=1,exp=native,guard=0", 3, 40, 3, 0, 4, 1, 0,
+     1}, /* nothing in the rows that are listed */
+    {"nearest", "SP", "matrix=half,lanes_p0=32,tile_q0=32,stage=1,guard=0", 3, 40, 3, 0, 4, 1, 0, 1},
     {"nearest", "SP", "matrix=half,lanes_p0=32,regs_p0=2,tile_q0=128,unroll_q0=4,stage=1,index=32,guard=0", 5, 70, 7,
      45, 4, 1e-7, 0, 1},
     {"nearest", "SP", "matrix=half,lanes_p0=64,tile_q0=64,unroll_q0=2,stage=2,index=32,guard=0,groups=2", 4, 64, 5, 64,
