@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EDGES = 41, ROUNDS = 60, BINS = LATTICE_PAIR_BINS };
+enum { EDGES = 41, ROUNDS = 60, FEW_ROUNDS = 20, BINS = LATTICE_PAIR_BINS };
 enum { TRIALS = 4, MOST_TRIALS = 5 }; /* efficiencies of a noise; noises that are tried at once */
 static const double PI = 3.14159265358979323846, STEP = 0.015, SMALLEST = 0.75; /* edges, of the first guess */
 static const double SHAPE = 30;     /* of numbers of neighbours: a gamma distribution of efficiencies */
@@ -214,15 +214,15 @@ static void multiply(const float (*next)[MOST_PARTS], int32_t parts, double per,
 }
 
 /* Weights of all parts that make the sample most likely, from even ones; the logarithm of its likelihood. */
-static double weigh_all(const trial *t, float weight[MOST_PARTS]) {
+static double weigh_all(const trial *t, int rounds, float weight[MOST_PARTS]) {
     size_t atoms = t->x->pairs->atoms;
     float next[STRETCHES][MOST_PARTS];
     double likelihood = 0;
     for (int32_t c = 0; c < t->x->parts; ++c) weight[c] = c % WIDE < EDGES ? (float)(1.0 / (EDGES * t->x->models)) : 0;
-    for (int round = 0; round < ROUNDS; ++round) {
+    for (int round = 0; round < rounds; ++round) {
         likelihood = 0;
         for (int64_t s = 0; s < STRETCHES; ++s)
-            likelihood += weigh_some(t, round == ROUNDS - 1, weight, lattice_stretch_begin(atoms, STRETCHES, s),
+            likelihood += weigh_some(t, round == rounds - 1, weight, lattice_stretch_begin(atoms, STRETCHES, s),
                                      lattice_stretch_begin(atoms, STRETCHES, s + 1), next[s]);
         multiply((const float(*)[MOST_PARTS])next, t->x->parts, 1 / (double)atoms, weight);
     }
@@ -294,7 +294,7 @@ static double filled(const trial *t, const float *weight) {
 
 /* ---- what is most likely ---- */
 
-/* One efficiency to begin with: that which comes of it is tried once more. */
+/* One efficiency to begin with: that which comes of it after few rounds is tried. */
 static void try_efficiency(trial *t, double efficiency) {
     likeliest *best = &t->best;
     float weight[MOST_PARTS];
@@ -302,7 +302,7 @@ static void try_efficiency(trial *t, double efficiency) {
     for (int round = 0; round < 2; ++round) {
         fill_numbers(t, efficiency);
         for (size_t k = 0; k < t->x->pairs->atoms; ++k) fill_atom(t, k);
-        all = weigh_all(t, weight);
+        all = weigh_all(t, round ? ROUNDS : FEW_ROUNDS, weight);
         efficiency = filled(t, weight);
     }
     best->one = fmax(best->one, weigh_one(t));

@@ -102,19 +102,30 @@ typedef struct layers {
     double *sum; /* of each layer: the voxels inside the ball */
 } layers;
 
-/* A row's numbers into the table, and the sum over the voxels inside the ball. */
-static double put_row(const layers *of, const row *from, double y, double z, size_t at) {
-    const lattice_box *box = of->box;
+/* Sums over the points become means, and the background is there; returns the sum of the voxels inside the ball. */
+ATN_IN_LANES static double end_row(const layers *of, double y, double z, row *now) {
+    const float background = (float)of->background, far = (float)(of->box->cutoff * of->box->cutoff - y * y - z * z);
+    const float *restrict x = now->x;
+    float *restrict value = now->value, *restrict px = now->mean[0], *restrict py = now->mean[1];
+    float *restrict pz = now->mean[2];
+    const int32_t n = of->box->size[0];
     double sum = 0;
-    float *value = of->value + at, *mean = of->mean ? of->mean + 3 * at : NULL;
-    for (int32_t x = 0; x < box->size[0]; ++x) {
-        float here = from->value[x], per = here > 1e-30F ? 1 / here : 0;
-        for (int axis = 0; axis < 3 && mean; ++axis) mean[3 * x + axis] = from->mean[axis][x] * per;
-        value[x] = here + (float)of->background;
-        double p = (double)from->x[x];
-        if (p * p + y * y + z * z < box->cutoff * box->cutoff) sum += (double)value[x];
+    ATN_LANES(reduction(+ : sum))
+    for (int32_t k = 0; k < n; ++k) {
+        float here = value[k], per = 1 / (here > 1e-30F ? here : 1e-30F);
+        px[k] *= per, py[k] *= per, pz[k] *= per;
+        value[k] = here + background;
+        sum += x[k] * x[k] < far ? (double)value[k] : 0;
     }
     return sum;
+}
+
+static void put_row(const layers *of, const row *from, size_t at) {
+    float *mean = of->mean ? of->mean + 3 * at : NULL;
+    int32_t n = of->box->size[0];
+    memcpy(of->value + at, from->value, (size_t)n * sizeof *from->value);
+    for (int32_t k = 0; k < n && mean; ++k, mean += 3)
+        mean[0] = from->mean[0][k], mean[1] = from->mean[1][k], mean[2] = from->mean[2][k];
 }
 
 static void fill_layers(void *user, int64_t low, int64_t high) {
@@ -133,7 +144,8 @@ static void fill_layers(void *user, int64_t low, int64_t high) {
                 (of->mean ? add_means : add_values)(q, py, pz, &now);
             }
             size_t at = ((size_t)z * (size_t)box->size[1] + (size_t)y) * (size_t)box->size[0];
-            of->sum[z] += put_row(of, &now, (double)py, (double)pz, at);
+            of->sum[z] += end_row(of, (double)py, (double)pz, &now);
+            put_row(of, &now, at);
         }
 }
 
