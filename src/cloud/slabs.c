@@ -62,7 +62,7 @@ static void make_groups(atn_slabs *s, const size_t *count) {
 
 /* Of a number of slabs that is wanted, the first have more atoms than the last: those who share them take them in their
  * order, and end at about the same time. The share of all atoms that the first `count` slabs have. */
-static const double UNEVEN = 0.5; /* the first has 1 + UNEVEN times the mean, the last 1 - UNEVEN times */
+static const double UNEVEN = 0.7; /* the first has 1 + UNEVEN times the mean, the last 1 - UNEVEN times */
 
 static double share_of(const atn_slabs *s, size_t count) {
     double n = (double)count, all = (double)s->wanted;

@@ -72,7 +72,7 @@ struct atn_slabs {
     uint64_t *index;
 };
 
-/* As atn_slabs_open; wanted: that many slabs, from 1.5 to 0.5 times the mean in atoms, or a multiple of it if one would
+/* As atn_slabs_open; wanted: that many slabs, from 1.7 to 0.3 times the mean in atoms, or a multiple of it if one would
  * have more than given->atoms; 0: as given->atoms says. Called by all ranks of the frame, and closed by all after they
  * have agreed on how it went. The same number of slabs gives the same slabs, atom by atom, whatever the number of
  * ranks. */

@@ -3,10 +3,10 @@
  * What comes back is the best candidate, with its likelihood averaged over the rotations around it. */
 #include "apps/lattice/lattice.h"
 
+#include "base/lane_math.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "kernel/give.h"
-#include "ranks/ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,29 +43,35 @@ typedef struct scoring {
     uint8_t *bytes;
 } scoring;
 
+enum { SCORES = 255 };
+
+ATN_IN_LANES static void score(const float *restrict value, double low, double per_unit, int64_t n,
+                               uint8_t *restrict to) {
+    ATN_LANES()
+    for (int64_t k = 0; k < n; ++k) {
+        int32_t step = (int32_t)((atn_lane_log((double)value[k]) - low) * per_unit + 0.5);
+        to[k] = (uint8_t)(step < 0 ? 0 : step > SCORES ? SCORES : step);
+    }
+}
+
 static void score_part(void *user, int64_t from, int64_t to) {
     const scoring *x = user;
-    for (int64_t k = from; k < to; ++k)
-        x->bytes[k] = (uint8_t)lrint((log((double)x->value[k]) - x->s->low) / x->s->unit);
+    score(x->value + from, x->s->low, 1 / x->s->unit, to - from, x->bytes + from);
 }
 
 /* Logarithms of the density in 255 steps. */
 static atn_status put_scores(atn_lattice *l, lattice_slot *s, const float *value, uint8_t *bytes) {
-    size_t voxels = lattice_box_voxels(&s->coarse), first, end;
-    lattice_layers_own(l->ranks, &s->coarse, &first, &end);
-    scoring x = {s, value + first, bytes + first};
+    size_t voxels = lattice_box_voxels(&s->coarse);
+    scoring x = {s, value, bytes};
     float low = INFINITY, high = 0;
-    for (size_t k = first; k < end; ++k) {
+    for (size_t k = 0; k < voxels; ++k) {
         low = value[k] < low ? value[k] : low;
         high = value[k] > high ? value[k] : high;
     }
-    double least[2] = {(double)low, -(double)high};
-    atn_status status = l->ranks ? atn_ranks_least(l->ranks, ATN_OK, least, 2) : ATN_OK;
-    s->low = log(least[0]);
-    s->unit = fmax((log(-least[1]) - s->low) / 255, 1e-6);
-    if (status == ATN_OK) atn_parallel((int64_t)(end - first), VOXELS, score_part, &x);
-    if (status == ATN_OK) status = lattice_layers_join(l->ranks, &s->coarse, bytes, 1);
-    return status != ATN_OK ? status : vector(l, ATN_U8, (int64_t)voxels, bytes, &s->table);
+    s->low = log((double)low);
+    s->unit = fmax((log((double)high) - s->low) / SCORES, 1e-6);
+    atn_parallel((int64_t)voxels, VOXELS, score_part, &x);
+    return vector(l, ATN_U8, (int64_t)voxels, bytes, &s->table);
 }
 
 static atn_status put_pull(atn_lattice *l, lattice_slot *s, int sharp, const float *value, const float *mean,
@@ -74,11 +80,8 @@ static atn_status put_pull(atn_lattice *l, lattice_slot *s, int sharp, const flo
     float *pull = atn_alloc(l->ctx, LATTICE_PULL * voxels * sizeof *pull);
     s->host_pull[sharp] = pull;
     if (!pull) return ATN_ERR_MEMORY;
-    size_t first, end;
-    lattice_layers_own(l->ranks, &s->box, &first, &end);
-    lattice_pull_make(end - first, l->background_density, value + first, mean + 3 * first, pull + LATTICE_PULL * first);
-    atn_status status = lattice_pull_pack(l->ranks, &s->box, pull, words, &s->packing[sharp]);
-    return status != ATN_OK ? status : vector(l, ATN_INT32, 2 * (int64_t)voxels, words, &s->pull[sharp]);
+    lattice_pull_make(&s->box, l->background_density, value, mean, pull, words, &s->packing[sharp]);
+    return vector(l, ATN_INT32, 2 * (int64_t)voxels, words, &s->pull[sharp]);
 }
 
 static atn_status put_tables(atn_lattice *l, lattice_slot *s) {
@@ -91,13 +94,11 @@ static atn_status put_tables(atn_lattice *l, lattice_slot *s) {
     atn_status status = value && mean && words ? ATN_OK : ATN_ERR_MEMORY;
     double ignored;
     d.turn = s->turns.spread;
-    if (status == ATN_OK)
-        status = lattice_table_make(l->ctx, l->ranks, &s->points, &s->coarse, &d, value, NULL, &ignored);
+    if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->coarse, &d, value, NULL, &ignored);
     if (status == ATN_OK) status = put_scores(l, s, value, (uint8_t *)words);
     for (int sharp = 0; sharp < 2 && status == ATN_OK; ++sharp) {
         if (sharp) d = (lattice_density){l->sharp, 0, d.efficiency, d.background};
-        status =
-            lattice_table_make(l->ctx, l->ranks, &s->points, &s->box, &d, value, mean, sharp ? &s->expected : &ignored);
+        status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, sharp ? &s->expected : &ignored);
         if (status == ATN_OK) status = put_pull(l, s, sharp, value, mean, words);
     }
     atn_free(l->ctx, value);

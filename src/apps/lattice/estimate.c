@@ -8,6 +8,7 @@
 #include "apps/lattice/parts.h"
 #include "apps/lattice/shared.h"
 #include "base/compare.h"
+#include "base/lane_math.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -130,23 +131,27 @@ typedef struct guess {
     double efficiency; /* 0: what density and edge say */
 } guess;
 
-/* Of every model on its own, and which is the best. */
-typedef struct guesses {
-    guess model[ATN_LATTICE_MOST_MODELS], best;
-} guesses;
+/* The logarithm of the likelihood of all pairs, but for what is the same for all. */
+ATN_IN_LANES static double likely(const double *restrict seen, const double *restrict rate, const double *restrict gas,
+                                  double filled, double sparse) {
+    double sum = 0;
+    ATN_LANES(reduction(+ : sum))
+    for (int k = 0; k < BINS; ++k) {
+        double expected = filled * rate[k] + sparse * gas[k];
+        sum += seen[k] * atn_lane_log(expected > 1e-9 ? expected : 1e-9) - expected;
+    }
+    return sum;
+}
 
 static void try_one(const distances *d, const lattice_shells *s, double density, double edge, double noise,
                     guess *best) {
     static const double SHARES[] = {0.01, 0.03, 0.08, 0.16, 0.3};
-    double step = d->reach / BINS, rate[BINS];
-    for (int k = 0; k < BINS; ++k) rate[k] = lattice_radial(s, edge, noise, (k + 0.5) * step);
+    double step = d->reach / BINS, rate[BINS], gas[BINS], all = d->centres * step;
+    lattice_radial_bins(s, edge, noise, step, rate);
+    for (int k = 0; k < BINS; ++k) gas[k] = 4 * PI * (k + 0.5) * step * (k + 0.5) * step;
     for (size_t n = 0; n < sizeof SHARES / sizeof *SHARES; ++n) {
-        double sum = 0, share = SHARES[n], filled = density * edge * edge * edge;
-        for (int k = 0; k < BINS; ++k) {
-            double r = (k + 0.5) * step;
-            double expected = d->centres * step * (filled * (1 - share) * rate[k] + density * share * 4 * PI * r * r);
-            sum += d->bin[k] * log(fmax(expected, 1e-9)) - expected;
-        }
+        double share = SHARES[n], filled = density * edge * edge * edge * (1 - share);
+        double sum = likely(d->bin, rate, gas, all * filled, all * density * share);
         if (sum > best->likelihood) *best = (guess){sum, edge, noise, share, 0};
     }
 }
@@ -164,31 +169,35 @@ static double first_peak(const distances *d) {
     return at;
 }
 
-/* Edges and noises of a model that are tried on all cores of all ranks; the first of the likeliest is taken. */
-enum { TRIED = 512 };
+/* Edges and noises of all models that are tried on all cores of all ranks; the first of a model's likeliest is taken.
+ */
+enum { TRIED = 512 * ATN_LATTICE_MOST_MODELS };
 typedef struct tries {
     const distances *d;
     double density;
-    lattice_shells shells;
+    lattice_shells shells[ATN_LATTICE_MOST_MODELS];
     size_t count;
     int64_t first; /* of this rank's */
     guess of[TRIED];
+    int32_t model[TRIED];
 } tries;
 
-static void add_try(tries *t, double edge, double noise) {
-    if (t->count < TRIED) t->of[t->count++] = (guess){.likelihood = -INFINITY, .edge = edge, .noise = noise};
+static void add_try(tries *t, int32_t model, double edge, double noise) {
+    if (t->count == TRIED) return;
+    t->model[t->count] = model;
+    t->of[t->count++] = (guess){.likelihood = -INFINITY, .edge = edge, .noise = noise};
 }
 
 static void try_part(void *user, int64_t from, int64_t to) {
     tries *t = user;
     for (int64_t k = t->first + from; k < t->first + to; ++k) {
         guess best = {.likelihood = -INFINITY};
-        try_one(t->d, &t->shells, t->density, t->of[k].edge, t->of[k].noise, &best);
+        try_one(t->d, &t->shells[t->model[k]], t->density, t->of[k].edge, t->of[k].noise, &best);
         t->of[k] = best;
     }
 }
 
-static atn_status try_all(atn_lattice *l, tries *t, guess *best) {
+static atn_status try_all(atn_lattice *l, tries *t, guess best[ATN_LATTICE_MOST_MODELS]) {
     size_t from, to;
     lattice_shared_cut(l, t->count, &from, &to);
     t->first = (int64_t)from;
@@ -196,45 +205,56 @@ static atn_status try_all(atn_lattice *l, tries *t, guess *best) {
     atn_status status = lattice_shared_join(l, ATN_OK, t->of, t->count, sizeof *t->of);
     if (status != ATN_OK) return status;
     for (size_t k = 0; k < t->count; ++k)
-        if (t->of[k].likelihood > best->likelihood) *best = t->of[k];
+        if (t->of[k].likelihood > best[t->model[k]].likelihood) best[t->model[k]] = t->of[k];
     t->count = 0;
-    return ATN_OK;
+    return status;
+}
+
+/* The edge that a constant says; 0: none is given. */
+static double given_edge(const atn_lattice_model *model) {
+    return model->constant > 0 ? cbrt(lattice_kind_volume(model->name, model->constant)) : 0;
+}
+
+static void add_coarse(const atn_lattice *l, int32_t m, double first, double most, tries *t) {
+    double given = lattice_given_noise(l), fixed = given_edge(&l->settings.model[m]);
+    for (double by = 0.8; by < 1.21; by += 0.01)
+        for (double noise = 0.04; noise < 0.35; noise *= 1.35) {
+            double edge = fixed > 0 ? fixed : first * by;
+            if (edge <= most || fixed > 0) add_try(t, m, edge, given > 0 ? given : noise * edge);
+            if (fixed > 0) by = 2;
+        }
+}
+
+static void add_fine(const atn_lattice *l, int32_t m, const guess *coarse, tries *t) {
+    double given = lattice_given_noise(l), fixed = given_edge(&l->settings.model[m]);
+    for (double by = 0.99; by < 1.0101; by += 0.002)
+        for (double times = 0.8; times < 1.26; times *= 1.08)
+            add_try(t, m, fixed > 0 ? fixed : coarse->edge * by, given > 0 ? given : coarse->noise * times);
 }
 
 /* Over edges around what the first peak says, noises, background: coarse, then fine. */
-static atn_status search(atn_lattice *l, const distances *d, guesses *out) {
+static atn_status search(atn_lattice *l, const distances *d, guess *best) {
     double density = d->median / ball(d->reach), first = first_peak(d) / 1.12, most = cbrt(1.02 / density);
-    double given = lattice_given_noise(l);
-    out->best = (guess){.likelihood = -INFINITY};
-    for (int32_t m = 0; m < l->info.models; ++m) {
-        tries t = {.d = d, .density = density};
-        out->model[m] = out->best;
-        out->model[m].likelihood = -INFINITY;
-        guess here = {.likelihood = -INFINITY};
+    guess of[ATN_LATTICE_MOST_MODELS];
+    tries *t = atn_zalloc(l->ctx, sizeof *t);
+    atn_status status = t ? ATN_OK : ATN_ERR_MEMORY;
+    *best = (guess){.likelihood = -INFINITY};
+    for (int32_t m = 0; m < ATN_LATTICE_MOST_MODELS; ++m) of[m] = (guess){.likelihood = -INFINITY};
+    if (t) t->d = d, t->density = density;
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m) {
         const atn_lattice_model *model = &l->settings.model[m];
         if (model->points) continue;
-        atn_status status = lattice_shells_make(l->ctx, model->name, fmin(d->reach / (0.7 * first) + 1, 6), &t.shells);
-        if (status != ATN_OK) return status;
-        double fixed = model->constant > 0 ? cbrt(lattice_kind_volume(model->name, model->constant)) : 0;
-        for (double by = 0.8; by < 1.21; by += 0.01)
-            for (double noise = 0.04; noise < 0.35; noise *= 1.35) {
-                double edge = fixed > 0 ? fixed : first * by;
-                if (edge <= most || fixed > 0) add_try(&t, edge, given > 0 ? given : noise * edge);
-                if (fixed > 0) by = 2;
-            }
-        status = try_all(l, &t, &here);
-        guess fine = here;
-        for (double by = 0.99; by < 1.0101; by += 0.002)
-            for (double times = 0.8; times < 1.26; times *= 1.08) {
-                double edge = fixed > 0 ? fixed : here.edge * by;
-                add_try(&t, edge, given > 0 ? given : here.noise * times);
-            }
-        if (status == ATN_OK) status = try_all(l, &t, &fine);
-        if (status != ATN_OK) return status;
-        out->model[m] = fine;
-        if (fine.likelihood > out->best.likelihood) out->best = fine;
+        status = lattice_shells_make(l->ctx, model->name, fmin(d->reach / (0.7 * first) + 1, 6), &t->shells[m]);
+        add_coarse(l, m, first, most, t);
     }
-    return ATN_OK;
+    if (status == ATN_OK) status = try_all(l, t, of);
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m)
+        if (of[m].edge > 0) add_fine(l, m, &of[m], t);
+    if (status == ATN_OK) status = try_all(l, t, of);
+    for (int32_t m = 0; m < l->info.models && status == ATN_OK; ++m)
+        if (of[m].likelihood > best->likelihood) *best = of[m];
+    atn_free(l->ctx, t);
+    return status;
 }
 
 /* ---- putting it together ---- */
@@ -366,15 +386,15 @@ static atn_status same_sizes(atn_lattice *l, learning *x, bool *told) {
 /* Everything except the shares. told: pairs contain information. */
 static atn_status find_sizes(atn_lattice *l, learning *x, bool *told) {
     distances *d = &x->distances;
-    guesses g = {0};
+    guess best = {0};
     atn_status status =
         x->count > 1 ? measure_near(l, x->atoms, x->angstrom, x->which, x->count, x->number, x->bins, d) : ATN_OK;
     *told = status == ATN_OK && d->median >= 4;
     if (*told) status = check_constants(l, d->median / ball(d->reach), d->sparse / ball(d->reach));
-    if (*told && status == ATN_OK) status = search(l, d, &g);
-    *told = *told && g.best.edge > 0;
+    if (*told && status == ATN_OK) status = search(l, d, &best);
+    *told = *told && best.edge > 0;
     x->ways = 1;
-    x->guess[0] = g.best;
+    x->guess[0] = best;
     if (!*told) { /* no atom has neighbours: any lattice will do */
         *d = (distances){.reach = 1, .median = 0.085 * 0.6 * ball(1)};
         x->guess[0] = (guess){.edge = 2.28, .noise = 0.3, .background = 0.05};

@@ -107,28 +107,18 @@ typedef struct lattice_density {
 lattice_box lattice_box_make(double cutoff, double shift, double noise, const bool mirror[3]);
 size_t lattice_box_voxels(const lattice_box *box);
 /* One number of each voxel: the density. And, where mean is not NULL, the mean of the model's points there. expected:
- * the integral over the ball of the cut-off. ranks: who make the same table, each some of its layers, and the others
- * stay as they are; NULL: alone. */
-struct atn_ranks;
-atn_status lattice_table_make(const atn_ctx *ctx, struct atn_ranks *ranks, const lattice_points *points,
-                              const lattice_box *box, const lattice_density *density, float *value, float *mean,
-                              double *expected);
-
-/* Voxels of this rank's layers; and an array of `bytes` for each voxel of which each has made those, whole on all;
- * alone there is nothing to do. */
-void lattice_layers_own(const struct atn_ranks *ranks, const lattice_box *box, size_t *first, size_t *end);
-atn_status lattice_layers_join(struct atn_ranks *ranks, const lattice_box *box, void *data, size_t bytes);
+ * the integral over the ball of the cut-off. */
+atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
+                              const lattice_density *density, float *value, float *mean, double *expected);
 
 /* Of each voxel LATTICE_PULL numbers: the chance that a neighbour is an atom of the model, where that one would be, the
- * logarithm of the density. */
-void lattice_pull_make(size_t voxels, double background, const float *value, const float *mean, float *pull);
-/* And as two words; ranks: they have their layers of `pull`, and get all of both. */
+ * logarithm of the density. And the same as two words. */
 typedef struct lattice_packing {
     double unit;              /* of places */
     double log_low, log_step; /* of logarithms */
 } lattice_packing;
-atn_status lattice_pull_pack(struct atn_ranks *ranks, const lattice_box *box, float *pull, int32_t *words,
-                             lattice_packing *out);
+void lattice_pull_make(const lattice_box *box, double background, const float *value, const float *mean, float *pull,
+                       int32_t *words, lattice_packing *out);
 
 /* ---- neighbours ---- */
 /* A turn into the crystal that an atom may have; model -1: none. */

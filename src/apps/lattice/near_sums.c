@@ -2,6 +2,8 @@
  * probabilities, then sums, so that each loop is a plain one over arrays. */
 #include "apps/lattice/near_sums.h"
 
+#include "base/lane_math.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -16,21 +18,6 @@ typedef struct places {
 
 /* Loops go through whole registers, with neighbours of others at the end that count nothing. */
 static ATN_INLINE int32_t rounded(int32_t n) { return (n + (int32_t)NEAR_LANES - 1) & -(int32_t)NEAR_LANES; }
-
-static inline float whole(float x) { return (x + 12582912.0F) - 12582912.0F; } /* the nearest integer, |x| < 2^22 */
-
-/* e^x for -43 < x <= 0: 2^k by the bits, and 2^f, |f| <= 1/2, by a polynomial; to 2e-7. */
-static inline float power(float x) {
-    float u = x * 1.44269504F, k = whole(u), f = u - k;
-    float p = 1 + f * (0.693147181F +
-                       f * (0.240226507F +
-                            f * (0.0555041087F + f * (0.00961812911F + f * (0.00133335581F + f * 0.000154035304F)))));
-    union {
-        int32_t bits;
-        float value;
-    } scale = {.bits = ((int32_t)k + 127) << 23};
-    return p * scale.value;
-}
 
 ATN_IN_LANES static void find_places(const near_pose *p, places *to) {
     const float *restrict x = p->x[0], *restrict y = p->x[1], *restrict z = p->x[2];
@@ -54,7 +41,8 @@ static ATN_INLINE apart nearest_of(const lattice_sites *s, int32_t atoms, float 
     ATN_UNROLLED
     for (int32_t a = 0; a < atoms; ++a) {
         float ux = px - s->atom[a][0], uy = py - s->atom[a][1], uz = pz - s->atom[a][2];
-        ux = (ux - whole(ux)) * s->edge[0], uy = (uy - whole(uy)) * s->edge[1], uz = (uz - whole(uz)) * s->edge[2];
+        ux = (ux - atn_lane_whole(ux)) * s->edge[0], uy = (uy - atn_lane_whole(uy)) * s->edge[1],
+        uz = (uz - atn_lane_whole(uz)) * s->edge[2];
         float square = ux * ux + uy * uy + uz * uz;
         bool nearer = square < out.square;
         out.x = nearer ? ux : out.x, out.y = nearer ? uy : out.y, out.z = nearer ? uz : out.z;
@@ -111,7 +99,7 @@ ATN_IN_LANES static void weigh(const near_pose *p, bool told, places *to) {
     const int32_t all = rounded(p->n);
     ATN_LANES()
     for (int32_t k = 0; k < all; ++k) {
-        float off = w * square[k], own = most * power(-0.5F * (off < NOWHERE ? off : NOWHERE));
+        float off = w * square[k], own = most * atn_lane_power(-0.5F * (off < NOWHERE ? off : NOWHERE));
         own = off < NOWHERE && (least == 0 || chance[k] >= least) ? own : 0;
         density[k] = own + gas;
         chance[k] = own / (own + gas);

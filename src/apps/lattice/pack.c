@@ -2,104 +2,123 @@
  * x + 2^11 y + 2^22 z in multiples of a unit, and w + 2^12 log f, as kernels/lattice_refine.atn takes them apart. */
 #include "apps/lattice/lattice.h"
 
-#include "base/extreme.h"
+#include "base/lane_math.h"
 #include "base/parallel.h"
-#include "ranks/ranks.h"
 
 #include <math.h>
 #include <string.h>
 
 static const uint32_t MOST[3] = {2047, 2047, 1023}, MOST_CHANCE = 4095, MOST_LOG = 1048575;
+static const float NONE = 1e-30F; /* a density that counts as none */
 
 /* What parts of a loop over voxels need. */
 typedef struct pulls {
     const lattice_box *box;
-    double background;
+    float background;
     const float *value, *mean;
     float *pull;
     int32_t *words;
     lattice_packing packing;
     int64_t stretches;
-    size_t first, count;                                                            /* voxels that are packed here */
-    double far[ATN_PARALLEL_MOST], low[ATN_PARALLEL_MOST], high[ATN_PARALLEL_MOST]; /* of each stretch */
+    size_t count;
+    float far[ATN_PARALLEL_MOST], low[ATN_PARALLEL_MOST], high[ATN_PARALLEL_MOST]; /* of each stretch */
 } pulls;
 
-enum { PART = 1 << 12 }; /* voxels for which a core is worth waking */
+enum { PART = 1 << 12, AT_ONCE = 256 }; /* voxels for which a core is worth waking; of which numbers lie side by side */
 
-static void make_part(void *user, int64_t from, int64_t to) {
-    const pulls *x = user;
-    for (int64_t k = from; k < to; ++k) {
-        float *pull = x->pull + LATTICE_PULL * k;
-        pull[0] = (x->value[k] - (float)x->background) / x->value[k];
-        memcpy(pull + 1, x->mean + 3 * k, 3 * sizeof *x->mean);
-        pull[4] = logf(x->value[k]);
+ATN_IN_LANES static void span(const float *restrict value, const float *restrict mean, size_t count, float *far,
+                              float *low, float *high) {
+    float most = 0, least = INFINITY, top = 0;
+    ATN_LANES(reduction(max : most))
+    for (size_t k = 0; k < 3 * count; ++k) most = fabsf(mean[k]) > most ? fabsf(mean[k]) : most;
+    ATN_LANES(reduction(min : least) reduction(max : top))
+    for (size_t k = 0; k < count; ++k) {
+        least = value[k] < least ? value[k] : least;
+        top = value[k] > top ? value[k] : top;
     }
-}
-
-void lattice_pull_make(size_t voxels, double background, const float *value, const float *mean, float *pull) {
-    pulls x = {.background = background, .value = value, .mean = mean, .pull = pull};
-    atn_parallel((int64_t)voxels, PART, make_part, &x);
-}
-
-static uint32_t steps(double value, double step, uint32_t most) {
-    double n = rint(value / step);
-    return n <= 0 ? 0 : n >= most ? most : (uint32_t)n;
+    *far = most, *low = least, *high = top;
 }
 
 static void span_part(void *user, int64_t from, int64_t to) {
     pulls *x = user;
     for (int64_t s = from; s < to; ++s) {
+        size_t begin = lattice_stretch_begin(x->count, x->stretches, s);
         size_t end = lattice_stretch_begin(x->count, x->stretches, s + 1);
-        double far = 1e-3, low = INFINITY, high = -INFINITY;
-        for (size_t k = lattice_stretch_begin(x->count, x->stretches, s); k < end; ++k) {
-            const float *pull = x->pull + LATTICE_PULL * (x->first + k);
-            for (int c = 1; c < 4; ++c) far = atn_larger(far, fabs((double)pull[c]));
-            low = atn_lesser(low, (double)pull[4]);
-            high = atn_larger(high, (double)pull[4]);
-        }
-        x->far[s] = far, x->low[s] = low, x->high[s] = high;
+        span(x->value + begin, x->mean + 3 * begin, end - begin, &x->far[s], &x->low[s], &x->high[s]);
     }
 }
 
-/* Units as fine as the largest numbers allow, of all ranks. */
-static atn_status units(pulls *x, atn_ranks *ranks) {
-    double far = 1e-3, low = INFINITY, high = -INFINITY;
+/* Units as fine as the largest numbers allow. */
+static void units(pulls *x) {
+    float far = 1e-3F, low = INFINITY, high = NONE;
     atn_parallel(x->stretches, 1, span_part, x);
     for (int64_t s = 0; s < x->stretches; ++s)
-        far = fmax(far, x->far[s]), low = fmin(low, x->low[s]), high = fmax(high, x->high[s]);
-    double least[3] = {-far, low, -high};
-    atn_status status = ranks ? atn_ranks_least(ranks, ATN_OK, least, 3) : ATN_OK;
-    x->packing = (lattice_packing){-least[0] / (MOST[0] - 3), least[1], fmax((-least[2] - least[1]) / MOST_LOG, 1e-9)};
-    return status;
+        far = fmaxf(far, x->far[s]), low = fminf(low, x->low[s]), high = fmaxf(high, x->high[s]);
+    double least = log(fmax((double)low, (double)NONE)), range = log((double)high) - least;
+    x->packing = (lattice_packing){(double)far / (MOST[0] - 3), least, fmax(range / MOST_LOG, 1e-9)};
 }
 
-static void pack_part(void *user, int64_t first, int64_t to) {
-    const pulls *x = user;
-    const bool *mirror = x->box->mirror;
-    for (size_t k = x->first + (size_t)first; k < x->first + (size_t)to; ++k) {
-        const float *from = x->pull + LATTICE_PULL * k;
-        uint32_t word[2] = {0};
-        for (int c = 2; c >= 0; --c) {
-            double unit = x->packing.unit * (c == 2 ? 2 : 1) * (mirror[c] ? 1 : 2);
-            double middle = mirror[c] ? 0 : (MOST[c] + 1) / 2;
-            word[0] = word[0] << 11 | steps((double)from[1 + c] + middle * unit, unit, MOST[c]);
-        }
-        word[1] = steps((double)from[4] - x->packing.log_low, x->packing.log_step, MOST_LOG) << 12;
-        word[1] |= steps((double)from[0], 1.0 / MOST_CHANCE, MOST_CHANCE);
-        memcpy(x->words + 2 * k, word, sizeof word);
+/* Numbers of some voxels, each kind side by side: places as whole numbers from 0, chances, logarithms. */
+typedef struct block {
+    float value[AT_ONCE], mean[3][AT_ONCE], chance[AT_ONCE], log[AT_ONCE];
+    int32_t words[2][AT_ONCE];
+} block;
+
+static ATN_INLINE int32_t steps(double number, int32_t most) {
+    int32_t n = (int32_t)(number + 0.5);
+    return n < 0 ? 0 : n > most ? most : n;
+}
+
+ATN_IN_LANES static void pack(const pulls *x, block *b) {
+    const float background = x->background, none = NONE;
+    const double low = x->packing.log_low, per_step = 1 / x->packing.log_step, chances = MOST_CHANCE;
+    const int32_t log_most = (int32_t)MOST_LOG, chance_most = (int32_t)MOST_CHANCE;
+    double per[3], middle[3];
+    for (int c = 0; c < 3; ++c) {
+        bool mirror = x->box->mirror[c];
+        per[c] = 1 / (x->packing.unit * (c == 2 ? 2 : 1) * (mirror ? 1 : 2));
+        middle[c] = mirror ? 0 : (MOST[c] + 1) / 2;
+    }
+    const double px = per[0], py = per[1], pz = per[2], ox = middle[0], oy = middle[1], oz = middle[2];
+    const int32_t most = (int32_t)MOST[0], most_z = (int32_t)MOST[2];
+    ATN_LANES()
+    for (int k = 0; k < AT_ONCE; ++k) {
+        float value = b->value[k] > none ? b->value[k] : none, chance = (value - background) / value;
+        double log = atn_lane_log((double)value);
+        b->chance[k] = chance, b->log[k] = (float)log;
+        int32_t cx = steps((double)b->mean[0][k] * px + ox, most), cy = steps((double)b->mean[1][k] * py + oy, most);
+        int32_t cz = steps((double)b->mean[2][k] * pz + oz, most_z);
+        b->words[0][k] = (int32_t)((uint32_t)cx | (uint32_t)cy << 11 | (uint32_t)cz << 22);
+        b->words[1][k] = (int32_t)((uint32_t)steps((log - low) * per_step, log_most) << 12 |
+                                   (uint32_t)steps((double)chance * chances, chance_most));
     }
 }
 
-atn_status lattice_pull_pack(atn_ranks *ranks, const lattice_box *box, float *pull, int32_t *words,
-                             lattice_packing *out) {
-    pulls x = {.box = box, .pull = pull, .words = words};
-    size_t end;
-    lattice_layers_own(ranks, box, &x.first, &end);
-    x.count = end - x.first;
+static void pack_part(void *user, int64_t from, int64_t to) {
+    const pulls *x = user;
+    block b;
+    memset(&b, 0, sizeof b);
+    for (size_t first = (size_t)from; first < (size_t)to; first += AT_ONCE) {
+        size_t some = (size_t)to - first < AT_ONCE ? (size_t)to - first : AT_ONCE;
+        memcpy(b.value, x->value + first, some * sizeof *b.value);
+        for (size_t k = 0; k < some; ++k)
+            for (size_t c = 0; c < 3; ++c) b.mean[c][k] = x->mean[3 * (first + k) + c];
+        pack(x, &b);
+        for (size_t k = 0; k < some; ++k) {
+            float *pull = x->pull + LATTICE_PULL * (first + k);
+            pull[0] = b.chance[k], pull[1] = b.mean[0][k], pull[2] = b.mean[1][k], pull[3] = b.mean[2][k];
+            pull[4] = b.log[k];
+            x->words[2 * (first + k)] = b.words[0][k], x->words[2 * (first + k) + 1] = b.words[1][k];
+        }
+    }
+}
+
+void lattice_pull_make(const lattice_box *box, double background, const float *value, const float *mean, float *pull,
+                       int32_t *words, lattice_packing *out) {
+    pulls x = {.box = box, .background = (float)background, .value = value, .mean = mean, .pull = pull, .words = words};
+    x.count = lattice_box_voxels(box);
     x.stretches = lattice_stretches(x.count, 1);
-    atn_status status = units(&x, ranks);
-    if (status == ATN_OK) atn_parallel((int64_t)x.count, PART, pack_part, &x);
+    units(&x);
+    atn_parallel((int64_t)x.count, PART, pack_part, &x);
     *out = x.packing;
-    if (status == ATN_OK) status = lattice_layers_join(ranks, box, pull, LATTICE_PULL * sizeof *pull);
-    return status == ATN_OK ? lattice_layers_join(ranks, box, words, 2 * sizeof *words) : status;
 }

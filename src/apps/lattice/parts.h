@@ -160,8 +160,9 @@ typedef struct lattice_sizes {
 
 /* Of a model of one atom per unit of volume, as far as `reach`. */
 atn_status lattice_shells_make(const atn_ctx *ctx, const char *name, double reach, lattice_shells *out);
-/* How dense distances are at r without background and p, for a length `edge` of an atom's cube. */
-double lattice_radial(const lattice_shells *s, double edge, double noise, double r);
+/* How dense distances are in the middles of LATTICE_PAIR_BINS bins of that length, without background and p, for a
+ * length `edge` of an atom's cube. */
+void lattice_radial_bins(const lattice_shells *s, double edge, double noise, double step, double *out);
 /* Where models may differ in size: the ways in which they would, 0 or 2. two: there are two sizes. first: about an
  * edge.
  */

@@ -6,7 +6,7 @@
 #include "apps/lattice/shared.h"
 
 #include "base/compare.h"
-#include "base/lanes.h"
+#include "base/lane_math.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EDGES = 41, ROUNDS = 60, BINS = LATTICE_PAIR_BINS, TRIALS = 4 };
+enum { EDGES = 41, ROUNDS = 60, FEW_ROUNDS = 20, BINS = LATTICE_PAIR_BINS };
+enum { TRIALS = 4, MOST_TRIALS = 5 }; /* efficiencies of a noise; noises that are tried at once */
 static const double PI = 3.14159265358979323846, STEP = 0.015, SMALLEST = 0.75; /* edges, of the first guess */
 static const double SHAPE = 30;     /* of numbers of neighbours: a gamma distribution of efficiencies */
 static const double GAIN = 2;       /* nats by which two sizes are more likely than one, to be tried */
@@ -44,126 +45,248 @@ atn_status lattice_shells_make(const atn_ctx *ctx, const char *name, double reac
     return status;
 }
 
-double lattice_radial(const lattice_shells *s, double edge, double noise, double r) {
-    double sum = 0;
-    for (int32_t k = 0; k < s->count; ++k) {
-        double rs = s->radius[k] * edge, low = (r - rs) / noise, high = (r + rs) / noise;
-        if (low > 5) continue;
-        if (low < -5) break;
-        sum += s->points[k] * r / (rs * noise * sqrt(2 * PI)) * (exp(-0.5 * low * low) - exp(-0.5 * high * high));
+/* What a shell adds to densities in the middles of some bins. */
+ATN_IN_LANES static void add_shell(double times, double rs, double per_noise, double step, int from, int to,
+                                   double *restrict out) {
+    ATN_LANES()
+    for (int b = from; b < to; ++b) {
+        double r = (b + 0.5) * step, low = (r - rs) * per_noise, high = (r + rs) * per_noise;
+        out[b] += times * r * (atn_lane_exp(-0.5 * low * low) - atn_lane_exp(-0.5 * high * high));
     }
-    return sum;
+}
+
+void lattice_radial_bins(const lattice_shells *s, double edge, double noise, double step, double *out) {
+    memset(out, 0, BINS * sizeof *out);
+    for (int32_t k = 0; k < s->count; ++k) {
+        const double rs = s->radius[k] * edge, most = 5 * noise;
+        if (rs - most > step * BINS) break;
+        int from = (int)fmax(0, ceil((rs - most) / step - 0.5)), to = (int)fmin(BINS, floor((rs + most) / step + 0.5));
+        add_shell(s->points[k] / (rs * noise * sqrt(2 * PI)), rs, 1 / noise, step, from, to, out);
+    }
 }
 
 /* ---- the mixture ---- */
 
+enum { LANES = 16, WIDE = (EDGES + LANES - 1) / LANES * LANES, MOST_PARTS = WIDE * ATN_LATTICE_MOST_MODELS };
+
 typedef struct mixture {
     const lattice_pairs *pairs;
-    int32_t models, parts; /* part: edge e of model m is e * models + m */
+    int32_t models, parts; /* part: edge e of model m is m * WIDE + e; those from EDGES on are none */
     lattice_shells shells[ATN_LATTICE_MOST_MODELS];
-    double edge[EDGES][ATN_LATTICE_MOST_MODELS]; /* 0: none */
-    double *rise;                                /* of an atom: log (SHAPE + n - 1)! / (SHAPE - 1)! */
+    double edge[MOST_PARTS]; /* 0: none */
+    double *rise;            /* of an atom: log (SHAPE + n - 1)! / (SHAPE - 1)! */
 } mixture;
 
-/* The mixture with one noise, background and efficiency; several are tried side by side. */
+/* What was the likeliest: of the free mixture, and of one size for all models. */
+typedef struct likeliest {
+    double noise, background, efficiency, one, all;
+    float weight[MOST_PARTS];
+} likeliest;
+
+/* Mixtures of one noise and background, which differ in the efficiency: what distances say is the same for all of them.
+ */
 typedef struct trial {
-    double noise, background, efficiency;
-    double all, one;           /* likelihood of the free mixture; of the best of one size for all models */
-    double *fit;               /* atoms x parts: likelihood, the largest of an atom is 1 */
-    double *turned;            /* the same, part after part */
-    double *top;               /* its logarithm, for each atom */
-    double *weight, *expected; /* of each part; neighbours with all sites filled */
-    double *none, *each;       /* of each part: number of neighbours (fill_table) */
-    double *table;             /* BINS x parts: logarithms of densities of distances */
-    double *ratio;             /* of an atom: neighbours found over those of filled sites */
-    double alone[EDGES];       /* likelihood of each size for all models */
+    const mixture *x;
+    double noise, background, efficiency[TRIALS];
+    int32_t count;
+    likeliest best;
+    double *table;       /* BINS x parts: logarithms of densities of distances */
+    double *base;        /* atoms x parts: logarithms of an atom's distances */
+    double *top;         /* of each atom: the logarithm of its largest likelihood */
+    double *ratio;       /* of an atom: neighbours found over those of filled sites */
+    double *expected;    /* of each part: neighbours with all sites filled */
+    double *none, *each; /* of each part: number of neighbours (fill_numbers) */
+    float *fit;          /* atoms x parts: likelihood, the largest of an atom is 1 */
 } trial;
 
-static size_t trial_room(size_t atoms, size_t parts) { return atoms * (2 * parts + 2) + (4 + BINS) * parts; }
-
-static trial trial_make(const mixture *x, double *block) {
-    size_t atoms = x->pairs->atoms, parts = (size_t)x->parts;
-    trial t = {.fit = block, .turned = block + atoms * parts, .top = block + 2 * atoms * parts};
-    t.ratio = t.top + atoms, t.weight = t.ratio + atoms;
-    t.expected = t.weight + parts, t.none = t.expected + parts;
-    t.each = t.none + parts, t.table = t.each + parts;
-    return t;
+static size_t trial_room(size_t atoms, size_t parts) {
+    return atoms * (parts + 2) + (3 + BINS) * parts + (atoms * parts + 1) / 2;
 }
 
-/* Logarithms of the densities of distances of a part, into its column of the table; and of numbers: what none of them
- * says, and each. */
-static void fill_table(const mixture *x, const trial *t, int32_t c) {
-    double step = x->pairs->reach / BINS, table[BINS] = {0};
-    double edge = x->edge[c / x->models][c % x->models], sum = 0;
-    for (int b = 0; b < BINS && edge > 0; ++b)
-        sum += table[b] = step * lattice_radial(&x->shells[c % x->models], edge, t->noise, (b + 0.5) * step);
-    t->expected[c] = fmax(sum, 1e-3);
-    for (int b = 0; b < BINS; ++b) {
-        double r = (b + 0.5) / BINS, gas = 3 * r * r / BINS;
-        t->table[(size_t)b * (size_t)x->parts + (size_t)c] =
-            edge > 0 ? log((1 - t->background) * table[b] / t->expected[c] + t->background * gas) : 0;
+static void trial_place(trial *t, double *block) {
+    size_t atoms = t->x->pairs->atoms, parts = (size_t)t->x->parts;
+    t->table = block, t->base = t->table + BINS * parts, t->top = t->base + atoms * parts;
+    t->ratio = t->top + atoms, t->expected = t->ratio + atoms, t->none = t->expected + parts;
+    t->each = t->none + parts, t->fit = (float *)(t->each + parts);
+}
+
+ATN_IN_LANES static void fill_logs(const double *restrict rate, const double *restrict gas, double times,
+                                   double *restrict out) {
+    ATN_LANES()
+    for (int b = 0; b < BINS; ++b) out[b] = atn_lane_log(times * rate[b] + gas[b]);
+}
+
+/* Logarithms of the densities of distances of each part, into its column of the table. */
+static void fill_table(const trial *t) {
+    const mixture *x = t->x;
+    double step = x->pairs->reach / BINS, gas[BINS], rate[BINS], column[BINS];
+    for (int b = 0; b < BINS; ++b) gas[b] = t->background * 3 * (b + 0.5) / BINS * (b + 0.5) / BINS / BINS;
+    for (int32_t c = 0; c < x->parts; ++c) {
+        double sum = 0;
+        memset(column, 0, sizeof column);
+        if (x->edge[c] > 0) {
+            lattice_radial_bins(&x->shells[c / WIDE], x->edge[c], t->noise, step, rate);
+            for (int b = 0; b < BINS; ++b) sum += step * rate[b];
+            fill_logs(rate, gas, (1 - t->background) * step / fmax(sum, 1e-3), column);
+        }
+        t->expected[c] = fmax(sum, 1e-3);
+        for (int b = 0; b < BINS; ++b) t->table[(size_t)b * (size_t)x->parts + (size_t)c] = column[b];
     }
 }
 
-static void fill_numbers(const mixture *x, const trial *t) {
-    for (int32_t c = 0; c < x->parts; ++c) {
-        double number = t->efficiency * t->expected[c] / (1 - t->background);
-        bool is = x->edge[c / x->models][c % x->models] > 0;
-        t->none[c] = is ? SHAPE * log(SHAPE / (SHAPE + number)) : -INFINITY;
+/* What no neighbours say of each part, and what each of them does. */
+static void fill_numbers(const trial *t, double efficiency) {
+    for (int32_t c = 0; c < t->x->parts; ++c) {
+        double number = efficiency * t->expected[c] / (1 - t->background);
+        t->none[c] = t->x->edge[c] > 0 ? SHAPE * log(SHAPE / (SHAPE + number)) : -INFINITY;
         t->each[c] = log(number / (SHAPE + number)); /* negative binomial, but for what all parts share */
     }
 }
 
-/* Logarithms of one atom's distances and number, for each part. */
-ATN_IN_LANES static void fill_atom(const mixture *x, const trial *t, size_t k) {
-    const lattice_pairs *d = x->pairs;
-    const uint16_t *bin = d->bin + k * BINS;
-    const int32_t parts = x->parts;
-    const double *restrict none = t->none, *restrict each = t->each;
-    const double rise = x->rise[k], number = d->number[k];
-    double *restrict fit = t->fit + k * (size_t)parts;
-    ATN_LANES()
-    for (int32_t c = 0; c < parts; ++c) fit[c] = rise + none[c] + number * each[c];
+/* Logarithms of one atom's distances, for each part. */
+ATN_IN_LANES static void fill_base(const trial *t, size_t k) {
+    const uint16_t *bin = t->x->pairs->bin + k * BINS;
+    const int32_t parts = t->x->parts;
+    double *restrict base = t->base + k * (size_t)parts;
+    memset(base, 0, (size_t)parts * sizeof *base);
     for (int b = 0; b < BINS; ++b) {
         const double *restrict table = t->table + (size_t)b * (size_t)parts, times = bin[b];
         if (!bin[b]) continue;
         ATN_LANES()
-        for (int32_t c = 0; c < parts; ++c) fit[c] += times * table[c];
+        for (int32_t c = 0; c < parts; ++c) base[c] += times * table[c];
     }
 }
 
-/* A round of EM over some of the atoms: what they add to what the weights of all parts are multiplied with, and, where
- * it is wanted, to the logarithm of the sample's likelihood. */
-ATN_IN_LANES static double weigh_some(const mixture *x, const trial *t, bool told, size_t from, size_t to,
-                                      double *restrict next) {
-    const double *restrict weight = t->weight;
-    const int32_t parts = x->parts;
-    double likelihood = 0, n = (double)x->pairs->atoms;
+/* Products of what is far from all there is would be denormal, which some processors take a hundred times as long for.
+ */
+static const float LEAST_FIT = 1e-30F, LEAST_WEIGHT = 1e-7F, NOTHING = 1e-30F;
+
+/* Likelihoods of one atom, from its distances and number. */
+ATN_IN_LANES static void fill_atom(const trial *t, size_t k) {
+    const int32_t parts = t->x->parts;
+    const double *restrict none = t->none, *restrict each = t->each, *restrict base = t->base + k * (size_t)parts;
+    const double rise = t->x->rise[k], number = t->x->pairs->number[k];
+    double top = -INFINITY;
+    float *restrict fit = t->fit + k * (size_t)parts;
+    ATN_LANES(reduction(max : top))
+    for (int32_t c = 0; c < parts; ++c) {
+        double here = base[c] + none[c] + number * each[c];
+        top = here > top ? here : top;
+    }
+    ATN_LANES()
+    for (int32_t c = 0; c < parts; ++c) {
+        float here = (float)atn_lane_exp(base[c] + none[c] + number * each[c] - top);
+        fit[c] = here > LEAST_FIT ? here : 0;
+    }
+    t->top[k] = top + rise;
+}
+
+/* A round of EM over some of the atoms: what they add to what the weights of all parts are multiplied with; returns the
+ * logarithm of their likelihood where it is wanted. */
+ATN_IN_LANES static double weigh_some(const trial *t, bool told, const float *restrict weight, size_t from, size_t to,
+                                      float *restrict next) {
+    const int32_t parts = t->x->parts;
+    double likelihood = 0;
     memset(next, 0, (size_t)parts * sizeof *next);
     for (size_t k = from; k < to; ++k) {
-        const double *restrict fit = t->fit + k * (size_t)parts;
-        double sum = 1e-30;
+        const float *restrict fit = t->fit + k * (size_t)parts;
+        float sum = NOTHING;
         ATN_LANES(reduction(+ : sum))
         for (int32_t c = 0; c < parts; ++c) sum += weight[c] * fit[c];
-        if (told) likelihood += log(sum) + t->top[k];
-        double part = 1 / (sum * n);
+        if (told) likelihood += log((double)sum) + t->top[k];
+        const float part = 1 / sum;
         ATN_LANES()
         for (int32_t c = 0; c < parts; ++c) next[c] += fit[c] * part;
     }
     return likelihood;
 }
 
-/* The median of an atom's neighbours over what filled sites of its likely parts would give: surfaces lower the mean. */
-static double filled(const mixture *x, const trial *t) {
-    size_t n = x->pairs->atoms;
-    for (size_t k = 0; k < n; ++k) {
-        const double *fit = t->fit + k * (size_t)x->parts;
-        double sum = 1e-30, expected = 0;
-        for (int32_t c = 0; c < x->parts; ++c) {
-            sum += t->weight[c] * fit[c];
-            expected += t->weight[c] * fit[c] * t->expected[c];
+/* Sums of a round of EM are those of stretches of atoms. */
+enum { STRETCHES = 8 };
+
+static void multiply(const float (*next)[MOST_PARTS], int32_t parts, double per, float *weight) {
+    for (int32_t c = 0; c < parts; ++c) {
+        double sum = 0;
+        for (int s = 0; s < STRETCHES; ++s) sum += (double)next[s][c];
+        float here = (float)((double)weight[c] * sum * per);
+        weight[c] = here > LEAST_WEIGHT ? here : 0;
+    }
+}
+
+/* Weights of all parts that make the sample most likely, from even ones; the logarithm of its likelihood. */
+static double weigh_all(const trial *t, int rounds, float weight[MOST_PARTS]) {
+    size_t atoms = t->x->pairs->atoms;
+    float next[STRETCHES][MOST_PARTS];
+    double likelihood = 0;
+    for (int32_t c = 0; c < t->x->parts; ++c) weight[c] = c % WIDE < EDGES ? (float)(1.0 / (EDGES * t->x->models)) : 0;
+    for (int round = 0; round < rounds; ++round) {
+        likelihood = 0;
+        for (int64_t s = 0; s < STRETCHES; ++s)
+            likelihood += weigh_some(t, round == rounds - 1, weight, lattice_stretch_begin(atoms, STRETCHES, s),
+                                     lattice_stretch_begin(atoms, STRETCHES, s + 1), next[s]);
+        multiply((const float(*)[MOST_PARTS])next, t->x->parts, 1 / (double)atoms, weight);
+    }
+    return likelihood;
+}
+
+/* The same of each size by itself, of which all models are: logarithms of likelihoods where they are wanted. */
+ATN_IN_LANES static void weigh_sizes(const trial *t, double *restrict told, const float *restrict weight, size_t from,
+                                     size_t to, float *restrict next) {
+    const int32_t models = t->x->models;
+    memset(next, 0, (size_t)t->x->parts * sizeof *next);
+    for (size_t k = from; k < to; ++k) {
+        float sum[WIDE];
+        for (int e = 0; e < WIDE; ++e) sum[e] = NOTHING;
+        for (int32_t m = 0; m < models; ++m) {
+            const float *restrict fit = t->fit + (k * (size_t)models + (size_t)m) * WIDE, *restrict w =
+                                                                                              weight + m * WIDE;
+            ATN_LANES()
+            for (int e = 0; e < WIDE; ++e) sum[e] += w[e] * fit[e];
         }
-        t->ratio[k] = expected > 0 ? x->pairs->number[k] * sum / expected : 0;
+        const double top = t->top[k];
+        if (told) {
+            ATN_LANES()
+            for (int e = 0; e < WIDE; ++e) told[e] += atn_lane_log((double)sum[e]) + top;
+        }
+        ATN_LANES()
+        for (int e = 0; e < WIDE; ++e) sum[e] = 1 / sum[e];
+        for (int32_t m = 0; m < models; ++m) {
+            const float *restrict fit = t->fit + (k * (size_t)models + (size_t)m) * WIDE;
+            float *restrict to_add = next + m * WIDE;
+            ATN_LANES()
+            for (int e = 0; e < WIDE; ++e) to_add[e] += fit[e] * sum[e];
+        }
+    }
+}
+
+/* The logarithm of the likelihood of the best size. */
+static double weigh_one(const trial *t) {
+    size_t atoms = t->x->pairs->atoms;
+    float next[STRETCHES][MOST_PARTS], weight[MOST_PARTS];
+    double told[WIDE] = {0}, most = -INFINITY;
+    for (int32_t c = 0; c < t->x->parts; ++c) weight[c] = (float)(1.0 / t->x->models);
+    for (int round = 0; round < ROUNDS; ++round) {
+        for (int64_t s = 0; s < STRETCHES; ++s)
+            weigh_sizes(t, round == ROUNDS - 1 ? told : NULL, weight, lattice_stretch_begin(atoms, STRETCHES, s),
+                        lattice_stretch_begin(atoms, STRETCHES, s + 1), next[s]);
+        multiply((const float(*)[MOST_PARTS])next, t->x->parts, 1 / (double)atoms, weight);
+    }
+    for (int e = 0; e < EDGES; ++e) most = fmax(most, told[e]);
+    return most;
+}
+
+/* The median of an atom's neighbours over what filled sites of its likely parts would give: surfaces lower the mean. */
+static double filled(const trial *t, const float *weight) {
+    size_t n = t->x->pairs->atoms;
+    for (size_t k = 0; k < n; ++k) {
+        const float *fit = t->fit + k * (size_t)t->x->parts;
+        double sum = (double)NOTHING, expected = 0;
+        for (int32_t c = 0; c < t->x->parts; ++c) {
+            double here = (double)weight[c] * (double)fit[c];
+            sum += here;
+            expected += here * t->expected[c];
+        }
+        t->ratio[k] = expected > 0 ? t->x->pairs->number[k] * sum / expected : 0;
     }
     qsort(t->ratio, n, sizeof *t->ratio, atn_ascending_double);
     return fmin(fmax(t->ratio[n / 2] * (1 - t->background), 0.02), 1);
@@ -171,230 +294,91 @@ static double filled(const mixture *x, const trial *t) {
 
 /* ---- what is most likely ---- */
 
-/* Trials that are made side by side, each step of them on all cores. */
+/* One efficiency to begin with: that which comes of it after few rounds is tried. */
+static void try_efficiency(trial *t, double efficiency) {
+    likeliest *best = &t->best;
+    float weight[MOST_PARTS];
+    double all = -INFINITY;
+    for (int round = 0; round < 2; ++round) {
+        fill_numbers(t, efficiency);
+        for (size_t k = 0; k < t->x->pairs->atoms; ++k) fill_atom(t, k);
+        all = weigh_all(t, round ? ROUNDS : FEW_ROUNDS, weight);
+        efficiency = filled(t, weight);
+    }
+    best->one = fmax(best->one, weigh_one(t));
+    if (!(all > best->all)) return;
+    best->all = all, best->efficiency = efficiency;
+    memcpy(best->weight, weight, sizeof weight);
+}
+
+static void trial_part(void *user, int64_t from, int64_t to) {
+    trial *all = user;
+    for (trial *t = all + from; t < all + to; ++t) {
+        t->best = (likeliest){.noise = t->noise, .background = t->background, .one = -INFINITY, .all = -INFINITY};
+        fill_table(t);
+        for (size_t k = 0; k < t->x->pairs->atoms; ++k) fill_base(t, k);
+        for (int32_t k = 0; k < t->count; ++k) try_efficiency(t, t->efficiency[k]);
+    }
+}
+
+/* Some trials, side by side on all cores of all ranks. */
 typedef struct trials {
-    const mixture *x;
     int32_t count;
-    trial of[TRIALS];
+    trial of[MOST_TRIALS];
+    likeliest found[MOST_TRIALS];
 } trials;
 
-/* Products of what is far from all there is would be denormal, which some processors take a hundred times as long for.
- */
-static double some_or_none(double x) { return x > 1e-150 ? x : 0; }
-
-static void table_part(void *user, int64_t from, int64_t to) {
-    const trials *all = user;
-    for (int64_t k = from; k < to; ++k) fill_table(all->x, &all->of[k / all->x->parts], (int32_t)(k % all->x->parts));
-}
-
-static void atom_part(void *user, int64_t from, int64_t to) {
-    const trials *all = user;
-    int64_t atoms = (int64_t)all->x->pairs->atoms;
-    for (int64_t at = from; at < to; ++at) {
-        const trial *t = &all->of[at / atoms];
-        size_t k = (size_t)(at % atoms);
-        double *fit = t->fit + k * (size_t)all->x->parts;
-        fill_atom(all->x, t, k);
-        t->top[k] = -INFINITY;
-        for (int32_t c = 0; c < all->x->parts; ++c) t->top[k] = fmax(t->top[k], fit[c]);
-        for (int32_t c = 0; c < all->x->parts; ++c) {
-            fit[c] = some_or_none(exp(fit[c] - t->top[k]));
-            t->turned[c * atoms + (int64_t)k] = fit[c];
-        }
-    }
-}
-
-/* Sums of a round of EM are those of stretches of atoms. */
-enum { STRETCHES = 8 };
-
-/* Weights of all parts that make the sample most likely, from even ones; the logarithm of its likelihood. */
-static void weigh_all(const mixture *x, trial *t) {
-    size_t atoms = x->pairs->atoms;
-    double next[STRETCHES][EDGES * ATN_LATTICE_MOST_MODELS];
-    for (int32_t k = 0; k < x->parts; ++k) t->weight[k] = 1.0 / x->parts;
-    for (int round = 0; round < ROUNDS; ++round) {
-        t->all = 0;
-        for (int64_t s = 0; s < STRETCHES; ++s)
-            t->all += weigh_some(x, t, round == ROUNDS - 1, lattice_stretch_begin(atoms, STRETCHES, s),
-                                 lattice_stretch_begin(atoms, STRETCHES, s + 1), next[s]);
-        for (int32_t k = 0; k < x->parts; ++k) {
-            double sum = 0;
-            for (int s = 0; s < STRETCHES; ++s) sum += next[s][k];
-            t->weight[k] = some_or_none(t->weight[k] * sum);
-        }
-    }
-}
-
-/* A trial has a core of its own: a round takes less time than cores take to wait for each other. */
-static void mixture_part(void *user, int64_t from, int64_t to) {
-    trials *all = user;
-    for (int64_t k = from; k < to; ++k) {
-        weigh_all(all->x, &all->of[k]);
-        all->of[k].efficiency = filled(all->x, &all->of[k]);
-    }
-}
-
-/* A round of EM like weigh_some, of few parts, many atoms at once. */
-ATN_IN_LANES static double weigh_few(const mixture *x, const trial *t, int32_t first, bool told, const double *weight,
-                                     double *next) {
-    enum { AT_ONCE = 64 };
-    double likelihood = 0, n = (double)x->pairs->atoms;
-    for (int32_t c = 0; c < x->models; ++c) next[c] = 0;
-    for (size_t from = 0; from < x->pairs->atoms; from += AT_ONCE) {
-        int32_t some = x->pairs->atoms - from < AT_ONCE ? (int32_t)(x->pairs->atoms - from) : AT_ONCE;
-        double sum[AT_ONCE];
-        for (int32_t k = 0; k < some; ++k) sum[k] = 1e-30;
-        for (int32_t c = 0; c < x->models; ++c) {
-            const double *restrict fit = t->turned + (size_t)(first + c) * x->pairs->atoms + from, w = weight[c];
-            ATN_LANES()
-            for (int32_t k = 0; k < some; ++k) sum[k] += w * fit[k];
-        }
-        for (int32_t k = 0; k < some && told; ++k) likelihood += log(sum[k]) + t->top[from + (size_t)k];
-        ATN_LANES()
-        for (int32_t k = 0; k < some; ++k) sum[k] = 1 / (sum[k] * n);
-        for (int32_t c = 0; c < x->models; ++c) {
-            const double *restrict fit = t->turned + (size_t)(first + c) * x->pairs->atoms + from;
-            double more = 0;
-            ATN_LANES(reduction(+ : more))
-            for (int32_t k = 0; k < some; ++k) more += fit[k] * sum[k];
-            next[c] += more;
-        }
-    }
-    return likelihood;
-}
-
-/* The logarithm of the likelihood of one size for all models. */
-static double weigh_size(const mixture *x, const trial *t, int32_t edge) {
-    double likelihood = 0, weight[ATN_LATTICE_MOST_MODELS], next[ATN_LATTICE_MOST_MODELS];
-    for (int32_t c = 0; c < x->models; ++c) weight[c] = 1.0 / x->models;
-    for (int round = 0; round < ROUNDS; ++round) {
-        likelihood = weigh_few(x, t, edge * x->models, round == ROUNDS - 1, weight, next);
-        for (int32_t c = 0; c < x->models; ++c) weight[c] = some_or_none(weight[c] * next[c]);
-    }
-    return likelihood;
-}
-
-static void size_part(void *user, int64_t from, int64_t to) {
-    trials *all = user;
-    for (int64_t k = from; k < to; ++k)
-        all->of[k / EDGES].alone[k % EDGES] = weigh_size(all->x, &all->of[k / EDGES], (int32_t)(k % EDGES));
-}
-
-/* What was the likeliest so far. */
-typedef struct likeliest {
-    double noise, background, efficiency, one, all;
-    double weight[EDGES * ATN_LATTICE_MOST_MODELS];
-} likeliest;
-
-static void keep(const trials *all, const trial *t, likeliest *best) {
-    for (int32_t e = 0; e < EDGES; ++e) best->one = fmax(best->one, t->alone[e]);
-    if (t->all <= best->all) return;
-    best->noise = t->noise, best->background = t->background, best->efficiency = t->efficiency;
-    best->all = t->all;
-    memcpy(best->weight, t->weight, (size_t)all->x->parts * sizeof *best->weight);
-}
-
-/* weights: those of all parts; sizes: how likely each size alone is. */
-static void try_all(trials *all, bool weights, bool sizes) {
-    int64_t n = all->count, atoms = (int64_t)all->x->pairs->atoms;
-    atn_parallel(n * all->x->parts, 4, table_part, all);
-    for (int round = 0; round < 2; ++round) {
-        for (int32_t k = 0; k < all->count; ++k) fill_numbers(all->x, &all->of[k]);
-        atn_parallel(n * atoms, 16, atom_part, all);
-        if (round == 0 || weights) atn_parallel_pieces(n, mixture_part, all);
-    }
-    if (sizes) atn_parallel_pieces(n * EDGES, size_part, all);
-}
-
-/* Of several ranks each makes some of the trials, where there are enough one the weights and another the sizes of a
- * trial, and all get what keep() looks at. */
-static atn_status try_shared(atn_lattice *l, trials *all) {
-    trials own = {.x = all->x};
-    atn_status status = ATN_OK;
-    int32_t apart = l->ranks->count >= 2 * all->count ? all->count : 0; /* sizes: by the rank that many behind */
-    bool weights = false;
-    for (int32_t k = 0; k < all->count; ++k) {
-        weights = weights || lattice_shared_is_mine(l, k);
-        if (lattice_shared_is_mine(l, k) || lattice_shared_is_mine(l, k + apart)) own.of[own.count++] = all->of[k];
-    }
-    try_all(&own, weights, !weights || !apart);
-    for (int32_t k = 0, n = 0; k < all->count && status == ATN_OK; ++k) {
-        trial *t = &all->of[k];
-        if (lattice_shared_is_mine(l, k) || lattice_shared_is_mine(l, k + apart)) *t = own.of[n++];
-        double said[2] = {t->all, t->efficiency};
-        status = lattice_shared_take(l, k, said, sizeof said);
-        if (status == ATN_OK) status = lattice_shared_take(l, k, t->weight, (size_t)all->x->parts * sizeof *t->weight);
-        if (status == ATN_OK) status = lattice_shared_take(l, k + apart, t->alone, sizeof t->alone);
-        t->all = said[0], t->efficiency = said[1];
-    }
-    return status;
-}
-
-/* All that were added. */
-static atn_status make(atn_lattice *l, trials *all) {
-    if (l->ranks) return try_shared(l, all);
-    try_all(all, true, true);
-    return ATN_OK;
-}
-
-/* The same, and none are left. */
+/* All that were added, of which none are left; the first of the likeliest is taken. */
 static atn_status attempt(atn_lattice *l, trials *all, likeliest *best) {
-    atn_status status = make(l, all);
-    for (int32_t k = 0; k < all->count && status == ATN_OK; ++k) keep(all, &all->of[k], best);
+    size_t from, to;
+    lattice_shared_cut(l, (size_t)all->count, &from, &to);
+    atn_parallel_pieces((int64_t)(to - from), trial_part, all->of + from);
+    for (size_t k = from; k < to; ++k) all->found[k] = all->of[k].best;
+    atn_status status = lattice_shared_join(l, ATN_OK, all->found, (size_t)all->count, sizeof *all->found);
+    for (int32_t k = 0; k < all->count && status == ATN_OK; ++k) {
+        const likeliest *found = &all->found[k];
+        double one = fmax(best->one, found->one);
+        if (found->all > best->all) *best = *found;
+        best->one = one;
+    }
     all->count = 0;
     return status;
 }
 
-static void add(trials *all, double noise, double background, double efficiency) {
+static trial *add(trials *all, double noise, double background, double efficiency) {
     trial *t = &all->of[all->count++];
-    t->noise = noise, t->background = background, t->efficiency = efficiency;
+    t->noise = noise, t->background = background;
+    t->count = 1, t->efficiency[0] = efficiency;
+    return t;
 }
 
-/* Noises (fine), or backgrounds, one after the other, each beside what is the likeliest by then. Ranks, or many cores,
- * make those that follow at the same time: they hold as long as none before them was likelier. */
-static atn_status in_turn(atn_lattice *l, trials *all, const double *list, int count, bool fine, likeliest *best) {
-    atn_status status = ATN_OK;
-    for (int k = 0; k < count && status == ATN_OK;) {
-        int ahead = l->ranks ? l->ranks->count : atn_parallel_some(1, TRIALS);
-        for (int m = k; m < count && m < k + ahead; ++m)
-            add(all, fine ? best->noise * list[m] : best->noise, fine ? best->background : list[m], best->efficiency);
-        status = make(l, all);
-        bool better = false;
-        for (int32_t m = 0; m < all->count && !better && status == ATN_OK; ++m, ++k) {
-            better = all->of[m].all > best->all;
-            keep(all, &all->of[m], best);
-        }
-        all->count = 0;
-    }
-    return status;
-}
-
-/* From several efficiencies: half the sites of half the volume are as many, and where EM starts it may stay. */
+/* From several efficiencies: half the sites of half the volume are as many, and where EM starts it may stay. Then
+ * noises, and backgrounds, beside what is the likeliest by then. */
 static atn_status attempts(atn_lattice *l, trials *all, double first, likeliest *best) {
-    double given = lattice_given_noise(l);
-    atn_status status = ATN_OK;
     static const double BACKGROUND[] = {0.01, 0.08}, FINE[] = {0.76, 0.87, 1.15, 1.3}, EFFICIENCY[] = {0.3, 0.55, 0.8};
-    for (double noise = 0.04; noise < 0.3 && status == ATN_OK; noise *= given > 0 ? 10 : 1.6) {
-        double here = given > 0 ? given : noise * first, own = best->efficiency;
-        add(all, here, 0.03, own);
+    double given = lattice_given_noise(l), own = best->efficiency;
+    for (double noise = 0.04; noise<0.3; noise *= given> 0 ? 10 : 1.6) {
+        trial *t = add(all, given > 0 ? given : noise * first, 0.03, own);
         for (int k = 0; k < 3; ++k)
-            if (fabs(EFFICIENCY[k] - own) > 0.1) add(all, here, 0.03, EFFICIENCY[k]);
-        status = attempt(l, all, best);
+            if (fabs(EFFICIENCY[k] - own) > 0.1) t->efficiency[t->count++] = EFFICIENCY[k];
     }
-    if (status == ATN_OK && !(given > 0)) status = in_turn(l, all, FINE, 4, true, best);
-    return status == ATN_OK ? in_turn(l, all, BACKGROUND, 2, false, best) : status;
+    atn_status status = attempt(l, all, best);
+    for (int k = 0; k < 4 && !(given > 0); ++k) add(all, best->noise * FINE[k], best->background, best->efficiency);
+    if (status == ATN_OK) status = attempt(l, all, best);
+    for (int k = 0; k < 2; ++k) add(all, best->noise, BACKGROUND[k], best->efficiency);
+    return status == ATN_OK ? attempt(l, all, best) : status;
 }
 
 /* The heaviest stretch of neighbouring sizes, of all models, farther than that from `not`: its weight and mean. */
 static double heaviest(const mixture *x, const likeliest *t, double not, double *edge) {
     double most = 0;
     for (int32_t a = 0; a < x->parts; ++a) {
-        double sum = 0, mean = 0, centre = x->edge[a / x->models][a % x->models];
+        double sum = 0, mean = 0, centre = x->edge[a];
         for (int32_t c = 0; c < x->parts && centre > 0; ++c) {
-            double here = x->edge[c / x->models][c % x->models];
+            double here = x->edge[c], weight = (double)t->weight[c];
             if (fabs(here - centre) > STRETCH * centre || fabs(here - not ) <= STRETCH * not ) continue;
-            sum += t->weight[c];
-            mean += t->weight[c] * here;
+            sum += weight;
+            mean += weight * here;
         }
         if (sum > most) most = sum, *edge = mean / sum;
     }
@@ -429,7 +413,7 @@ static atn_status prepare(const atn_lattice *l, mixture *x, double first) {
         const atn_lattice_model *model = &l->settings.model[m];
         double fixed = model->constant > 0 ? cbrt(lattice_kind_volume(model->name, model->constant)) : 0;
         for (int32_t e = 0; e < EDGES && !model->points; ++e)
-            x->edge[e][m] = fixed > 0 ? fixed : first * (SMALLEST + STEP * e);
+            x->edge[m * WIDE + e] = fixed > 0 ? fixed : first * (SMALLEST + STEP * e);
         if (model->points) continue;
         status =
             lattice_shells_make(l->ctx, model->name, fmin(x->pairs->reach / (SMALLEST * first) + 1, 6), &x->shells[m]);
@@ -439,10 +423,11 @@ static atn_status prepare(const atn_lattice *l, mixture *x, double first) {
 
 atn_status lattice_phases(atn_lattice *l, const lattice_pairs *pairs, double first, double efficiency,
                           lattice_sizes out[2], int32_t *ways, bool *two) {
-    size_t parts = EDGES * (size_t)l->info.models, atoms = pairs->atoms, room = trial_room(atoms, parts);
+    size_t parts = WIDE * (size_t)l->info.models, atoms = pairs->atoms, room = trial_room(atoms, parts);
     mixture *x = atn_zalloc(l->ctx, sizeof *x);
-    double *block = atn_alloc(l->ctx, (atoms + TRIALS * room) * sizeof *block);
-    atn_status status = x && block ? ATN_OK : ATN_ERR_MEMORY;
+    trials *all = atn_zalloc(l->ctx, sizeof *all);
+    double *block = atn_alloc(l->ctx, (atoms + MOST_TRIALS * room) * sizeof *block);
+    atn_status status = x && all && block ? ATN_OK : ATN_ERR_MEMORY;
     *ways = 0;
     *two = false;
     if (status == ATN_OK) {
@@ -451,13 +436,16 @@ atn_status lattice_phases(atn_lattice *l, const lattice_pairs *pairs, double fir
         status = prepare(l, x, first);
     }
     if (status == ATN_OK) {
-        trials all = {.x = x};
         likeliest best = {.all = -INFINITY, .one = -INFINITY, .efficiency = efficiency};
-        for (size_t k = 0; k < TRIALS; ++k) all.of[k] = trial_make(x, block + atoms + k * room);
-        status = attempts(l, &all, first, &best);
+        for (size_t k = 0; k < MOST_TRIALS; ++k) {
+            all->of[k].x = x;
+            trial_place(&all->of[k], block + atoms + k * room);
+        }
+        status = attempts(l, all, first, &best);
         if (status == ATN_OK) *ways = sizes(l, x, &best, out, two);
     }
     atn_free(l->ctx, x);
+    atn_free(l->ctx, all);
     atn_free(l->ctx, block);
     return status;
 }

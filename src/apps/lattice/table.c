@@ -1,16 +1,19 @@
 /* Tables of a model's density, so that a neighbour and a rotation need one lookup: f(x) = p sum_j N(x; m_j, S_j) + e
  * over voxels, S_j = s^2 along m_j and s^2 + (turn |m_j|)^2 across it: what is left when rotations are tried in steps.
+ * Row by row, in lanes.
  */
 #include "apps/lattice/lattice.h"
 
+#include "base/lane_math.h"
+#include "base/memory.h"
 #include "base/parallel.h"
-#include "ranks/ranks.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { FINEST = 40 }; /* voxels from the centre to the cut-off, at most: tables stay in a core's cache */
-static const double PI = 3.14159265358979323846;
+enum { LANES = 16, ROW = 2 * FINEST + 8 + LANES }; /* voxels: a step of a loop over a row; and the longest row */
+static const double PI = 3.14159265358979323846, FAR = 4.5; /* deviations from a point where it adds nothing */
 
 lattice_box lattice_box_make(double cutoff, double shift, double noise, const bool mirror[3]) {
     lattice_box box = {.cutoff = cutoff, .reach = cutoff + shift};
@@ -32,67 +35,118 @@ static double middle(const lattice_box *box, int axis, int32_t voxel) {
     return (voxel + 0.5 - box->offset[axis]) * box->edge;
 }
 
-/* A point's part of the voxels near it, of the layers from `low` to `high` - 1. */
-static void add_point(const lattice_points *points, size_t k, const lattice_box *box, const lattice_density *d,
-                      int32_t low, int32_t high, float *value, float *mean) {
+/* A point's part of the density: norm e^(along d^2 + all |x - m|^2), d: (x - m) along the direction of m. */
+typedef struct lobe {
+    float m[3], toward[3]; /* the point; its direction */
+    float along, all, norm;
+    int32_t from[3], to[3]; /* voxels that it reaches */
+} lobe;
+
+static lobe lobe_make(const lattice_points *points, size_t k, const lattice_box *box, const lattice_density *d) {
     double m[3] = {points->axis[0][k], points->axis[1][k], points->axis[2][k]};
     double r2 = m[0] * m[0] + m[1] * m[1] + m[2] * m[2], r = sqrt(r2);
-    double along = d->noise * d->noise, across = along + d->turn * d->turn * r2, reach = 4.5 * sqrt(across);
-    double norm = d->efficiency / (pow(2 * PI, 1.5) * sqrt(along) * across);
-    int32_t from[3], to[3];
+    double along = d->noise * d->noise, across = along + d->turn * d->turn * r2, reach = FAR * sqrt(across);
+    lobe out = {.along = (float)(-0.5 * (1 / along - 1 / across)), .all = (float)(-0.5 / across)};
+    out.norm = (float)(d->efficiency / (pow(2 * PI, 1.5) * sqrt(along) * across));
     for (int axis = 0; axis < 3; ++axis) {
-        from[axis] = (int32_t)fmax(0, floor((m[axis] - reach) / box->edge + box->offset[axis]));
-        to[axis] = (int32_t)fmin(box->size[axis] - 1, floor((m[axis] + reach) / box->edge + box->offset[axis]));
+        out.m[axis] = (float)m[axis], out.toward[axis] = (float)(m[axis] / r);
+        out.from[axis] = (int32_t)fmax(0, floor((m[axis] - reach) / box->edge + box->offset[axis]));
+        out.to[axis] = (int32_t)fmin(box->size[axis] - 1, floor((m[axis] + reach) / box->edge + box->offset[axis]));
     }
-    for (int32_t z = from[2] > low ? from[2] : low; z <= to[2] && z < high; ++z)
-        for (int32_t y = from[1]; y <= to[1]; ++y)
-            for (int32_t x = from[0]; x <= to[0]; ++x) {
-                double p[3] = {middle(box, 0, x), middle(box, 1, y), middle(box, 2, z)}, dot = 0, square = 0;
-                for (int axis = 0; axis < 3; ++axis) {
-                    dot += (p[axis] - m[axis]) * m[axis] / r;
-                    square += (p[axis] - m[axis]) * (p[axis] - m[axis]);
-                }
-                double f = norm * exp(-0.5 * (dot * dot / along + (square - dot * dot) / across));
-                size_t at = ((size_t)z * (size_t)box->size[1] + (size_t)y) * (size_t)box->size[0] + (size_t)x;
-                value[at] += (float)f;
-                for (int axis = 0; axis < 3 && mean; ++axis) mean[3 * at + (size_t)axis] += (float)(f * m[axis]);
-            }
+    return out;
+}
+
+/* Voxels along x: where they are, the density there, and the sum of the model's points that it consists of. */
+typedef struct row {
+    float x[ROW], value[ROW], mean[3][ROW];
+} row;
+
+/* What is too far off to be told from nothing counts as a point 80 off, in squares of deviations. */
+static const float LEAST = -40;
+
+ATN_IN_LANES static void add_values(const lobe *q, float y, float z, row *to) {
+    const float dy = y - q->m[1], dz = z - q->m[2], mx = q->m[0], tx = q->toward[0], norm = q->norm;
+    const float sum = dy * q->toward[1] + dz * q->toward[2], square = dy * dy + dz * dz, along = q->along, all = q->all;
+    const float *restrict x = to->x + q->from[0];
+    float *restrict value = to->value + q->from[0];
+    const int32_t n = (q->to[0] - q->from[0] + LANES) / LANES * LANES;
+    ATN_LANES()
+    for (int32_t k = 0; k < n; ++k) {
+        float dx = x[k] - mx, d = dx * tx + sum, e = along * d * d + all * (dx * dx + square);
+        value[k] += norm * atn_lane_power(e > LEAST ? e : LEAST);
+    }
+}
+
+ATN_IN_LANES static void add_means(const lobe *q, float y, float z, row *to) {
+    const float dy = y - q->m[1], dz = z - q->m[2], mx = q->m[0], my = q->m[1], mz = q->m[2], tx = q->toward[0];
+    const float sum = dy * q->toward[1] + dz * q->toward[2], square = dy * dy + dz * dz, along = q->along, all = q->all;
+    const float *restrict x = to->x + q->from[0], norm = q->norm;
+    float *restrict value = to->value + q->from[0], *restrict px = to->mean[0] + q->from[0];
+    float *restrict py = to->mean[1] + q->from[0], *restrict pz = to->mean[2] + q->from[0];
+    const int32_t n = (q->to[0] - q->from[0] + LANES) / LANES * LANES;
+    ATN_LANES()
+    for (int32_t k = 0; k < n; ++k) {
+        float dx = x[k] - mx, d = dx * tx + sum, e = along * d * d + all * (dx * dx + square);
+        float f = norm * atn_lane_power(e > LEAST ? e : LEAST);
+        value[k] += f, px[k] += f * mx, py[k] += f * my, pz[k] += f * mz;
+    }
 }
 
 /* What layers of a table need; cores take layers. */
 typedef struct layers {
-    const lattice_points *points;
+    const lobe *lobe;
+    size_t count;
     const lattice_box *box;
-    const lattice_density *density;
+    double background;
     float *value, *mean;
-    double *sum;   /* of each layer: the voxels inside the ball */
-    int64_t first; /* of those that are filled here */
+    double *sum; /* of each layer: the voxels inside the ball */
 } layers;
 
-static double sum_layer(const lattice_box *box, int32_t z, const float *value) {
+/* Sums over the points become means, and the background is there; returns the sum of the voxels inside the ball. */
+ATN_IN_LANES static double end_row(const layers *of, double y, double z, row *now) {
+    const float background = (float)of->background, far = (float)(of->box->cutoff * of->box->cutoff - y * y - z * z);
+    const float *restrict x = now->x;
+    float *restrict value = now->value, *restrict px = now->mean[0], *restrict py = now->mean[1];
+    float *restrict pz = now->mean[2];
+    const int32_t n = of->box->size[0];
     double sum = 0;
-    size_t at = (size_t)z * (size_t)box->size[1] * (size_t)box->size[0];
-    for (int32_t y = 0; y < box->size[1]; ++y)
-        for (int32_t x = 0; x < box->size[0]; ++x, ++at) {
-            double p[3] = {middle(box, 0, x), middle(box, 1, y), middle(box, 2, z)};
-            if (p[0] * p[0] + p[1] * p[1] + p[2] * p[2] < box->cutoff * box->cutoff) sum += (double)value[at];
-        }
+    ATN_LANES(reduction(+ : sum))
+    for (int32_t k = 0; k < n; ++k) {
+        float here = value[k], per = 1 / (here > 1e-30F ? here : 1e-30F);
+        px[k] *= per, py[k] *= per, pz[k] *= per;
+        value[k] = here + background;
+        sum += x[k] * x[k] < far ? (double)value[k] : 0;
+    }
     return sum;
+}
+
+static void put_row(const layers *of, const row *from, size_t at) {
+    float *mean = of->mean ? of->mean + 3 * at : NULL;
+    int32_t n = of->box->size[0];
+    memcpy(of->value + at, from->value, (size_t)n * sizeof *from->value);
+    for (int32_t k = 0; k < n && mean; ++k, mean += 3)
+        mean[0] = from->mean[0][k], mean[1] = from->mean[1][k], mean[2] = from->mean[2][k];
 }
 
 static void fill_layers(void *user, int64_t low, int64_t high) {
     const layers *of = user;
-    size_t layer = (size_t)of->box->size[0] * (size_t)of->box->size[1], voxels = (size_t)(high - low) * layer;
-    memset(of->value + (size_t)low * layer, 0, voxels * sizeof *of->value);
-    if (of->mean) memset(of->mean + 3 * (size_t)low * layer, 0, 3 * voxels * sizeof *of->mean);
-    for (size_t k = 0; k < of->points->count; ++k)
-        add_point(of->points, k, of->box, of->density, (int32_t)low, (int32_t)high, of->value, of->mean);
-    for (size_t k = (size_t)low * layer; k < (size_t)high * layer; ++k) {
-        for (size_t axis = 0; axis < 3 && of->mean; ++axis)
-            of->mean[3 * k + axis] = of->value[k] > 1e-30F ? of->mean[3 * k + axis] / of->value[k] : 0;
-        of->value[k] += (float)of->density->background;
-    }
-    for (int64_t z = low; z < high; ++z) of->sum[z] = sum_layer(of->box, (int32_t)z, of->value);
+    const lattice_box *box = of->box;
+    row now;
+    for (int32_t x = 0; x < ROW; ++x) now.x[x] = (float)middle(box, 0, x);
+    for (int64_t z = low; z < high; ++z)
+        for (int32_t y = 0; y < box->size[1]; ++y) {
+            float py = (float)middle(box, 1, y), pz = (float)middle(box, 2, (int32_t)z);
+            memset(now.value, 0, sizeof now.value);
+            memset(now.mean, 0, sizeof now.mean);
+            for (size_t k = 0; k < of->count; ++k) {
+                const lobe *q = &of->lobe[k];
+                if (z < q->from[2] || z > q->to[2] || y < q->from[1] || y > q->to[1] || q->from[0] > q->to[0]) continue;
+                (of->mean ? add_means : add_values)(q, py, pz, &now);
+            }
+            size_t at = ((size_t)z * (size_t)box->size[1] + (size_t)y) * (size_t)box->size[0];
+            of->sum[z] += end_row(of, (double)py, (double)pz, &now);
+            put_row(of, &now, at);
+        }
 }
 
 /* The integral over the ball, from what the voxels inside say; half tables count twice. */
@@ -103,32 +157,15 @@ static double integral(const lattice_box *box, const double *sum) {
     return all * times;
 }
 
-void lattice_layers_own(const atn_ranks *ranks, const lattice_box *box, size_t *first, size_t *end) {
-    size_t layer = (size_t)box->size[0] * (size_t)box->size[1], count = (size_t)box->size[2];
-    *first = ranks ? layer * atn_ranks_cut(ranks, count, ranks->rank) : 0;
-    *end = layer * (ranks ? atn_ranks_cut(ranks, count, ranks->rank + 1) : count);
-}
-
-atn_status lattice_layers_join(atn_ranks *ranks, const lattice_box *box, void *data, size_t bytes) {
-    size_t layer = (size_t)box->size[0] * (size_t)box->size[1];
-    return ranks ? atn_ranks_fill(ranks, ATN_OK, data, (size_t)box->size[2], layer * bytes) : ATN_OK;
-}
-
-static void fill_own(void *user, int64_t low, int64_t high) {
-    const layers *of = user;
-    fill_layers(user, of->first + low, of->first + high);
-}
-
-atn_status lattice_table_make(const atn_ctx *ctx, atn_ranks *ranks, const lattice_points *points,
-                              const lattice_box *box, const lattice_density *density, float *value, float *mean,
-                              double *expected) {
-    size_t voxels = lattice_box_voxels(box), layer = voxels / (size_t)box->size[2], first, end;
+atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
+                              const lattice_density *density, float *value, float *mean, double *expected) {
     double sum[2 * FINEST + 8] = {0};
-    layers of = {points, box, density, value, mean, sum, 0};
-    lattice_layers_own(ranks, box, &first, &end);
-    of.first = (int64_t)(first / layer);
-    atn_parallel_pieces((int64_t)(end / layer) - of.first, fill_own, &of); /* some have much more to do than others */
-    atn_status status = ranks ? atn_ranks_sum(ranks, ATN_OK, sum, (size_t)box->size[2]) : ATN_OK;
-    *expected = status == ATN_OK ? integral(box, sum) : 0;
-    return status == ATN_OK ? atn_check_cancel(ctx) : status;
+    lobe *list = atn_alloc(ctx, (points->count + 1) * sizeof *list);
+    if (!list) return ATN_ERR_MEMORY;
+    layers of = {.lobe = list, .box = box, .background = density->background, .value = value, .mean = mean, .sum = sum};
+    for (; of.count < points->count; ++of.count) list[of.count] = lobe_make(points, of.count, box, density);
+    atn_parallel_pieces(box->size[2], fill_layers, &of); /* some have much more to do than others */
+    *expected = integral(box, sum);
+    atn_free(ctx, list);
+    return atn_check_cancel(ctx);
 }

@@ -115,7 +115,7 @@ KIT_TEST(tables_hold_densities) {
     size_t voxels = lattice_box_voxels(&box), inside = 0;
     float *value = malloc(voxels * sizeof *value), *mean = malloc(3 * voxels * sizeof *mean);
     double expected;
-    kit_ok(ctx, lattice_table_make(ctx, NULL, &p, &box, &d, value, mean, &expected));
+    kit_ok(ctx, lattice_table_make(ctx, &p, &box, &d, value, mean, &expected));
     for (size_t k = 0; k < p.count; ++k) inside += radius(&p, k) < 6;
     assert_true(fabs(expected - 0.6 * (double)inside) < 0.15 * (double)inside);
     size_t at[3] = {(size_t)(3 / box.edge), (size_t)(0.1 / box.edge + box.offset[1]), 0};
@@ -268,31 +268,33 @@ KIT_TEST(cells_that_cannot_be_counted_are_refused) {
 
 /* Two words hold what kernels/lattice_refine.atn takes out of them again. */
 KIT_TEST(packed_tables_are_true) {
-    enum { VOXELS = 8 * 8 * 4 };
+    enum { VOXELS = 8 * 8 * 4 + 8 };
     const bool mirror[3] = {true, false, false};
-    lattice_box box = {.size = {4, 8, 8}, .mirror = {mirror[0], mirror[1], mirror[2]}};
-    float pull[VOXELS * LATTICE_PULL];
+    const double background = 1e-7;
+    lattice_box box = {.size = {4, 6, 11}, .mirror = {mirror[0], mirror[1], mirror[2]}};
+    float pull[VOXELS * LATTICE_PULL], value[VOXELS], mean[3 * VOXELS];
     int32_t words[2 * VOXELS];
     atn_random random;
     atn_random_seed(&random, 5);
     assert_int_equal(lattice_box_voxels(&box), VOXELS);
     for (size_t k = 0; k < VOXELS; ++k) {
-        float *to = pull + LATTICE_PULL * k;
-        to[0] = (float)atn_random_unit(&random);
-        for (int c = 0; c < 3; ++c) to[1 + c] = (float)(8 * atn_random_unit(&random) - (mirror[c] ? 0 : 4));
-        to[4] = (float)(20 * atn_random_unit(&random) - 15);
+        value[k] = (float)(background + exp(20 * atn_random_unit(&random) - 17));
+        for (size_t c = 0; c < 3; ++c) mean[3 * k + c] = (float)(8 * atn_random_unit(&random) - (mirror[c] ? 0 : 4));
     }
-    pull[1] = 0, pull[2] = -8, pull[3] = 8, pull[0] = 1; /* the ends of what there is */
+    mean[0] = 0, mean[1] = -8, mean[2] = 8, value[0] = (float)background; /* the ends of what there is */
     lattice_packing p;
-    kit_ok(NULL, lattice_pull_pack(NULL, &box, pull, words, &p));
+    lattice_pull_make(&box, background, value, mean, pull, words, &p);
     for (size_t k = 0; k < VOXELS; ++k) {
         const float *from = pull + LATTICE_PULL * k;
+        assert_true(fabs((double)from[0] - (1 - background / (double)value[k])) < 1e-6);
+        assert_memory_equal(from + 1, mean + 3 * k, 3 * sizeof *mean);
+        assert_true(fabs((double)from[4] - log((double)value[k])) < 1e-5);
         uint32_t place = (uint32_t)words[2 * k], chance = (uint32_t)words[2 * k + 1];
         double m[3] = {p.unit * (place & 2047), 2 * p.unit * ((place >> 11 & 2047) - 1024.0),
                        4 * p.unit * ((place >> 22) - 512.0)};
         for (int c = 0; c < 3; ++c) assert_true(fabs(m[c] - (double)from[1 + c]) < 0.51 * p.unit * (1 << c));
         assert_true(fabs((chance & 4095) / 4095.0 - (double)from[0]) < 0.51 / 4095);
-        assert_true(fabs(p.log_low + p.log_step * (chance >> 12) - (double)from[4]) < 1e-5);
+        assert_true(fabs(p.log_low + p.log_step * (chance >> 12) - (double)from[4]) < 2e-5);
     }
     assert_true(p.unit < 8.0 / 2000);
 }
