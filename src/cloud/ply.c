@@ -145,4 +145,5 @@ static atn_status read(source *s, atn_cloud *cloud) {
     return status;
 }
 
-const cloud_format CLOUD_PLY = {"PLY", "ply", begins, read, cloud_ply_write, CLOUD_ALL_ROLES, cloud_holds_all, true};
+const cloud_format CLOUD_PLY = {"PLY",           "ply",           begins, read, cloud_ply_write,
+                                CLOUD_ALL_ROLES, cloud_holds_all, true,   false};
