@@ -104,11 +104,19 @@ static atn_status run_whole(atn_cli_register *r, const opened *on, const double 
     return status;
 }
 
+/* Ranks may have other files. */
+static atn_status decide_together(const atn_cli_register *r, atn_status status, bool *distributes) {
+    double all = !status && atn_cli_may_distribute(r);
+    if (reg_can_share(&r->settings)) status = atn_ranks_least(r->call->ranks, status, &all, 1);
+    *distributes = all > 0;
+    return status;
+}
+
 static atn_status run_one(atn_cli_register *r) {
     atn_cli_call *call = r->call;
     const char *truth_file = atn_cli_value(call, "truth");
     double truth[16];
-    bool done = false;
+    bool done = false, distributes = false;
     opened on = {.count = 0};
     if (call->n_operands < 2) return atn_cli_misuse(call, "needs SOURCE TARGET, or --batch FILE");
     atn_status status = atn_cli_register_check_files(call);
@@ -117,7 +125,8 @@ static atn_status run_one(atn_cli_register *r) {
     if (!status) status = atn_cli_open_devices(call, on.device, &on.count);
     r->keeps_steps = atn_cli_has(call, "report");
     const double *known = truth_file ? truth : NULL;
-    if (!status && atn_cli_may_distribute(r)) status = atn_cli_register_distribute(r, on.device[0], known, &done);
+    status = decide_together(r, status, &distributes);
+    if (!status && distributes) status = atn_cli_register_distribute(r, on.device[0], known, &done);
     if (!status && !done) status = run_whole(r, &on, known);
     close_devices(&on);
     return status;

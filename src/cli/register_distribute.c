@@ -7,6 +7,7 @@
 #include "cloud/part.h"
 #include "device/device.h"
 
+#include <malloc.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -41,7 +42,9 @@ bool atn_cli_may_distribute(const atn_cli_register *r) {
     const atn_cli_call *call = r->call;
     if (r->distribute != ATN_CLI_DISTRIBUTE_AUTO) return r->distribute == ATN_CLI_DISTRIBUTE_ALWAYS;
     bool large = bytes_of(call->operands[0]) + bytes_of(call->operands[1]) >= FROM_BYTES || r->settings.most_bytes;
-    return call->ranks->count > 1 && large && reg_can_distribute(&r->settings) && !atn_cli_has(call, "voxel");
+    const char *output = atn_cli_value(call, "output");
+    return call->ranks->count > 1 && large && reg_can_distribute(&r->settings) && !atn_cli_has(call, "voxel") &&
+           (!output || cloud_part_can_write(output));
 }
 
 /* Both parts; *go: they are to be used. The same on all ranks. */
@@ -58,7 +61,8 @@ static atn_status read_parts(atn_cli_register *r, atn_device *device, cloud_part
     double there = r->settings.most_bytes ? (double)r->settings.most_bytes
                                           : (double)atn_device_free_bytes(device) / (double)call->ranks->count;
     status = atn_ranks_least(call->ranks, ATN_OK, &there, 1);
-    *go = r->distribute == ATN_CLI_DISTRIBUTE_ALWAYS || points >= FROM_POINTS || needed > there;
+    bool whole = part[0].faces && atn_cli_has(call, "output"); /* faces would be lost */
+    *go = r->distribute == ATN_CLI_DISTRIBUTE_ALWAYS || (!whole && (points >= FROM_POINTS || needed > there));
     return status;
 }
 
@@ -100,11 +104,19 @@ static atn_status register_parts(atn_cli_register *r, atn_device *device, cloud_
                                .part = {&part[0], &part[1]},
                                .distribution = &d};
     if (!status && !call->ranks->rank) {
-        done.estimated_bytes = atn_register_bytes(device, &r->settings, sample, sample);
+        done.estimated_bytes = reg_distributed_bytes(device, &r->settings, sample, &d);
         status = atn_cli_register_tell(r, &done, &result, truth);
     }
     reg_distribution_free(&d);
     return status;
+}
+
+/* What is freed goes back to the system, which other ranks share: else as much again would be held for later. */
+static void return_memory(void) {
+#ifdef M_MMAP_THRESHOLD
+    enum { LARGE = 1 << 18 };
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+#endif
 }
 
 atn_status atn_cli_register_distribute(atn_cli_register *r, atn_device *device, const double *truth, bool *done) {
@@ -112,6 +124,7 @@ atn_status atn_cli_register_distribute(atn_cli_register *r, atn_device *device, 
     cloud_part part[2] = {{0}, {0}};
     const char *output = atn_cli_value(call, "output");
     atn_status status = read_parts(r, device, part, done);
+    if (*done) return_memory();
     if (!status && *done && output) status = cloud_part_check_output(call->ctx, output);
     if (!status && *done) status = register_parts(r, device, part, truth);
     cloud_part_free(&part[0]);

@@ -124,6 +124,17 @@ void cloud_part_range(atn_cloud *cloud, size_t total, size_t *first, size_t *cou
     *count = total / of + (number < more);
 }
 
+void cloud_part_cut(atn_cloud *cloud) {
+    size_t first, count, bytes = cloud->extra.bytes;
+    cloud_part_range(cloud, cloud->count, &first, &count);
+    for (cloud_role k = 0; k < ROLE_COUNT; ++k)
+        if (cloud->roles & ROLE_BIT(k) && count)
+            memmove(cloud->column[k], (char *)cloud->column[k] + first * bytes_of(k), count * bytes_of(k));
+    if (bytes && count) memmove(cloud->extra.data, cloud->extra.data + first * bytes, count * bytes);
+    cloud->count = count;
+    if (cloud->part.number) cloud->nan = cloud->inf = 0; /* counted by the first rank */
+}
+
 /* Runs of points are dealt out in turn where nobody knows how many there will be. */
 static atn_status take_turn(atn_cloud *cloud, bool *mine) {
     size_t run = cloud->part.seen / CLOUD_RUN;

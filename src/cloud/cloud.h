@@ -61,6 +61,7 @@ struct atn_cloud {
         size_t seen;       /* points of the file so far */
         size_t *start;     /* owned; where each of its runs begins among its points */
         size_t runs, capacity;
+        bool faces; /* the file has faces, which a part does not keep */
     } part;
     struct {       /* what is written is a stretch of a larger file (part.h) */
         size_t of; /* points of that; 0: it is the whole file */
@@ -111,6 +112,9 @@ bool cloud_holds_all(const atn_cloud *cloud, const cloud_extra *extra); /* every
 /* Which of `total` points are read, for readers that reach any of them directly: all, or those of the part, which are
  * then added or filled in without asking whose they are. */
 void cloud_part_range(atn_cloud *cloud, size_t total, size_t *first, size_t *count);
+
+/* The same where the reader could not but read all of them: the others are left out. */
+void cloud_part_cut(atn_cloud *cloud);
 
 /* What a header says: the points of the file; is there one? */
 static inline size_t cloud_file_points(const atn_cloud *cloud) {

@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "cloud/formats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 typedef struct part_head {
     uint64_t points, nan, inf, runs;
     atn_hash extras;
+    uint64_t faces;
 } part_head;
 
 static atn_hash hash_of(const cloud_extras *extras) {
@@ -49,7 +51,8 @@ static atn_status join_heads(cloud_part *part, atn_status status) {
     part_head own = {0}, *all = atn_alloc(part->ranks->ctx, count * sizeof *all);
     bool several = cloud && cloud->part.of > 1 && !cloud->part.straight;
     part->runs = several ? cloud->part.runs : 1;
-    if (cloud) own = (part_head){cloud->count, cloud->nan, cloud->inf, part->runs, hash_of(&cloud->extra)};
+    if (cloud)
+        own = (part_head){cloud->count, cloud->nan, cloud->inf, part->runs, hash_of(&cloud->extra), cloud->part.faces};
     if (status == ATN_OK && !all) status = ATN_ERR_MEMORY;
     status = atn_ranks_allgather(part->ranks, status, &own, sizeof own, all);
     bool same = true;
@@ -57,10 +60,12 @@ static atn_status join_heads(cloud_part *part, atn_status status) {
         part->total += all[k].points;
         part->nan += all[k].nan;
         part->inf += all[k].inf;
+        part->faces |= all[k].faces != 0;
         part->most = all[k].runs > part->most ? all[k].runs : part->most;
         same = same && memcmp(&all[k].extras, &all[0].extras, sizeof all->extras) == 0;
     }
     if (status == ATN_OK && !same) leave_extras_out(part->cloud);
+    if (status == ATN_OK && part->faces) cloud_leave_out(part->cloud, "faces");
     atn_free(part->ranks->ctx, all);
     return status;
 }
@@ -108,6 +113,17 @@ atn_status cloud_part_read(atn_ctx *ctx, const char *path, const atn_cloud_setti
     if (status == ATN_OK) status = join_runs(out);
     if (status != ATN_OK) cloud_part_free(out);
     return status;
+}
+
+atn_status cloud_part_check_weights(const cloud_part *part) {
+    const float *weight = atn_cloud_weights(part->cloud);
+    for (size_t run = 0; run < part->runs && weight; ++run)
+        for (size_t k = part->start[run]; k < part->start[run + 1]; ++k)
+            if (!(weight[k] >= 0) || !isfinite(weight[k]))
+                return atn_fail(part->ranks->ctx, ATN_ERR_INPUT,
+                                "point %zu has the weight %g; weights are finite and not negative",
+                                part->first[run] + (k - part->start[run]), (double)weight[k]);
+    return ATN_OK;
 }
 
 void cloud_part_free(cloud_part *part) {
@@ -185,7 +201,7 @@ static atn_status gather(const cloud_part *part, sampled *own, size_t count, atn
     *total = 0;
     if (status == ATN_OK && !(give && take)) status = ATN_ERR_MEMORY;
     for (size_t k = 0; k < n && status == ATN_OK; ++k) give[k] = (atn_ranks_parcel){own, count * sizeof *own};
-    status = atn_ranks_exchange(ranks, status, give, take);
+    status = take ? atn_ranks_exchange(ranks, status, give, take) : atn_ranks_agree(ranks, status);
     for (size_t k = 0; k < n && status == ATN_OK; ++k) *total += take[k].bytes / sizeof *own;
     if (status == ATN_OK && !(*out = atn_alloc(ranks->ctx, (*total + 1) * sizeof **out))) status = ATN_ERR_MEMORY;
     for (size_t k = 0; k < n && status == ATN_OK; ++k) {

@@ -13,10 +13,12 @@ static const cloud_format *format_of(const char *path) {
     return format && format->write && !format->whole ? format : NULL;
 }
 
+bool cloud_part_can_write(const char *path) { return format_of(path) != NULL; }
+
 atn_status cloud_part_check_output(const atn_ctx *ctx, const char *path) {
-    if (format_of(path)) return ATN_OK;
+    if (cloud_part_can_write(path)) return ATN_OK;
     return atn_fail(ctx, ATN_ERR_UNSUPPORTED,
-                    "%s: this format is written by one process only, which would need all points; write another one",
+                    "%s: the beginning of such a file depends on all points, which no rank has; write another format",
                     path);
 }
 

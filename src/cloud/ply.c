@@ -140,7 +140,10 @@ static atn_status read(source *s, atn_cloud *cloud) {
     atn_status status = ply_header_read(s, cloud, h);
     s->text = h->ascii;
     if (status == ATN_OK && !h->ascii) s->item = s->size - source_left(s);
-    for (size_t k = 0; status == ATN_OK && k < h->n_elements; ++k) status = read_element(s, h, &h->element[k], cloud);
+    for (size_t k = 0; status == ATN_OK && k < h->n_elements; ++k) {
+        status = read_element(s, h, &h->element[k], cloud);
+        cloud->part.faces |= !h->element[k].vertex && h->element[k].lists && h->element[k].rows;
+    }
     atn_free(s->ctx, h);
     return status;
 }

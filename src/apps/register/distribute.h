@@ -34,6 +34,9 @@ bool reg_can_distribute(const atn_register_settings *settings);
 atn_status reg_register_distributed(atn_device *device, const atn_register_settings *settings, size_t sample,
                                     reg_distribution *d, atn_register_result *out);
 void reg_distribution_free(reg_distribution *d);
+/* About what each rank will need, with its parts. */
+size_t reg_distributed_bytes(atn_device *device, const atn_register_settings *settings, size_t sample,
+                             const reg_distribution *d);
 
 struct reg_problem;
 /* distribute_refine.c: p->pose, its covariance, rmse and overlap from all points; nothing where the pose is refused. */

@@ -25,7 +25,7 @@ atn_status reg_join_lists(const reg_engine *e, atn_status own, const void *list,
     *all = NULL;
     *total = 0;
     for (size_t k = 0; k < n && status == ATN_OK; ++k) give[k] = (atn_ranks_parcel){(void *)(uintptr_t)list, bytes};
-    status = atn_ranks_exchange(ranks, status, give, take);
+    status = take ? atn_ranks_exchange(ranks, status, give, take) : atn_ranks_agree(ranks, status);
     for (size_t k = 0; k < n && status == ATN_OK; ++k) *total += take[k].bytes;
     if (status == ATN_OK && !(*all = atn_alloc(e->ctx, *total + 1))) status = ATN_ERR_MEMORY;
     for (size_t k = 0; k < n && status == ATN_OK; at += take[k++].bytes)

@@ -140,14 +140,14 @@ static atn_status exchange(const slab_cut *c, int k, size_t from, double *count,
     size_t ranks = (size_t)c->d->ranks->count, all = cloud_count(c->d->part[k]->cloud);
     size_t end = all - from > AT_ONCE ? from + AT_ONCE : all;
     atn_ranks_parcel *give = atn_zalloc(ctx, ranks * sizeof *give), *got = atn_zalloc(ctx, ranks * sizeof *got);
-    atn_status status = give && got ? ATN_OK : ATN_ERR_MEMORY;
+    atn_status status = give && got ? atn_check_cancel(ctx) : ATN_ERR_MEMORY;
     sort_rows(c, k, from, end, count, NULL);
     for (size_t r = 0; r < ranks && status == ATN_OK; ++r) {
         give[r].bytes = (size_t)count[r] * sizeof(slab_row);
         if (!(give[r].data = atn_alloc(ctx, give[r].bytes + 1))) status = ATN_ERR_MEMORY;
     }
     if (status == ATN_OK) sort_rows(c, k, from, end, count, give);
-    status = atn_ranks_exchange(c->d->ranks, status, give, got);
+    status = got ? atn_ranks_exchange(c->d->ranks, status, give, got) : atn_ranks_agree(c->d->ranks, status);
     for (size_t r = 0; r < ranks && status == ATN_OK; ++r) append(out, &got[r]);
     if (give) atn_ranks_free_parcels(c->d->ranks, give);
     if (got) atn_ranks_free_parcels(c->d->ranks, got);
@@ -172,6 +172,12 @@ static atn_status send_cloud(const slab_cut *c, int k, cloud_points *out) {
     double *count = atn_zalloc(ctx, n * sizeof *count), most = -(double)own;
     if (count) sort_rows(c, k, 0, own, count, NULL);
     atn_status status = atn_ranks_sum(ranks, count ? ATN_OK : ATN_ERR_MEMORY, count, n);
+    for (size_t r = 0; r < n && status == ATN_OK; ++r)
+        if (count[r] > INT32_MAX / 2)
+            status = atn_fail(ctx, ATN_ERR_UNSUPPORTED,
+                              "register: a rank would have more than %d points of the %s; use "
+                              "more ranks",
+                              INT32_MAX / 2, k ? "target" : "source");
     if (status == ATN_OK) status = cloud_points_make(ctx, (size_t)count[ranks->rank] + 1, false, out);
     out->count = 0;
     status = atn_ranks_least(ranks, status, &most, 1);
