@@ -206,7 +206,10 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "to the list; init is a file, identity or auto. Each cloud is read once. Results are printed as they are "
             "ready. A pair that fails does not stop the others; the exit status is 1 if any fails. Several devices "
             "share the pairs (--device cuda,host, or all), and so do ranks: mpirun -n N attune register --batch FILE. "
-            "Of a single large pair, ranks and devices share the long steps (docs/cluster.md). With --resume FILE, "
+            "Of a single pair, ranks and devices share the long steps; of a large one, ranks share the points: each "
+            "reads "
+            "a part of both files, a sample that all have is registered, and the last steps are taken over all points "
+            "(--distribute; docs/cluster.md). With --resume FILE, "
             "finished pairs "
             "are recorded there, and an interrupted run continues when the command is repeated.",
             "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (fraction of "
@@ -215,7 +218,8 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "alternatives (4 x 4 each), sliding, covariance (6 x 6: rotation vector in radians, then translation, left "
             "perturbation; or null), covariance_reason (why it is missing), device, variant, scale, inlier_distance, "
             "error_bound, sigma_end, estimated_bytes, method, source and target (file, points, dropped; used and "
-            "voxel, the edge, with --voxel); profile (name, calls, seconds) with --profile, truth (rotation_deg, "
+            "voxel, the edge, with --voxel); distributed (ranks, samples, used, edge, refined) where points were "
+            "distributed over ranks; profile (name, calls, seconds) with --profile, truth (rotation_deg, "
             "translation, rms) with --truth. With --batch: results, each with these and error (null, or the reason).",
             NULL},
     .options = ATN_CLI_REGISTER_OPTIONS,

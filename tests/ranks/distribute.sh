@@ -80,6 +80,8 @@ ranks 2 "$attune" register "${pair[@]}" --json >many.json || bad "few points fai
 grep -q '"distributed"' many.json && bad "few points are distributed"
 ranks 4 "$attune" register "${pair[@]}" --memory 12M --json >many.json || bad "little memory fails"
 grep -q '"distributed"' many.json || bad "little memory: not distributed"
+ranks 2 "$attune" register "${pair[@]}" --distribute 5000 --memory 3M && bad "hardly any memory is no failure"
+grep -q 'MB are needed on each of 2 ranks, 3 MB may be used' "$work/err" || bad "hardly any memory: refused with other words"
 ranks 1 "$attune" register "${pair[@]}" --distribute 1000 --json >one.json
 ranks 4 "$attune" register "${pair[@]}" --distribute 1000 --json >many.json
 less "$(number many.json peak_bytes)" "$(number one.json peak_bytes)" || bad "four ranks need as much memory each as one"

@@ -26,7 +26,7 @@ static atn_status join_peaks(reg_distribution *d, atn_register_result *out) {
 }
 
 /* Bytes that a point takes, of either cloud, while all of a slab are in blocks, and as it was read: measured. */
-enum { SLAB = 90, READ = 24 };
+enum { SLAB = 105, READ = 24 };
 
 size_t reg_distributed_bytes(atn_device *device, const atn_register_settings *settings, size_t sample,
                              const reg_distribution *d) {
