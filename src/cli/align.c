@@ -16,7 +16,7 @@ bool atn_cli_align_wanted(const atn_cli_call *call) {
 
 /* What has a meaning for two clouds only. */
 static atn_status check(atn_cli_call *call) {
-    static const char *const PAIR[] = {"init", "compat", "profile"};
+    static const char *const PAIR[] = {"init", "compat", "profile", "distribute"};
     const char *transform = atn_cli_value(call, "transform");
     for (size_t k = 0; k < sizeof PAIR / sizeof *PAIR; ++k)
         if (atn_cli_has(call, PAIR[k])) return atn_cli_misuse(call, "--%s is for two clouds, not for many", PAIR[k]);

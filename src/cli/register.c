@@ -35,56 +35,18 @@ typedef struct opened {
     int32_t count;
 } opened;
 
-static atn_status write_files(const atn_cli_register *r, const atn_cli_registered *done) {
-    atn_cli_call *call = r->call;
-    const char *output = atn_cli_value(call, "output"), *matrix = atn_cli_value(call, "matrix");
-    const char *report = atn_cli_value(call, "report");
-    atn_status status = ATN_OK;
-    if (output) {
-        atn_cloud *moved = NULL;
-        status = atn_cloud_moved(done->source, done->result->transform, &moved);
-        if (!status) status = atn_cli_register_write(call, moved, output);
-        atn_cloud_free(moved);
-    }
-    if (!status && matrix) status = atn_cli_matrix_write(call->ctx, matrix, done->result->transform);
-    if (!status && report) status = atn_cli_register_report(r, done, report);
-    return status;
-}
-
 /* The clouds are read. */
 static atn_status register_pair(atn_cli_register *r, const opened *on, const atn_cloud *const used[2],
                                 atn_cli_registered *done, const double *truth) {
     atn_cli_call *call = r->call;
     atn_register_result result = {0};
-    atn_cli_apart apart;
     done->estimated_bytes = atn_register_bytes(on->device[0], &r->settings, atn_cloud_info_of(used[0]).points,
                                                atn_cloud_info_of(used[1]).points);
     atn_ranks *ranks = call->ranks->count > 1 && reg_can_share(&r->settings) ? call->ranks : NULL;
-    atn_status status = reg_register_ranks(on->device, on->count, used[0], used[1], &r->settings, ranks, &result);
+    atn_status status = reg_register_ranks(on->device, on->count, used[0], used[1], &r->settings, ranks, NULL, &result);
     atn_cli_progress_end(call);
     if (r->steps.failed) return atn_fail_memory(call->ctx, 0, "the steps of the report");
-    if (status || call->ranks->rank) return status;
-    done->result = &result;
-    if (truth) {
-        apart = atn_cli_matrix_apart(result.transform, truth, done->source);
-        done->truth = &apart;
-    }
-    status = atn_cli_register_print(r, done);
-    if (!status) status = write_files(r, done);
-    if (r->serve && !status) {
-        atn_serve_end(r->serve,
-                      json_pack("{s:b,s:s,s:s,s:o,s:f,s:f,s:i,s:f}", "summary", 1, "verdict",
-                                atn_verdict_name(result.verdict), "reason", result.reason, "transform",
-                                atn_cli_json_matrix(result.transform, 4, 4), "rmse", result.rmse, "overlap",
-                                result.overlap, "iterations", (int)result.iterations, "seconds", result.seconds));
-    }
-    if (!status && result.verdict == ATN_VERDICT_DOUBTFUL)
-        fprintf(call->err, "attune register: doubtful: %s\n", result.reason);
-    if (!status && result.verdict == ATN_VERDICT_REFUSED)
-        status = atn_fail(call->ctx, ATN_ERR_INPUT, "refused: %s", result.reason);
-    done->result = NULL; /* both end here */
-    done->truth = NULL;
-    return status;
+    return status || call->ranks->rank ? status : atn_cli_register_tell(r, done, &result, truth);
 }
 
 static atn_status open_device(atn_cli_call *call, atn_device **device) {
@@ -123,32 +85,50 @@ static atn_status thin_and_register(atn_cli_register *r, const opened *on, atn_c
     return status;
 }
 
+/* Each rank reads all of both clouds. */
+static atn_status run_whole(atn_cli_register *r, const opened *on, const double *truth) {
+    atn_cli_call *call = r->call;
+    atn_cloud *source = NULL, *target = NULL;
+    r->reading.no_properties = !atn_cli_has(call, "output");
+    atn_status status = atn_cloud_read(call->ctx, call->operands[0], &r->reading, &source);
+    r->reading.no_properties = true;
+    if (!status) status = atn_cloud_read(call->ctx, call->operands[1], &r->reading, &target);
+    atn_cli_registered done = {
+        .source_name = call->operands[0], .target_name = call->operands[1], .source = source, .target = target};
+    if (!status && atn_cli_has(call, "voxel"))
+        status = thin_and_register(r, on, &done, truth);
+    else if (!status)
+        status = register_pair(r, on, (const atn_cloud *const[]){source, target}, &done, truth);
+    atn_cloud_free(target);
+    atn_cloud_free(source);
+    return status;
+}
+
+/* Ranks may have other files. */
+static atn_status decide_together(const atn_cli_register *r, atn_status status, bool *distributes) {
+    double all = !status && atn_cli_may_distribute(r);
+    if (reg_can_share(&r->settings)) status = atn_ranks_least(r->call->ranks, status, &all, 1);
+    *distributes = all > 0;
+    return status;
+}
+
 static atn_status run_one(atn_cli_register *r) {
     atn_cli_call *call = r->call;
     const char *truth_file = atn_cli_value(call, "truth");
     double truth[16];
-    atn_cloud *source = NULL, *target = NULL;
+    bool done = false, distributes = false;
     opened on = {.count = 0};
     if (call->n_operands < 2) return atn_cli_misuse(call, "needs SOURCE TARGET, or --batch FILE");
     atn_status status = atn_cli_register_check_files(call);
     if (!status && truth_file) status = atn_cli_matrix_read(call->ctx, truth_file, truth);
     atn_cli_show_progress(call, &(atn_progress){.doing = "reading"});
-    r->reading.no_properties = !atn_cli_has(call, "output");
-    if (!status) status = atn_cloud_read(call->ctx, call->operands[0], &r->reading, &source);
-    r->reading.no_properties = true;
-    if (!status) status = atn_cloud_read(call->ctx, call->operands[1], &r->reading, &target);
     if (!status) status = atn_cli_open_devices(call, on.device, &on.count);
-    atn_cli_registered done = {
-        .source_name = call->operands[0], .target_name = call->operands[1], .source = source, .target = target};
     r->keeps_steps = atn_cli_has(call, "report");
     const double *known = truth_file ? truth : NULL;
-    if (!status && atn_cli_has(call, "voxel"))
-        status = thin_and_register(r, &on, &done, known);
-    else if (!status)
-        status = register_pair(r, &on, (const atn_cloud *const[]){source, target}, &done, known);
+    status = decide_together(r, status, &distributes);
+    if (!status && distributes) status = atn_cli_register_distribute(r, on.device[0], known, &done);
+    if (!status && !done) status = run_whole(r, &on, known);
     close_devices(&on);
-    atn_cloud_free(target);
-    atn_cloud_free(source);
     return status;
 }
 
@@ -169,6 +149,7 @@ static atn_status run(atn_cli_call *call) {
     const char *list = atn_cli_value(call, "batch");
     atn_status status = list ? check_batch(call) : ATN_OK;
     if (!status) status = atn_cli_register_read(&r);
+    if (!status) status = atn_cli_distribute_read(&r);
     if (!status) status = atn_cli_same_wisdom(call);
     r.settings.watch = watch;
     r.settings.watch_user = &r;
@@ -225,7 +206,10 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "to the list; init is a file, identity or auto. Each cloud is read once. Results are printed as they are "
             "ready. A pair that fails does not stop the others; the exit status is 1 if any fails. Several devices "
             "share the pairs (--device cuda,host, or all), and so do ranks: mpirun -n N attune register --batch FILE. "
-            "Of a single large pair, ranks and devices share the long steps (docs/cluster.md). With --resume FILE, "
+            "Of a single pair, ranks and devices share the long steps; of a large one, ranks share the points: each "
+            "reads "
+            "a part of both files, a sample that all have is registered, and the last steps are taken over all points "
+            "(--distribute; docs/cluster.md). With --resume FILE, "
             "finished pairs "
             "are recorded there, and an interrupted run continues when the command is repeated.",
             "JSON: transform (4 x 4, row-major, target = T source), rmse (of inlier pairs), overlap (fraction of "
@@ -234,7 +218,8 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "alternatives (4 x 4 each), sliding, covariance (6 x 6: rotation vector in radians, then translation, left "
             "perturbation; or null), covariance_reason (why it is missing), device, variant, scale, inlier_distance, "
             "error_bound, sigma_end, estimated_bytes, method, source and target (file, points, dropped; used and "
-            "voxel, the edge, with --voxel); profile (name, calls, seconds) with --profile, truth (rotation_deg, "
+            "voxel, the edge, with --voxel); distributed (ranks, samples, used, edge, refined) where points were "
+            "distributed over ranks; profile (name, calls, seconds) with --profile, truth (rotation_deg, "
             "translation, rms) with --truth. With --batch: results, each with these and error (null, or the reason).",
             NULL},
     .options = ATN_CLI_REGISTER_OPTIONS,

@@ -15,6 +15,13 @@ typedef struct atn_cli_steps {
     bool failed; /* for want of memory */
 } atn_cli_steps;
 
+/* Are points distributed over ranks? Where it pays, unless somebody says so. */
+typedef enum atn_cli_distribute {
+    ATN_CLI_DISTRIBUTE_AUTO,
+    ATN_CLI_DISTRIBUTE_NEVER,
+    ATN_CLI_DISTRIBUTE_ALWAYS
+} atn_cli_distribute;
+
 /* What a call of the verb works on. */
 typedef struct atn_cli_register {
     atn_cli_call *call;
@@ -22,7 +29,9 @@ typedef struct atn_cli_register {
     const char *method;             /* the words of the options, for people */
     const char *transform, *start;
     atn_cloud_settings reading;
-    double voxel;         /* edge, in the target's unit; 0: not given, or from the data */
+    double voxel; /* edge, in the target's unit; 0: not given, or from the data */
+    atn_cli_distribute distribute;
+    size_t sample;        /* points of each cloud that are registered first; 0: not given */
     bool profile;         /* show where the time goes */
     bool keeps_steps;     /* for the report */
     size_t pair, n_pairs; /* the one at work, from 1; 0: there is but one */
@@ -40,7 +49,21 @@ typedef struct atn_cli_registered {
     const atn_register_result *result;
     size_t estimated_bytes;     /* what was expected to be allocated */
     const atn_cli_apart *truth; /* NULL: it is not known */
+    /* Of points that are distributed over ranks: the clouds above are samples of these; NULL: they are all. */
+    const struct cloud_part *part[2];
+    const struct reg_distribution *distribution;
 } atn_cli_registered;
+
+/* ---- register_tell.c ---- */
+/* Prints a result and writes what was asked for, but for -o; doubtful is a warning, refused a failure. */
+atn_status atn_cli_register_tell(atn_cli_register *r, atn_cli_registered *done, const atn_register_result *result,
+                                 const double *truth);
+
+/* ---- register_distribute.c ---- */
+atn_status atn_cli_distribute_read(atn_cli_register *r); /* the option; after the settings */
+bool atn_cli_may_distribute(const atn_cli_register *r);  /* by the option, the settings and the sizes of the files */
+/* By all ranks. *done: it was done; false: the clouds are too small for it. */
+atn_status atn_cli_register_distribute(atn_cli_register *r, atn_device *device, const double *truth, bool *done);
 
 /* ---- register_options.c ---- */
 extern const atn_cli_option ATN_CLI_REGISTER_OPTIONS[];

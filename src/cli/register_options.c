@@ -48,6 +48,9 @@ const atn_cli_option ATN_CLI_REGISTER_OPTIONS[] = {
     ATN_FLAG("no-acceleration", "no extrapolation of iterations"),
     ATN_FLAG("no-polish", "em-icp: no final point-to-plane refinement"),
     ATN_FLAG("no-covariance", "do not estimate the uncertainty"),
+    ATN_OPTION("distribute", "N|auto|no",
+               "em-icp, gicp: distribute the points over ranks; N points of each cloud are registered first; default: "
+               "auto, for large clouds"),
     ATN_OPTION("memory", "BYTES", "memory limit, e.g. 500M, 4G; default: free memory"),
     {0},
 };

@@ -1,6 +1,9 @@
 /* The output of attune register: a block for people, one JSON object for programs. */
 #include "cli/register.h"
 
+#include "apps/register/distribute.h"
+#include "cloud/part.h"
+
 #include <math.h>
 
 /* ---- for people ---- */
@@ -12,12 +15,33 @@ static void print_bytes(double bytes, char *text, size_t size) {
     snprintf(text, size, "%.3g %s", bytes, UNITS[k]);
 }
 
-static void add_cloud(atn_text *page, const char *label, const char *name, const atn_cloud *cloud, size_t used) {
+/* Of the whole cloud, where this is a sample of it. */
+static atn_cloud_info info_of(const atn_cloud *cloud, const cloud_part *part) {
     atn_cloud_info info = atn_cloud_info_of(cloud);
+    if (!part) return info;
+    info.points = part->total;
+    info.nan = part->nan;
+    info.inf = part->inf;
+    return info;
+}
+
+static void add_cloud(atn_text *page, const char *label, const char *name, atn_cloud_info info, size_t used) {
     atn_text_printf(page, "%-11s %s, %zu points", label, name, info.points);
     if (info.nan + info.inf) atn_text_printf(page, " (%zu invalid points dropped)", info.nan + info.inf);
     if (used) atn_text_printf(page, ", %zu voxels", used);
     atn_text_add(page, "\n");
+}
+
+static void add_distribution(atn_text *page, const reg_distribution *d) {
+    atn_text_printf(page, "distributed over %d rank%s: samples of %zu and %zu points, ", (int)d->ranks->count,
+                    d->ranks->count > 1 ? "s" : "", atn_cloud_info_of(d->sample[0]).points,
+                    atn_cloud_info_of(d->sample[1]).points);
+    if (!d->refined)
+        atn_text_add(page, "not refined\n");
+    else if (d->edge > 0)
+        atn_text_printf(page, "refined over means of all points in cells of %.4g\n", d->edge);
+    else
+        atn_text_add(page, "refined over all points\n");
 }
 
 static void add_motion(atn_text *page, const atn_register_result *result) {
@@ -56,8 +80,9 @@ static void add_effort(atn_text *page, const atn_cli_registered *done) {
 static atn_status print_text(const atn_cli_register *r, const atn_cli_registered *done) {
     const atn_register_result *result = done->result;
     atn_text page = {.ctx = r->call->ctx};
-    add_cloud(&page, "source", done->source_name, done->source, done->used[0]);
-    add_cloud(&page, "target", done->target_name, done->target, done->used[1]);
+    add_cloud(&page, "source", done->source_name, info_of(done->source, done->part[0]), done->used[0]);
+    add_cloud(&page, "target", done->target_name, info_of(done->target, done->part[1]), done->used[1]);
+    if (done->distribution) add_distribution(&page, done->distribution);
     if (done->voxel > 0) atn_text_printf(&page, "voxel       %.6g\n", done->voxel);
     atn_text_printf(&page, "method      %s, %s, from %s\n", r->method, r->transform, r->start);
     add_motion(&page, result);
@@ -132,9 +157,8 @@ static json_t *truth_json(const atn_cli_apart *truth) {
                            object);
 }
 
-static bool set_cloud(json_t *root, const char *name, const char *path, const atn_cloud *cloud, size_t used,
+static bool set_cloud(json_t *root, const char *name, const char *path, atn_cloud_info info, size_t used,
                       const atn_ctx *ctx) {
-    atn_cloud_info info = atn_cloud_info_of(cloud);
     json_t *object = json_object();
     bool good =
         json_object_set_new(object, "file", atn_cli_json_text(ctx, path)) == 0 &&
@@ -142,6 +166,13 @@ static bool set_cloud(json_t *root, const char *name, const char *path, const at
         json_object_set_new(object, "dropped", json_integer((json_int_t)info.nan + (json_int_t)info.inf)) == 0 &&
         (!used || json_object_set_new(object, "used", json_integer((json_int_t)used)) == 0);
     return json_object_set_new(root, name, object) == 0 && good;
+}
+
+static json_t *distribution_json(const reg_distribution *d) {
+    return json_pack("{s:i,s:b,s:f,s:[I,I],s:[I,I]}", "ranks", (int)d->ranks->count, "refined", (int)d->refined, "edge",
+                     d->edge, "samples", (json_int_t)atn_cloud_info_of(d->sample[0]).points,
+                     (json_int_t)atn_cloud_info_of(d->sample[1]).points, "used", (json_int_t)d->merged[0],
+                     (json_int_t)d->merged[1]);
 }
 
 static json_t *alternatives_json(const atn_register_result *x) {
@@ -191,8 +222,10 @@ bool atn_cli_register_json(const atn_cli_register *r, const atn_cli_registered *
            json_object_set_new(root, "sigma_end", number(x->sigma_end)) == 0 &&
            json_object_set_new(root, "estimated_bytes", json_integer((json_int_t)done->estimated_bytes)) == 0 &&
            json_object_set_new(root, "method", atn_cli_json_text(ctx, r->method)) == 0 &&
-           set_cloud(root, "source", done->source_name, done->source, done->used[0], ctx) &&
-           set_cloud(root, "target", done->target_name, done->target, done->used[1], ctx) &&
+           set_cloud(root, "source", done->source_name, info_of(done->source, done->part[0]), done->used[0], ctx) &&
+           set_cloud(root, "target", done->target_name, info_of(done->target, done->part[1]), done->used[1], ctx) &&
+           (!done->distribution ||
+            json_object_set_new(root, "distributed", distribution_json(done->distribution)) == 0) &&
            (!(done->voxel > 0) || json_object_set_new(root, "voxel", number(done->voxel)) == 0) &&
            (!r->profile || json_object_set_new(root, "profile", profile_json(ctx, x)) == 0) &&
            (!done->truth || json_object_set_new(root, "truth", truth_json(done->truth)) == 0);

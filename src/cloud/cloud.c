@@ -48,6 +48,7 @@ void atn_cloud_free(atn_cloud *cloud) {
     for (int k = 0; k < ROLE_COUNT; ++k) atn_free(cloud->ctx, cloud->column[k]);
     atn_free(cloud->ctx, cloud->frame);
     atn_free(cloud->ctx, cloud->dropped);
+    atn_free(cloud->ctx, cloud->part.start);
     cloud_extras_free(cloud->ctx, &cloud->extra);
     cloud_faces_free(cloud->ctx, cloud->faces);
     atn_free(cloud->ctx, cloud);
@@ -111,7 +112,41 @@ atn_status cloud_begin(atn_cloud *cloud, const source *where, unsigned roles, si
         roles &= ~ROLE_NORMAL;
     }
     cloud->roles = roles;
-    return make_room(cloud, points);
+    return make_room(cloud, cloud->part.of > 1 ? points / cloud->part.of + 1 : points);
+}
+
+/* ---- parts of a file ---- */
+
+void cloud_part_range(atn_cloud *cloud, size_t total, size_t *first, size_t *count) {
+    size_t of = cloud->part.of > 1 ? cloud->part.of : 1, number = cloud->part.number, more = total % of;
+    cloud->part.straight = true;
+    *first = total / of * number + (number < more ? number : more);
+    *count = total / of + (number < more);
+}
+
+void cloud_part_cut(atn_cloud *cloud) {
+    size_t first, count, bytes = cloud->extra.bytes;
+    cloud_part_range(cloud, cloud->count, &first, &count);
+    for (cloud_role k = 0; k < ROLE_COUNT; ++k)
+        if (cloud->roles & ROLE_BIT(k) && count)
+            memmove(cloud->column[k], (char *)cloud->column[k] + first * bytes_of(k), count * bytes_of(k));
+    if (bytes && count) memmove(cloud->extra.data, cloud->extra.data + first * bytes, count * bytes);
+    cloud->count = count;
+    if (cloud->part.number) cloud->nan = cloud->inf = 0; /* counted by the first rank */
+}
+
+/* Runs of points are dealt out in turn where nobody knows how many there will be. */
+static atn_status take_turn(atn_cloud *cloud, bool *mine) {
+    size_t run = cloud->part.seen / CLOUD_RUN;
+    bool begins = cloud->part.seen++ % CLOUD_RUN == 0;
+    *mine = run % cloud->part.of == cloud->part.number;
+    if (!*mine || !begins) return ATN_OK;
+    void *start = cloud->part.start;
+    atn_status status =
+        atn_grow(cloud->ctx, &start, &cloud->part.capacity, cloud->part.runs, sizeof *cloud->part.start);
+    cloud->part.start = start;
+    if (status == ATN_OK) cloud->part.start[cloud->part.runs++] = cloud->count;
+    return status;
 }
 
 static bool store(atn_cloud *cloud, cloud_role role, size_t point, double value) {
@@ -150,6 +185,9 @@ static atn_status meet_invalid(atn_cloud *cloud, const source *where, const doub
 }
 
 atn_status cloud_add(atn_cloud *cloud, const source *where, const double value[ROLE_COUNT]) {
+    bool mine = true;
+    atn_status turn = cloud->part.of > 1 && !cloud->part.straight ? take_turn(cloud, &mine) : ATN_OK;
+    if (turn != ATN_OK || !mine) return turn;
     if (!isfinite(value[0]) || !isfinite(value[1]) || !isfinite(value[2])) return meet_invalid(cloud, where, value);
     if (cloud->drain && cloud->count == cloud->most) {
         atn_status status = cloud->drain(cloud->drain_user, cloud);
@@ -249,6 +287,7 @@ atn_status cloud_select(const atn_cloud *cloud, const uint32_t *index, size_t co
 }
 
 atn_status cloud_add_frame(atn_cloud *cloud) {
+    if (cloud->part.of > 1) return ATN_OK; /* of a part nobody asks */
     void *frame = cloud->frame;
     atn_status status = atn_grow(cloud->ctx, &frame, &cloud->frame_capacity, cloud->n_frames, sizeof *cloud->frame);
     cloud->frame = frame;
@@ -308,6 +347,7 @@ double cloud_get(const atn_cloud *cloud, cloud_role role, size_t point) {
 }
 
 bool cloud_is_single(const atn_cloud *cloud) {
+    if (cloud->stretch.of) return false; /* of the other stretches nothing is known */
     for (cloud_role k = ROLE_X; k <= ROLE_Z; ++k) {
         const double *column = cloud->column[k];
         for (size_t at = 0; at < cloud->count; ++at)

@@ -35,6 +35,8 @@ typedef enum cloud_keep {
     KEEP_FACES_NEEDED = 4 /* faces that are wrong are refused, not left out */
 } cloud_keep;
 
+enum { CLOUD_RUN = 1 << 14 }; /* points that one rank reads before it is the next one's turn */
+
 struct atn_cloud {
     const atn_ctx *ctx;
     unsigned roles;           /* bits of the columns that are there; positions always, normals all or none */
@@ -53,6 +55,18 @@ struct atn_cloud {
     atn_status (*drain)(void *user, atn_cloud *cloud);
     void *drain_user;
     size_t most;
+    struct {               /* where one of several ranks reads its part of a file (part.h) */
+        size_t number, of; /* which part, of how many; 0: the whole file */
+        bool straight;     /* its points follow each other in the file, else it has every `of`-th run of them */
+        size_t seen;       /* points of the file so far */
+        size_t *start;     /* owned; where each of its runs begins among its points */
+        size_t runs, capacity;
+        bool faces; /* the file has faces, which a part does not keep */
+    } part;
+    struct {       /* what is written is a stretch of a larger file (part.h) */
+        size_t of; /* points of that; 0: it is the whole file */
+        bool first;
+    } stretch;
     char format[64];
     char left_out[160];
 };
@@ -94,6 +108,19 @@ double cloud_get(const atn_cloud *cloud, cloud_role role, size_t point); /* the 
 bool cloud_is_single(const atn_cloud *cloud);                            /* do positions lose nothing as floats? */
 
 bool cloud_holds_all(const atn_cloud *cloud, const cloud_extra *extra); /* every property travels */
+
+/* Which of `total` points are read, for readers that reach any of them directly: all, or those of the part, which are
+ * then added or filled in without asking whose they are. */
+void cloud_part_range(atn_cloud *cloud, size_t total, size_t *first, size_t *count);
+
+/* The same where the reader could not but read all of them: the others are left out. */
+void cloud_part_cut(atn_cloud *cloud);
+
+/* What a header says: the points of the file; is there one? */
+static inline size_t cloud_file_points(const atn_cloud *cloud) {
+    return cloud->stretch.of ? cloud->stretch.of : cloud->count;
+}
+static inline bool cloud_file_begins(const atn_cloud *cloud) { return !cloud->stretch.of || cloud->stretch.first; }
 
 /* For atn_cloud_info.left_out. */
 static inline void cloud_leave_out(atn_cloud *cloud, const char *name) {

@@ -67,7 +67,8 @@ static atn_status not_known(const source *s) {
     return refuse(s->ctx, s->name, "unknown file format; supported are", false);
 }
 
-atn_status cloud_read_source(source *s, const atn_cloud_settings *options, unsigned keep, atn_cloud **out) {
+atn_status cloud_read_part(source *s, const atn_cloud_settings *options, unsigned keep, size_t number, size_t of,
+                           atn_cloud **out) {
     *out = NULL;
     const char *head;
     size_t length;
@@ -80,6 +81,8 @@ atn_status cloud_read_source(source *s, const atn_cloud_settings *options, unsig
     if (status != ATN_OK) return status;
     snprintf(cloud->format, sizeof cloud->format, "%s", format->name);
     cloud->keep = keep;
+    cloud->part.number = number;
+    cloud->part.of = of;
     status = format->read(s, cloud);
     if (status == ATN_OK) status = cloud_faces_settle(cloud, s, keep & KEEP_FACES_NEEDED);
     if (status == ATN_OK)
@@ -87,6 +90,10 @@ atn_status cloud_read_source(source *s, const atn_cloud_settings *options, unsig
     else
         atn_cloud_free(cloud);
     return status;
+}
+
+atn_status cloud_read_source(source *s, const atn_cloud_settings *options, unsigned keep, atn_cloud **out) {
+    return cloud_read_part(s, options, keep, 0, 0, out);
 }
 
 unsigned cloud_kept(const atn_cloud_settings *options) {

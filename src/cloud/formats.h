@@ -16,6 +16,7 @@ typedef struct cloud_format {
     /* Is a property that only travels written? NULL: none is. */
     bool (*holds)(const atn_cloud *cloud, const cloud_extra *extra);
     bool faces; /* are written */
+    bool whole; /* the beginning of a written file depends on all points: it is not written in stretches (part.h) */
 } cloud_format;
 
 /* All formats: each is a `const cloud_format CLOUD_NAME` at the end of its own file, and this row is all that others
@@ -40,6 +41,9 @@ atn_status atn_cloud_read_bytes(const atn_ctx *ctx, const char *name, const char
 
 /* The same for a source; keep: bits of cloud_keep. */
 atn_status cloud_read_source(source *s, const atn_cloud_settings *options, unsigned keep, atn_cloud **out);
+/* The same of part `number` of `of` (part.h); no faces may be kept then. 0: all of it. */
+atn_status cloud_read_part(source *s, const atn_cloud_settings *options, unsigned keep, size_t number, size_t of,
+                           atn_cloud **out);
 unsigned cloud_kept(const atn_cloud_settings *options); /* what is kept by default, or as the options say */
 
 #endif

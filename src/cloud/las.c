@@ -133,4 +133,5 @@ static atn_status read(source *s, atn_cloud *cloud) {
     return status;
 }
 
-const cloud_format CLOUD_LAS = {"LAS", "las", begins, read, cloud_las_write, ROLE_POSITION, cloud_las_holds, false};
+const cloud_format CLOUD_LAS = {"LAS",         "las",           begins, read, cloud_las_write,
+                                ROLE_POSITION, cloud_las_holds, false,  true};

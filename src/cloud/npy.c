@@ -154,9 +154,9 @@ static atn_status write(const atn_cloud *cloud, char separator, atn_text *out) {
     bool single = is_single(cloud, columns);
     number_type type = single ? NUMBER_F32 : NUMBER_F64;
     atn_view view = {
-        .type = single ? ATN_SP : ATN_DP, .rank = 2, .size = {3 + (int64_t)columns, (int64_t)cloud->count}};
+        .type = single ? ATN_SP : ATN_DP, .rank = 2, .size = {3 + (int64_t)columns, (int64_t)cloud_file_points(cloud)}};
     char head[ATN_NPY_HEAD];
-    atn_text_add_bytes(out, head, atn_npy_head(&view, head));
+    if (cloud_file_begins(cloud)) atn_text_add_bytes(out, head, atn_npy_head(&view, head));
     for (size_t k = 0; k < cloud->count; ++k) {
         for (cloud_role axis = ROLE_X; axis <= ROLE_Z; ++axis) number_add(out, type, cloud_get(cloud, axis, k), false);
         for (size_t c = 0; c < columns; ++c) number_add(out, type, cloud_extras_get(extra, c, 0, k), false);
@@ -164,4 +164,4 @@ static atn_status write(const atn_cloud *cloud, char separator, atn_text *out) {
     return ATN_OK;
 }
 
-const cloud_format CLOUD_NPY = {"NPY", "npy", begins, read, write, ROLE_POSITION, holds, false};
+const cloud_format CLOUD_NPY = {"NPY", "npy", begins, read, write, ROLE_POSITION, holds, false, false};

@@ -18,7 +18,9 @@ static atn_status read_vertex(source *s, atn_cloud *cloud, char *rest, bool *ext
 }
 
 /* That the file had so far. */
-static size_t vertices_of(const atn_cloud *cloud) { return cloud->count + cloud->nan + cloud->inf; }
+static size_t vertices_of(const atn_cloud *cloud) {
+    return cloud->part.of > 1 ? cloud->part.seen : cloud->count + cloud->nan + cloud->inf;
+}
 
 /* Corners are counted from 1, or back from the last vertex so far; what follows a slash are normals and textures. */
 static atn_status read_corners(source *s, atn_cloud *cloud, char *rest) {
@@ -57,7 +59,9 @@ static atn_status read(source *s, atn_cloud *cloud) {
         if (strcmp(word, "v") == 0) {
             if (goes_on) return source_wrong(s, "a vertex that continues on the next line is not supported");
             status = read_vertex(s, cloud, rest, &extra);
-        } else if (cloud->keep & KEEP_FACES && strcmp(word, "f") == 0) {
+        } else if (strcmp(word, "f") == 0 && !(cloud->keep & KEEP_FACES))
+            cloud->part.faces = true;
+        else if (strcmp(word, "f") == 0) {
             face = true;
             status = cloud_faces_begin(cloud);
             if (status == ATN_OK) status = read_corners(s, cloud, rest);

@@ -137,4 +137,5 @@ static atn_status read(source *s, atn_cloud *cloud) {
     return status;
 }
 
-const cloud_format CLOUD_PCD = {"PCD", "pcd", begins, read, cloud_pcd_write, CLOUD_ALL_ROLES, cloud_holds_all, false};
+const cloud_format CLOUD_PCD = {"PCD",           "pcd",           begins, read, cloud_pcd_write,
+                                CLOUD_ALL_ROLES, cloud_holds_all, false,  false};

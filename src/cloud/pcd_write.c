@@ -53,15 +53,19 @@ static void add_line(const atn_cloud *cloud, bool single, const char *word, atn_
     }
 }
 
-atn_status cloud_pcd_write(const atn_cloud *cloud, char separator, atn_text *out) {
+static void add_header(const atn_cloud *cloud, bool single, atn_text *out) {
     static const char *const LINES[] = {"FIELDS", "SIZE", "TYPE", "COUNT"};
+    atn_text_add(out, "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7");
+    for (size_t k = 0; k < 4; ++k) add_line(cloud, single, LINES[k], out);
+    atn_text_printf(out, "\nWIDTH %zu\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS %zu\nDATA binary\n",
+                    cloud_file_points(cloud), cloud_file_points(cloud));
+}
+
+atn_status cloud_pcd_write(const atn_cloud *cloud, char separator, atn_text *out) {
     (void)separator;
     bool single = cloud_is_single(cloud);
     const cloud_extras *extra = &cloud->extra;
-    atn_text_add(out, "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7");
-    for (size_t k = 0; k < 4; ++k) add_line(cloud, single, LINES[k], out);
-    atn_text_printf(out, "\nWIDTH %zu\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS %zu\nDATA binary\n", cloud->count,
-                    cloud->count);
+    if (cloud_file_begins(cloud)) add_header(cloud, single, out);
     for (size_t point = 0; point < cloud->count; ++point) {
         for (cloud_role k = 0; k < ROLE_COUNT; ++k)
             if (cloud->roles & ROLE_BIT(k))

@@ -140,9 +140,13 @@ static atn_status read(source *s, atn_cloud *cloud) {
     atn_status status = ply_header_read(s, cloud, h);
     s->text = h->ascii;
     if (status == ATN_OK && !h->ascii) s->item = s->size - source_left(s);
-    for (size_t k = 0; status == ATN_OK && k < h->n_elements; ++k) status = read_element(s, h, &h->element[k], cloud);
+    for (size_t k = 0; status == ATN_OK && k < h->n_elements; ++k) {
+        status = read_element(s, h, &h->element[k], cloud);
+        cloud->part.faces |= !h->element[k].vertex && h->element[k].lists && h->element[k].rows;
+    }
     atn_free(s->ctx, h);
     return status;
 }
 
-const cloud_format CLOUD_PLY = {"PLY", "ply", begins, read, cloud_ply_write, CLOUD_ALL_ROLES, cloud_holds_all, true};
+const cloud_format CLOUD_PLY = {"PLY",           "ply",           begins, read, cloud_ply_write,
+                                CLOUD_ALL_ROLES, cloud_holds_all, true,   false};

@@ -19,7 +19,7 @@ static number_type counted_by(const cloud_faces *faces) {
 
 static void add_header(const atn_cloud *cloud, bool single, atn_text *out) {
     char name[EXTRA_NAME + 8];
-    atn_text_printf(out, "ply\nformat binary_little_endian 1.0\nelement vertex %zu\n", cloud->count);
+    atn_text_printf(out, "ply\nformat binary_little_endian 1.0\nelement vertex %zu\n", cloud_file_points(cloud));
     for (cloud_role k = 0; k < ROLE_COUNT; ++k)
         if (cloud->roles & ROLE_BIT(k))
             atn_text_printf(out, "property %s %s\n", TYPES[type_of(k, single)], cloud_role_name(k));
@@ -39,7 +39,7 @@ atn_status cloud_ply_write(const atn_cloud *cloud, char separator, atn_text *out
     const cloud_extras *extra = &cloud->extra;
     const cloud_faces *faces = cloud->faces;
     bool single = cloud_is_single(cloud);
-    add_header(cloud, single, out);
+    if (cloud_file_begins(cloud)) add_header(cloud, single, out);
     for (size_t point = 0; point < cloud->count; ++point) {
         for (cloud_role role = 0; role < ROLE_COUNT; ++role)
             if (cloud->roles & ROLE_BIT(role))

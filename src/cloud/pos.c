@@ -24,10 +24,13 @@ atn_status ion_epos_layout(source *s, atn_cloud *cloud, ion_layout *out) {
 static atn_status read_all(source *s, atn_cloud *cloud, ion_layout_find *find) {
     ion_layout layout;
     ion_stream all = {0};
+    size_t first = 0, count = 0;
     atn_status status = find(s, cloud, &layout);
     if (status == ATN_OK) status = ions_open(s, &layout, &all);
     if (status == ATN_OK) status = cloud_begin(cloud, s, ions_roles(&all), layout.ions);
-    while (status == ATN_OK && all.next < layout.ions) status = ions_next(&all, cloud);
+    if (status == ATN_OK) cloud_part_range(cloud, layout.ions, &first, &count);
+    if (status == ATN_OK && first) ions_seek(&all, first);
+    while (status == ATN_OK && all.next < first + count) status = ions_next(&all, cloud);
     ions_close(&all);
     return status;
 }
@@ -38,7 +41,7 @@ static atn_status read_apt(source *s, atn_cloud *cloud) { return read_all(s, clo
 
 static atn_status write(const atn_cloud *cloud, char separator, atn_text *out) {
     (void)separator;
-    if (cloud->count == 0)
+    if (cloud_file_points(cloud) == 0)
         return atn_fail(cloud->ctx, ATN_ERR_INPUT,
                         "a cloud without points cannot be written as POS: the file would be empty");
     bool masses = cloud->roles & ROLE_BIT(ROLE_MASS);

@@ -19,6 +19,7 @@ typedef struct reading {
     const cloud_records *r;
     char *buffer;        /* owned; `room` bytes for each worker, unless the file is in memory */
     size_t room, first;  /* bytes; the cloud's point that the first record becomes */
+    size_t from;         /* records of the file before the first */
     atomic_size_t wrong; /* the first record with a number that cannot be; SIZE_MAX: none */
     atomic_int error;    /* of reading; -1: the file ended; 0: none */
     atomic_bool cancelled;
@@ -149,7 +150,7 @@ static void stand_at(reading *g, size_t record) {
     g->s->item = g->r->start + record * g->r->stride;
     if (!g->r->rows) return;
     g->s->text = true;
-    g->s->line = (int64_t)record + 1;
+    g->s->line = (int64_t)(g->from + record) + 1;
 }
 
 static atn_status say_invalid(void *user, size_t point) {
@@ -177,8 +178,15 @@ static atn_status outcome(reading *g) {
 }
 
 atn_status cloud_records_read(source *s, atn_cloud *cloud, const cloud_records *records) {
-    size_t stride = records->stride;
+    size_t stride = records->stride, end = records->start + records->count * stride;
     reading g = {.s = s, .cloud = cloud, .r = records, .first = cloud->count};
+    cloud_records own;
+    if (cloud->part.of > 1) {
+        own = *records;
+        cloud_part_range(cloud, records->count, &g.from, &own.count);
+        own.start += g.from * stride;
+        g.r = records = &own;
+    }
     g.room = stride > PIECE ? stride : PIECE / stride * stride;
     atomic_init(&g.wrong, SIZE_MAX);
     int64_t least = (int64_t)records->count; /* of one part, where nothing is to be read side by side */
@@ -190,6 +198,6 @@ atn_status cloud_records_read(source *s, atn_cloud *cloud, const cloud_records *
     }
     atn_parallel((int64_t)records->count, least, read_some, &g);
     atn_free(s->ctx, g.buffer);
-    source_seek(s, records->start + records->count * stride);
+    source_seek(s, end);
     return outcome(&g);
 }

@@ -172,7 +172,12 @@ static atn_status read_either(welder *w) {
 
 static atn_status read(source *s, atn_cloud *cloud) {
     welder w = {.s = s, .cloud = cloud};
+    size_t parts = cloud->part.of;
+    cloud->part.of = 0; /* a corner is looked for among all points */
     atn_status status = read_either(&w);
+    cloud->part.of = parts;
+    cloud->part.faces = true;
+    if (status == ATN_OK && parts > 1) cloud_part_cut(cloud);
     cloud->n_dropped = 0; /* facets name points that are kept */
     atn_free(s->ctx, w.slot);
     return status;

@@ -58,4 +58,5 @@ static atn_status write(const atn_cloud *cloud, char separator, atn_text *out) {
     return atn_text_status(out);
 }
 
-const cloud_format CLOUD_VTK = {.name = "VTK", .endings = "vtp", .write = write, .roles = CLOUD_ALL_ROLES};
+const cloud_format CLOUD_VTK = {
+    .name = "VTK", .endings = "vtp", .write = write, .roles = CLOUD_ALL_ROLES, .whole = true};

@@ -96,5 +96,5 @@ static atn_status read(source *s, atn_cloud *cloud) {
     return status == ATN_OK ? cloud_extras_settle(s->ctx, &cloud->extra, cloud->count) : status;
 }
 
-const cloud_format CLOUD_XYZ = {"XYZ",           "xyz txt csv asc", NULL, read, cloud_xyz_write,
-                                CLOUD_ALL_ROLES, cloud_holds_all,   false};
+const cloud_format CLOUD_XYZ = {"XYZ",           "xyz txt csv asc", NULL,  read, cloud_xyz_write,
+                                CLOUD_ALL_ROLES, cloud_holds_all,   false, false};

@@ -46,27 +46,26 @@ static void add_properties(const atn_cloud *cloud, atn_text *out) {
     atn_text_add(out, "\n");
 }
 
+static void add_head(const atn_cloud *cloud, size_t points, atn_text *out) {
+    atn_text_printf(
+        out, "%zu\nProperties=%spos:R:3%s%s%s", points, cloud->roles & ROLE_BIT(ROLE_SPECIES) ? "species:S:1:" : "",
+        cloud->roles & ROLE_NORMAL ? ":normals:R:3" : "", cloud->roles & ROLE_BIT(ROLE_WEIGHT) ? ":weight:R:1" : "",
+        cloud->roles & ROLE_BIT(ROLE_MASS) ? ":mass:R:1" : "");
+    add_properties(cloud, out);
+}
+
 static void add_frames(const atn_cloud *cloud, atn_text *out) {
     size_t frames = cloud->n_frames ? cloud->n_frames : 1;
     for (size_t f = 0; f < frames; ++f) {
         size_t from = atn_cloud_frame(cloud, f), to = atn_cloud_frame(cloud, f + 1);
-        atn_text_printf(out, "%zu\nProperties=%spos:R:3%s%s%s", to - from,
-                        cloud->roles & ROLE_BIT(ROLE_SPECIES) ? "species:S:1:" : "",
-                        cloud->roles & ROLE_NORMAL ? ":normals:R:3" : "",
-                        cloud->roles & ROLE_BIT(ROLE_WEIGHT) ? ":weight:R:1" : "",
-                        cloud->roles & ROLE_BIT(ROLE_MASS) ? ":mass:R:1" : "");
-        add_properties(cloud, out);
+        if (cloud_file_begins(cloud)) add_head(cloud, cloud->stretch.of ? cloud->stretch.of : to - from, out);
         for (size_t k = from; k < to; ++k) add_row(cloud, k, ' ', out);
     }
 }
 
-atn_status cloud_xyz_write(const atn_cloud *cloud, char separator, atn_text *out) {
+/* A table for other programs has its names bare, XYZ has them in a comment. */
+static void add_names(const atn_cloud *cloud, char separator, atn_text *out) {
     static const char *const names[ROLE_SPECIES] = {"x", "y", "z", "nx", "ny", "nz", "weight", "mass"};
-    if (cloud->n_frames > 1 || cloud->roles & ROLE_BIT(ROLE_SPECIES)) {
-        add_frames(cloud, out);
-        return ATN_OK;
-    }
-    /* a table for other programs has its names bare, XYZ has them in a comment */
     atn_text_add(out, separator == ',' ? "x" : "# x");
     for (cloud_role k = 1; k < ROLE_SPECIES; ++k)
         if (cloud->roles & ROLE_BIT(k)) atn_text_printf(out, "%c%s", separator, names[k]);
@@ -77,6 +76,14 @@ atn_status cloud_xyz_write(const atn_cloud *cloud, char separator, atn_text *out
             atn_text_printf(out, "%c%s", separator, name);
         }
     atn_text_add(out, "\n");
+}
+
+atn_status cloud_xyz_write(const atn_cloud *cloud, char separator, atn_text *out) {
+    if (cloud->n_frames > 1 || cloud->roles & ROLE_BIT(ROLE_SPECIES)) {
+        add_frames(cloud, out);
+        return ATN_OK;
+    }
+    if (cloud_file_begins(cloud)) add_names(cloud, separator, out);
     for (size_t k = 0; k < cloud->count; ++k) add_row(cloud, k, separator, out);
     return ATN_OK;
 }

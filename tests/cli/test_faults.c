@@ -240,6 +240,7 @@ KIT_TEST(registrations) {
     walk_line("register @/target.ply @/target.ply --device host --init @/T.txt --truth @/T.txt --report @/page.html "
               "--matrix @/T2.txt -o @/moved.pcd --profile --json");
     walk_line("register @/target.ply @/target.ply --device host --profile");
+    walk_line("register @/target.ply @/target.ply --device host --distribute 1000 -o @/moved.npy --json");
     walk_line("register --batch @/list.csv --device host --json");
     walk_line("register --batch @/list.csv --device host");
 }

@@ -8,6 +8,7 @@
  * p + v. */
 #include "apps/register/covariance.h"
 #include "apps/register/beside.h"
+#include "apps/register/distribute.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -75,8 +76,8 @@ static void thinned_free(thinned *t, reg_problem *p) {
     *t = (thinned){0};
 }
 
-static atn_status thin(reg_problem *p, const reg_side *side, atn_array *shape, size_t most, thinned *out) {
-    size_t every = side->padded / most + 1, block = side->block;
+static atn_status thin(reg_problem *p, const reg_side *side, atn_array *shape, size_t every, thinned *out) {
+    size_t block = side->block;
     int32_t *from = NULL;
     *out = (thinned){0};
     atn_status status = reg_side_sample(&p->engine, side, every, &out->side);
@@ -104,8 +105,9 @@ static atn_status open_back(const reg_polish_state *like, reg_surface *surface, 
         (reg_surface){.level = from->level, .spacing = from->spacing, .source = from->target, .target = from->source};
     *few = (thinned){0};
     *out = (reg_polish_state){0};
-    if (rows->count > MANY) {
-        status = thin(p, rows, surface->source, MANY, few);
+    size_t all = p->engine.joins ? (size_t)p->engine.joins->rows[1] : rows->padded;
+    if (rows->count > MANY || (p->engine.joins && all > MANY)) {
+        status = thin(p, rows, surface->source, all / MANY + 1, few);
         if (status != ATN_OK) return status;
         rows = &few->side;
         surface->source = few->shape;
@@ -191,7 +193,7 @@ static atn_status measure_meanwhile(reg_problem *p) {
 static atn_status gather(reg_polish_state *s, const geom_pose *pose, evidence *out) {
     enum { THREADS = 3 };
     atn_aside beside = {0};
-    bool aside = s->p->engine.remote || s->p->spare;
+    bool aside = (s->p->engine.remote || s->p->spare) && !s->p->engine.joins; /* ranks talk by one thread */
     *out = (evidence){.told = false};
     atn_status status = reg_scattering_open(s, pose, &out->terms);
     if (status == ATN_OK && aside)

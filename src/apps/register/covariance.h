@@ -13,9 +13,10 @@ typedef struct reg_terms {
 /* Terms of all pairs, and what they come to. Opened by reg_scattering_open, ended by reg_scattering_free. */
 typedef struct reg_scattering {
     const atn_ctx *ctx;
-    atn_array *numbers;  /* as the device has them; owned, */
-    const void *fetched; /* and where the host has its copy, */
-    bool wide;           /* in double */
+    const reg_engine *engine; /* that joins terms of several ranks, or NULL */
+    atn_array *numbers;       /* as the device has them; owned, */
+    const void *fetched;      /* and where the host has its copy, */
+    bool wide;                /* in double */
     size_t columns;
     double edge;  /* of cubes, twice the smallest */
     double b[36]; /* how much g would differ for other points of the same surfaces: the mean of its square */

@@ -2,6 +2,7 @@
  * anew. The points of all these poses are one cloud of many copies, so that pairs of all of them are found and weighed
  * at once; copies of a block follow each other, and lie so close together that their lists are found as soon as one. */
 #include "apps/register/covariance.h"
+#include "apps/register/distribute.h"
 #include "apps/register/share.h"
 
 #include "base/memory.h"
@@ -163,6 +164,22 @@ static bool gradients_together(const reg_polish_state *s, const geom_pose *pose,
     return reg_polish_gradients(s, COPIES, there, REG_POLISH_NEAREST * s->surface->spacing, g, weight);
 }
 
+/* Those of all ranks, each of which has looked at one block in `every` of its own. */
+static atn_status join_gradients(const reg_engine *e, size_t every, double g[COPIES][6], double weight[COPIES]) {
+    double all[COPIES][7];
+    if (!e->joins) return ATN_OK;
+    for (int c = 0; c < COPIES; ++c) {
+        for (int i = 0; i < 6; ++i) all[c][i] = (double)every * g[c][i];
+        all[c][6] = (double)every * weight[c];
+    }
+    atn_status status = reg_join_sums(e, all[0], COPIES * 7);
+    for (int c = 0; c < COPIES; ++c) {
+        memcpy(g[c], all[c], sizeof g[c]);
+        weight[c] = all[c][6];
+    }
+    return status;
+}
+
 /* By central differences, made symmetric. */
 static void differ(const double g[COPIES][6], double step, double by, double h[36]) {
     for (int d = 0; d < 6; ++d)
@@ -195,6 +212,7 @@ atn_status reg_curvature(const reg_polish_state *s, const geom_pose *pose, doubl
     sums.scale2 = s->scale2;
     sums.slack = -1; /* one step is all */
     if (status == ATN_OK) status = gradients(&sums, pose, g, weight);
+    if (status == ATN_OK) status = join_gradients(e, every, g, weight);
     differ((const double(*)[6])g, step, weight[WAYS] > 0 ? s->weight / weight[WAYS] : 0, h);
     reg_polish_close(&sums);
     atn_array_free(surface.source);

@@ -3,6 +3,7 @@
  * several spacings are added before they are squared; larger cubes that tell more widen that. Pairs of a sparse target
  * pull to the inside of what is round, everywhere alike: that is no scatter, and is taken out before. */
 #include "apps/register/covariance.h"
+#include "apps/register/distribute.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -19,6 +20,9 @@ enum { BENT = 8 };                /* terms of a cube that tell how its surface i
 /* Where there are more terms than that, neighbours along the curve are added up on the device, up to eight of them:
  * they are closer together than the smallest cubes are wide. */
 enum { TERMS = 65536, JOINED = 8 };
+/* Of several ranks, which send each other their terms: where these are more, more of them are added up, and cubes are
+ * wider. */
+enum { MOST_JOINED = 1 << 18 };
 
 static void terms_free(reg_terms *t, const atn_ctx *ctx) {
     cloud_points_free(&t->at);
@@ -82,6 +86,35 @@ static atn_status collect_all(const reg_scattering *from, reg_terms *out) {
     t.to = out;
     if (status == ATN_OK) atn_parallel((int64_t)stretches, 1, collect, &t);
     atn_free(from->ctx, t.count);
+    return status;
+}
+
+/* Numbers of a term on its way: x y z, g, weight. */
+enum { TERM = 10 };
+
+/* Those of all ranks in place of this one's. */
+static atn_status join_terms(const reg_engine *e, atn_status status, reg_terms *t) {
+    size_t count = status == ATN_OK ? t->at.count : 0, bytes = TERM * sizeof(double);
+    double *own = atn_alloc(e->ctx, count * bytes + 1), *all;
+    void *list;
+    for (size_t k = 0; own && k < count; ++k) {
+        for (int a = 0; a < 3; ++a) own[TERM * k + (size_t)a] = t->at.position[a][k];
+        memcpy(own + TERM * k + 3, t->g[k], sizeof t->g[k]);
+        own[TERM * k + 9] = (double)t->at.weight[k];
+    }
+    terms_free(t, e->ctx);
+    if (status == ATN_OK && !own) status = ATN_ERR_MEMORY;
+    status = reg_join_lists(e, status, own, count * bytes, &list, &bytes);
+    atn_free(e->ctx, own);
+    all = list;
+    count = bytes / (TERM * sizeof *all);
+    if (status == ATN_OK) status = terms_make(e->ctx, count, t);
+    for (size_t k = 0; status == ATN_OK && k < count; ++k) {
+        for (int a = 0; a < 3; ++a) t->at.position[a][k] = all[TERM * k + (size_t)a];
+        memcpy(t->g[k], all + TERM * k + 3, sizeof t->g[k]);
+        t->at.weight[k] = (float)all[TERM * k + 9];
+    }
+    atn_free(e->ctx, list);
     return status;
 }
 
@@ -302,11 +335,15 @@ static atn_status widened(const atn_ctx *ctx, reg_terms *t, double edge, const d
 atn_status reg_scattering_open(reg_polish_state *s, const geom_pose *pose, reg_scattering *out) {
     bool fine = s->surface->level == &s->p->level[s->p->levels - 1];
     double spacing = fine ? fmax(s->surface->spacing, s->p->source_spacing) : s->surface->spacing;
-    size_t padded = s->source->padded, per = padded < 2 * TERMS ? 1 : padded < JOINED * TERMS ? padded / TERMS : JOINED;
-    *out = (reg_scattering){.ctx = s->p->engine.ctx,
+    const reg_engine *e = &s->p->engine;
+    size_t padded = s->source->padded, all = e->joins ? (size_t)e->joins->rows[0] : padded;
+    size_t per = all < 2 * TERMS ? 1 : all < JOINED * TERMS ? all / TERMS : JOINED;
+    if (e->joins && all / per > MOST_JOINED) per = all / MOST_JOINED;
+    *out = (reg_scattering){.ctx = e->ctx,
+                            .engine = e->joins ? e : NULL,
                             .columns = (padded + per - 1) / per,
                             .wide = s->source->type == ATN_DP,
-                            .edge = 2 * CUBE * spacing};
+                            .edge = 2 * CUBE * spacing * sqrt(fmax(1, (double)per / JOINED))};
     atn_status status = reg_polish_terms(s, pose, per, &out->numbers);
     return status == ATN_OK ? atn_array_map_read(out->numbers, &out->fetched) : status;
 }
@@ -324,6 +361,7 @@ void reg_scatter(void *user) {
     squared found = {0};
     cloud_cubes cubes = {0};
     atn_status status = collect_all(t, &all);
+    if (t->engine) status = join_terms(t->engine, status, &all);
     if (status == ATN_OK) status = without_rounding(t->ctx, &all, edge / 2, round, &cubes);
     for (int finer = 0; finer < 4 && status == ATN_OK && found.cubes < FEWEST; ++finer) {
         terms_free(&small, t->ctx);

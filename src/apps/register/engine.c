@@ -89,6 +89,7 @@ static const struct {
     [REG_SEARCH] = {.name = "search for a start"},
     [REG_JUDGE] = {.name = "verdict"},
     [REG_MEASURE] = {.name = "rmse and overlap"},
+    [REG_REFINE] = {.name = "all points, distributed"},
 };
 
 const char *reg_work_name(int work) { return TABLE[work].name; }

@@ -78,6 +78,7 @@ typedef enum reg_work {
     REG_SEARCH,
     REG_JUDGE,
     REG_MEASURE,
+    REG_REFINE,
     REG_WORKS
 } reg_work;
 
@@ -86,12 +87,14 @@ typedef struct reg_engine {
     atn_device *device;
     const atn_ctx *ctx;
     const atn_register_settings *settings;
-    atn_type type;                   /* of coordinates */
-    size_t block;                    /* most points of a block that suit the device */
-    bool remote;                     /* the device is another one than the host: it makes its lists itself */
-    bool wait;                       /* for every kernel, to time it */
-    bool tells;                      /* how far a registration is (atn_ctx_on_progress) */
-    struct atn_ranks *ranks;         /* who share the rows of long steps (share.h); NULL: it is alone */
+    atn_type type;                         /* of coordinates */
+    size_t block;                          /* most points of a block that suit the device */
+    bool remote;                           /* the device is another one than the host: it makes its lists itself */
+    bool wait;                             /* for every kernel, to time it */
+    bool tells;                            /* how far a registration is (atn_ctx_on_progress) */
+    struct atn_ranks *ranks;               /* who share the rows of long steps (share.h); NULL: it is alone */
+    struct reg_distribution *distribution; /* of points over these ranks, whose sample is registered (distribute.h), */
+    struct reg_distribution *joins;        /* and where all points are: sums are of all ranks; NULL: neither */
     struct reg_client *client;       /* through which steps of many pairs go together (gather.h); NULL: it is alone */
     struct reg_helpers *helpers;     /* other devices that take rows of long steps (helpers.h); NULL: none; not owned */
     atn_kernel *kernel[REG_KERNELS]; /* made when first used, */

@@ -1,5 +1,6 @@
 /* How close the clouds are to each other in the result, and detection of clouds that determine no pose. */
 #include "apps/register/judge.h"
+#include "apps/register/distribute.h"
 #include "geom/nth.h"
 
 #include "base/compare.h"
@@ -154,14 +155,17 @@ static atn_status measure(reg_problem *p, double reach) {
     atn_status status = reg_place(&p->engine, target, &GEOM_IDENTITY);
     for (int32_t part = 0; part <= level->n_more && status == ATN_OK; ++part) {
         reg_side *source = part ? &level->more[part - 1] : &level->source;
-        status = measure_part(p, source, target, reach, &sum, &weight);
+        status = p->engine.joins ? measure_side(p, source, target, 1, reach, &sum, &weight)
+                                 : measure_part(p, source, target, reach, &sum, &weight);
     }
+    double sums[3] = {sum, weight, level->weight};
+    if (status == ATN_OK) status = reg_join_sums(&p->engine, sums, 3);
     p->engine.evaluated = evaluated; /* a check, no work of the method */
     p->measured.there = status == ATN_OK;
     p->measured.pose = p->pose;
     p->measured.reach = reach;
-    p->measured.rmse = weight > 0 ? sqrt(sum / weight) * p->unit : 0;
-    p->measured.overlap = weight / level->weight;
+    p->measured.rmse = sums[1] > 0 ? sqrt(sums[0] / sums[1]) * p->unit : 0;
+    p->measured.overlap = sums[1] / sums[2];
     return status;
 }
 

@@ -37,7 +37,7 @@ static atn_status last_steps(reg_polish_state *s, double reach) {
     return ATN_OK;
 }
 
-static atn_status polish_more(reg_problem *p, const reg_surface *finer) {
+atn_status reg_polish_last(reg_problem *p, const reg_surface *finer) {
     reg_polish_state s = {0};
     atn_status status = reg_polish_open(p, finer, &finer->level->source, &finer->level->target, &s);
     s.together = true;
@@ -54,7 +54,7 @@ atn_status reg_polish_finer(reg_problem *p, const reg_surface *surface) {
     if (!from.finer && from.level != finest) from.finer = finest;
     if (!from.finer) return ATN_OK;
     atn_status status = reg_surface_finer(p, &from, &finer);
-    if (status == ATN_OK) status = polish_more(p, &finer);
+    if (status == ATN_OK) status = reg_polish_last(p, &finer);
     reg_surface_free(&finer);
     return status;
 }
@@ -63,7 +63,7 @@ atn_status reg_polish_end(reg_problem *p, const reg_surface *surface) {
     reg_surface finer = {0};
     atn_status status = ATN_OK;
     if (surface->finer) status = reg_surface_finer(p, surface, &finer);
-    if (status == ATN_OK && surface->finer) status = polish_more(p, &finer);
+    if (status == ATN_OK && surface->finer) status = reg_polish_last(p, &finer);
     reg_span span = reg_begin(&p->engine);
     if (status == ATN_OK && !p->settings->no_covariance) reg_judge_begin(p);
     if (status == ATN_OK && !p->settings->no_covariance) status = reg_covariance(p, surface->finer ? &finer : surface);

@@ -3,6 +3,7 @@
  * hardly (so that edges of a partial view do not pull), in all directions alike where points fill space. Both clouds'
  * shapes, since a plane of one alone lies outside of what is curved. All that is done for each pair is described in
  * polish_*.atn of programs/ and kernels/; sums and some of the distances are all that comes back. */
+#include "apps/register/distribute.h"
 #include "apps/register/gather.h"
 #include "apps/register/polish.h"
 #include "apps/register/share.h"
@@ -60,15 +61,28 @@ static void take_scale(reg_polish_state *s, double *q, size_t count) {
     s->scale2 = fmax(taken ? 2.2 * geom_nth(q, taken, taken / 2) : 0, least * least); /* 1.4826 squared */
 }
 
+/* Of those of all ranks. */
+static atn_status join_scale(reg_polish_state *s, atn_status status, const double q[SOME]) {
+    void *all;
+    size_t bytes;
+    status = reg_join_lists(&s->p->engine, status, q, SOME * sizeof *q, &all, &bytes);
+    if (status == ATN_OK) take_scale(s, all, bytes / sizeof *q);
+    atn_free(s->p->engine.ctx, all);
+    return status;
+}
+
 /* The median of about two thousand of them: it scatters by 3 %, which no sum of the others feels. */
 static atn_status find_scale(reg_polish_state *s) {
     double q[SOME];
-    size_t every = s->source->padded / SOME | 1; /* odd: no place of a block is left out */
-    if (every * SOME < s->source->padded) every += 2;
+    const reg_engine *e = &s->p->engine;
+    size_t rows = e->joins ? (size_t)e->joins->rows[0] : s->source->padded;
+    size_t every = rows / SOME | 1; /* odd: no place of a block is left out */
+    if (every * SOME < rows) every += 2;
     reg_given given[] = {{"every", (double)every}};
     reg_binding bound[] = {{"pair", s->source->pair}, {"some", s->some}};
     atn_status status = reg_engine_run_given(&s->p->engine, REG_SAMPLE, NULL, given, COUNT(given), bound, COUNT(bound));
     if (status == ATN_OK) status = reg_array_get(s->some, SOME, q);
+    if (e->joins) return join_scale(s, status, q);
     if (status != ATN_OK) return status;
     take_scale(s, q, SOME);
     return reg_share_same(&s->p->engine, &s->scale2, sizeof s->scale2);
@@ -99,7 +113,8 @@ static atn_status add_up(reg_polish_state *s, const geom_pose *pose) {
     if (status == ATN_OK) status = atn_array_map_read(s->total, &total);
     if (status != ATN_OK) return status;
     memcpy(all, total, sizeof all);
-    status = reg_share_same(&s->p->engine, all, sizeof all);
+    status = reg_join_sums(&s->p->engine, all, TOTALS);
+    if (status == ATN_OK) status = reg_share_same(&s->p->engine, all, sizeof all);
     take_sums(s, all);
     return status;
 }

@@ -1,5 +1,6 @@
 /* The public call: checks, normalised frames, the method, and the assessment of the result. */
 #include "apps/register/beside.h"
+#include "apps/register/distribute.h"
 #include "apps/register/helpers.h"
 #include "apps/register/rescue.h"
 #include "apps/register/seek.h"
@@ -123,8 +124,9 @@ static const char *withheld(const reg_problem *p, const atn_register_result *r) 
 
 static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     const atn_register_settings *s = p->settings;
+    const reg_distribution *distribution = p->engine.distribution;
     reg_span span = reg_begin(&p->engine);
-    atn_status status = reg_measure(p, r);
+    atn_status status = distribution && distribution->refined ? ATN_OK : reg_measure(p, r);
     reg_end(&p->engine, REG_MEASURE, span);
     span = reg_begin(&p->engine);
     if (status == ATN_OK && p->converged && p->surveyed && !r->has_covariance && r->verdict != ATN_VERDICT_REFUSED &&
@@ -143,7 +145,8 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     r->building_seconds = p->engine.seconds[REG_BUILD];
     r->seconds = atn_clock_seconds() - since - r->building_seconds;
     r->gpts = r->seconds > 0 ? p->engine.evaluated / r->seconds / 1e9 : 0;
-    r->peak_bytes = atn_ctx_watched_peak(p->engine.ctx) + atn_device_peak_bytes(p->engine.device) - p->held;
+    size_t held = distribution ? 0 : p->held; /* parts of the clouds are part of what a rank needs */
+    r->peak_bytes = atn_ctx_watched_peak(p->engine.ctx) + atn_device_peak_bytes(p->engine.device) - held;
     snprintf(r->device, sizeof r->device, "%.63s", atn_device_get_info(p->engine.device)->name);
     return note_profile(p, r);
 }
@@ -397,6 +400,7 @@ static atn_status register_pair(reg_engine *engine, const given_pair *pair, cons
     if (status == ATN_OK) status = tell(p, TELL_PREPARED);
     if (status == ATN_OK) status = register_from_start(p, &settings);
     if (status == ATN_OK) status = tell(p, TELL_JUDGED);
+    if (status == ATN_OK && p->engine.distribution) status = reg_distribute_refine(p);
     if (status == ATN_OK) status = finish(p, since, out);
     reg_beside_free(p);
     reg_given_free(p);
@@ -457,14 +461,15 @@ atn_status reg_workplace_register(reg_workplace *w, const atn_cloud *source, con
 }
 
 static atn_status register_two(atn_device *device, const atn_cloud *source, const atn_cloud *target,
-                               const atn_register_settings *settings, atn_ranks *ranks, reg_helpers *helpers,
-                               atn_register_result *out) {
+                               const atn_register_settings *settings, atn_ranks *ranks, reg_distribution *d,
+                               reg_helpers *helpers, atn_register_result *out) {
     size_t most = cloud_count(source) > cloud_count(target) ? cloud_count(source) : cloud_count(target);
     reg_workplace here;
     if (ranks) most = SIZE_MAX; /* whether the host has them sooner depends on cores, which ranks may have fewer of */
     atn_status status = reg_workplace_enter(device, settings, most, &here);
     here.engine.tells = true;
     here.engine.ranks = ranks;
+    here.engine.distribution = d;
     here.engine.helpers = helpers;
     if (status == ATN_OK) status = reg_workplace_register(&here, source, target, settings, out);
     reg_workplace_leave(&here);
@@ -476,7 +481,8 @@ bool reg_can_share(const atn_register_settings *s) {
 }
 
 atn_status reg_register_ranks(atn_device *const *devices, int32_t n, const atn_cloud *source, const atn_cloud *target,
-                              const atn_register_settings *given, atn_ranks *ranks, atn_register_result *out) {
+                              const atn_register_settings *given, atn_ranks *ranks, reg_distribution *d,
+                              atn_register_result *out) {
     if (n < 1) return atn_fail(NULL, ATN_ERR_INPUT, "register: a device is needed");
     const atn_ctx *ctx = atn_device_ctx(devices[0]);
     atn_register_settings settings;
@@ -485,7 +491,7 @@ atn_status reg_register_ranks(atn_device *const *devices, int32_t n, const atn_c
     atn_status status = take(ctx, given, out, &settings);
     if (status == ATN_OK) status = reg_helpers_open(devices, ranks ? 1 : n, &settings, &helpers);
     if (status != ATN_OK) return status;
-    status = register_two(devices[0], source, target, &settings, ranks, helpers, &all);
+    status = register_two(devices[0], source, target, &settings, ranks, d, helpers, &all);
     if (helpers) atn_log(ctx, ATN_LOG_INFO, "register: other devices computed %zu rows", reg_helpers_rows(helpers));
     reg_helpers_close(helpers);
     ATN_GIVE(ctx, atn_register_result, &all, out);
@@ -494,12 +500,12 @@ atn_status reg_register_ranks(atn_device *const *devices, int32_t n, const atn_c
 
 atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
                         const atn_register_settings *given, atn_register_result *out) {
-    return reg_register_ranks(&device, 1, source, target, given, NULL, out);
+    return reg_register_ranks(&device, 1, source, target, given, NULL, NULL, out);
 }
 
 atn_status atn_register_several(atn_device *const *devices, int32_t n, const atn_cloud *source, const atn_cloud *target,
                                 const atn_register_settings *given, atn_register_result *out) {
-    return reg_register_ranks(devices, n, source, target, given, NULL, out);
+    return reg_register_ranks(devices, n, source, target, given, NULL, NULL, out);
 }
 
 /* ---- points where they lie ---- */
@@ -538,7 +544,7 @@ static atn_status register_copies(atn_device *device, atn_array *source, atn_arr
     atn_cloud *from = NULL, *to = NULL;
     atn_status status = cloud_of(ctx, source, &from);
     if (status == ATN_OK) status = cloud_of(ctx, target, &to);
-    if (status == ATN_OK) status = register_two(device, from, to, settings, NULL, NULL, out);
+    if (status == ATN_OK) status = register_two(device, from, to, settings, NULL, NULL, NULL, out);
     atn_cloud_free(from);
     atn_cloud_free(to);
     return status;

@@ -32,10 +32,12 @@ atn_status reg_share_same(const reg_engine *engine, void *data, size_t bytes);
 /* The pairs that all ranks' lists hold, once they were made anew. */
 atn_status reg_share_pairs(const reg_engine *engine, reg_near *near);
 
-/* atn_register_several by ranks that share it, on the first device of each; NULL: alone. Not all methods can be shared:
+/* atn_register_several by ranks that share it, on the first device of each; NULL: alone. d: the clouds are samples of
+ * others, over all of which the last steps are taken (distribute.h), or NULL. Not all methods can be shared:
  * cpd, softassign and the published schedule are the first rank's. */
 bool reg_can_share(const atn_register_settings *settings);
 atn_status reg_register_ranks(atn_device *const *devices, int32_t n, const atn_cloud *source, const atn_cloud *target,
-                              const atn_register_settings *given, atn_ranks *ranks, atn_register_result *out);
+                              const atn_register_settings *given, atn_ranks *ranks, struct reg_distribution *d,
+                              atn_register_result *out);
 
 #endif

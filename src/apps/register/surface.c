@@ -65,6 +65,13 @@ static atn_status thickness_of(reg_engine *e, reg_side *side, double spacing, at
     return status;
 }
 
+atn_status reg_surface_thickness(reg_engine *e, reg_side *side, double spacing, double *out) {
+    atn_array *shape;
+    atn_status status = thickness_of(e, side, spacing, &shape, out);
+    atn_array_free(shape);
+    return status;
+}
+
 /* About how many points a level's target has without those that belong to nothing: these weigh next to nothing. */
 static atn_status count_of(reg_problem *p, int32_t level, double *out) {
     reg_side some = {0};

@@ -22,6 +22,8 @@ typedef struct reg_surface {
 atn_status reg_surface_of(reg_problem *p, reg_surface **out);
 /* What it asks of all points, where these are few, before there are other levels; of methods that will ask for it. */
 atn_status reg_surface_early(reg_problem *p, reg_level *all);
+/* How thick the surfaces of a side are over their width: the median. */
+atn_status reg_surface_thickness(reg_engine *engine, reg_side *side, double spacing, double *out);
 void reg_surface_end(reg_problem *p);
 /* Points of the finer level of `from` with the shapes that those they are merged into have. */
 atn_status reg_surface_finer(reg_problem *p, const reg_surface *from, reg_surface *out);
@@ -42,6 +44,8 @@ atn_status reg_polish(reg_problem *p, const reg_surface *surface, double reach);
 atn_status reg_polish_end(reg_problem *p, const reg_surface *surface);
 /* The first of both alone, for the target's planes: over all points where there is no finer level. */
 atn_status reg_polish_finer(reg_problem *p, const reg_surface *surface);
+/* The few steps more, over the points of this surface. */
+atn_status reg_polish_last(reg_problem *p, const reg_surface *surface);
 
 /* The same as a method of its own: p->pose moves along, and may still move when there are no iterations left. lost: no
  * target point is within reach. */
