@@ -362,14 +362,13 @@ typedef struct waiting_box {
     uint32_t box;
 } waiting_box;
 
-/* The one nearest point, which is what most ask for. */
-static size_t find_nearest(const cloud_grid *grid, const double at[3], double reach, uint32_t *index,
-                           double *distance2) {
+/* The one nearest point, which is what most ask for, if it is nearer than the one that is known. */
+static void find_nearer(const cloud_grid *grid, const double at[3], uint32_t *index, double *distance2) {
     waiting_box later[DEEPEST];
     size_t waiting = 0;
     const double x = at[0], y = at[1], z = at[2];
-    double best2 = reach * reach, there = distance2_to(grid->box, at);
-    uint32_t best = UINT32_MAX, here = 0;
+    double best2 = *distance2, there = distance2_to(grid->box, at);
+    uint32_t best = *index, here = 0;
     for (;;) {
         while (there < best2 || (there == best2 && grid->box[here].least < best)) {
             const box *b = &grid->box[here];
@@ -398,10 +397,23 @@ static size_t find_nearest(const cloud_grid *grid, const double at[3], double re
         here = later[--waiting].box;
         there = later[waiting].distance2;
     }
+    *index = best;
+    *distance2 = best2;
+}
+
+static size_t find_nearest(const cloud_grid *grid, const double at[3], double reach, uint32_t *index,
+                           double *distance2) {
+    uint32_t best = UINT32_MAX;
+    double best2 = reach * reach;
+    find_nearer(grid, at, &best, &best2);
     if (best == UINT32_MAX) return 0;
     *index = best;
     *distance2 = best2;
     return 1;
+}
+
+void cloud_grid_nearer(const cloud_grid *grid, const double at[3], uint32_t *index, double *distance2) {
+    if (grid->n_boxes) find_nearer(grid, at, index, distance2);
 }
 
 size_t cloud_grid_nearest(const cloud_grid *grid, const double at[3], size_t most, double reach, uint32_t *index,

@@ -85,6 +85,9 @@ void cloud_grid_free(cloud_grid *grid); /* NULL is fine */
  * distances the one that comes first; returns how many there are. Safe from many threads. */
 size_t cloud_grid_nearest(const cloud_grid *grid, const double at[3], size_t most, double reach, uint32_t *index,
                           double *distance2);
+/* The nearest of all, looked for from one of the points on whose distance is known, which is sooner the nearer it is.
+ */
+void cloud_grid_nearer(const cloud_grid *grid, const double at[3], uint32_t *index, double *distance2);
 
 /* The median distance from a point to the nearest one at another place, of at most 1,000 points spread evenly over the
  * order of the array; 0 where all are at one place. Of several points at one place the first counts. */

@@ -224,6 +224,18 @@ static atn_status make_along(const cloud_points *p, cloud_grid **out) {
     return cloud_grid_make_along(p, key, out);
 }
 
+/* Whichever point is known, the nearest one is found from there; of equal distances any. */
+static void check_nearer(const cloud_grid *grid, const cloud_points *p, const double at[3], size_t ask) {
+    uint32_t known, nearest;
+    double there = 0, distance2;
+    if (!cloud_grid_nearest(grid, at, 1, INFINITY, &nearest, &distance2)) return;
+    known = (uint32_t)(7 * ask % p->count);
+    for (int d = 0; d < 3; ++d) there += (p->position[d][known] - at[d]) * (p->position[d][known] - at[d]);
+    cloud_grid_nearer(grid, at, &known, &there);
+    assert_true(known < p->count);
+    assert_true(there == distance2 || fabs(there - distance2) <= 1e-12 * distance2);
+}
+
 static void check_nearest(atn_ctx *ctx, lie way, const cloud_points *p) {
     static const double edges[] = {0, 0.1, 1e31};
     static const size_t numbers[] = {0, 1, 2, 20, 2000};
@@ -249,6 +261,7 @@ static void check_nearest(atn_ctx *ctx, lie way, const cloud_points *p) {
                 bool exact = way == LIE_LATTICE || way == LIE_ONE_PLACE; /* whole numbers, and one distance for all */
                 for (size_t k = 0; exact && k < found; ++k) assert_int_equal(index[k], all[k]);
             }
+            check_nearer(grid, p, from, ask);
         }
         cloud_grid_free(grid);
     }

@@ -92,7 +92,7 @@ static atn_status view_make(const candidates *c, candidate_view *v, double edge)
     if (!(edge > 0)) return ATN_OK;
     const cloud_points *points = &v->points;
     search_surface *surface = &v->surface;
-    atn_status status = search_surfaces_make(&points, &edge, 1, &surface);
+    atn_status status = search_surfaces_make(&points, &edge, 1, NULL, &surface);
     if (status != ATN_OK) return status;
     v->blank = is_flat(&v->surface);
     if (v->blank) return ATN_OK;

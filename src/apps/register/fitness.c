@@ -321,35 +321,35 @@ static void end_side(void *user, int64_t from, int64_t to) {
 
 /* A plane as programs/fitness_planes.atn has it. */
 static void take_plane(const fitness_side *s, size_t k, const float *from) {
-    double c[6];
+    float seventh = sqrtf(from[8]);
     fitness_plane *out = &s->plane[k];
-    float seventh = sqrtf(from[9]);
-    *out = (fitness_plane){.reach = seventh, .sixth = seventh};
-    for (int a = 0; a < 3; ++a) out->at[a] = (float)(s->points.position[a][k] + (double)from[a]);
-    for (int e = 0; e < 6; ++e) c[e] = (double)from[3 + e];
-    take_spread(c, out);
+    *out = (fitness_plane){.thickness = from[6], .reach = seventh, .sixth = seventh, .flat = from[7] > 0};
+    for (int a = 0; a < 3; ++a) {
+        out->at[a] = (float)(s->points.position[a][k] + (double)from[a]);
+        out->normal[a] = from[3 + a];
+    }
     atomic_store_explicit(&s->state[k], KEPT, memory_order_release);
 }
 
 /* Planes of all points, in one launch with those of other pairs; the host finds what is not there then. */
 static void find_planes_together(fitness *f) {
-    static const float ITEM[2] = {1.0F / NEIGHBOURS, 1.0F / NEIGHBOURS};
-    enum { WIDE = REG_FIT_POINTS * REG_PLANES_POINT };
+    const float flat2 = (float)(FLAT * FLAT), item[4] = {1.0F / NEIGHBOURS, flat2, 1.0F / NEIGHBOURS, flat2};
     size_t n[2] = {f->side[0].points.count, f->side[1].points.count};
     int32_t base, place[2][REG_GATHER_PLACE] = {{0}};
     if (!f->client || n[0] < NEIGHBOURS || n[1] < NEIGHBOURS || n[0] > REG_FIT_POINTS || n[1] > REG_FIT_POINTS) return;
+    size_t wide = REG_PLANES_POINT * (n[0] > n[1] ? n[0] : n[1]);
     float *room = reg_gather_room(f->client, REG_GATHER_PLANES, 3 * (n[0] + n[1]), &base);
-    float *sums = room ? atn_alloc(f->ctx, 2 * WIDE * sizeof *sums) : NULL;
+    float *sums = room ? atn_alloc(f->ctx, 2 * wide * sizeof *sums) : NULL;
     for (int side = 0; side < 2 && sums; ++side) {
         place[side][0] = base + (side ? (int32_t)(3 * n[0]) : 0);
         place[side][1] = (int32_t)n[side];
         for (int a = 0; a < 3; ++a)
             for (size_t k = 0; k < n[side]; ++k) *room++ = (float)f->side[side].points.position[a][k];
     }
-    bool done = sums && reg_gather_run(f->client, REG_GATHER_PLANES, 2, ITEM, place[0], sums);
+    bool done = sums && reg_gather_run(f->client, REG_GATHER_PLANES, 2, item, place[0], wide, sums);
     for (int side = 0; side < 2 && done; ++side)
         for (size_t k = 0; k < n[side]; ++k)
-            take_plane(&f->side[side], k, sums + (size_t)side * WIDE + k * REG_PLANES_POINT);
+            take_plane(&f->side[side], k, sums + (size_t)side * wide + k * REG_PLANES_POINT);
     atn_free(f->ctx, sums);
 }
 

@@ -39,6 +39,11 @@ static const struct {
                           .item = REG_TURNS_ITEM,
                           .sums = REG_TURNS_SUMS,
                           .most = 64},
+    [REG_GATHER_NORMALS] = {.chain = {{"search_normals", DATA | SUM}},
+                            .stays = (size_t)2 * REG_LIES_POINTS * 3,
+                            .item = 1,
+                            .sums = (size_t)REG_LIES_POINTS * 3,
+                            .most = 2},
     [REG_GATHER_LIES] = {.chain = {{"search_lies_step", DATA | SUM}},
                          .stays = (size_t)2 * REG_LIES_POINTS * REG_LIES_POINT,
                          .item = REG_LIES_ITEM,
@@ -56,13 +61,23 @@ static const struct {
                             .data = REG_GATHER_LOOKS},
     [REG_GATHER_PLANES] = {.chain = {{"fitness_planes", DATA | SUM}},
                            .stays = (size_t)2 * REG_FIT_POINTS * 3,
-                           .item = 1,
+                           .item = 2,
                            .sums = (size_t)REG_FIT_POINTS * REG_PLANES_POINT,
                            .most = 2},
     [REG_GATHER_EXPECT] = {.chain = {{"fit_expect", DATA | SUM}},
                            .stays = (size_t)2 * REG_FIT_POINTS * REG_EXPECT_POINT,
                            .item = REG_EXPECT_ITEM,
                            .sums = REG_EXPECT_SUMS,
+                           .most = 1},
+    [REG_GATHER_MEASURE] = {.chain = {{"fit_measure", DATA | SUM}},
+                            .item = REG_EXPECT_ITEM,
+                            .sums = REG_MEASURE_SUMS,
+                            .most = 1,
+                            .data = REG_GATHER_EXPECT},
+    [REG_GATHER_SHAPES] = {.chain = {{"fit_shapes", DATA | SUM}},
+                           .stays = (size_t)REG_FIT_POINTS * REG_SHAPES_POINT,
+                           .item = 2,
+                           .sums = (size_t)REG_FIT_POINTS * REG_SHAPES_SUMS,
                            .most = 1},
     [REG_GATHER_FIT] = {.chain = {{"fit_pairs", DATA | WEIGHTS | Q},
                                   {"fit_scale", Q | SCALE},
@@ -84,6 +99,7 @@ typedef struct request {
     size_t items, first; /* how many, and where they stand in the launch */
     const float *item;
     const int32_t *place;
+    size_t wide; /* numbers of a row that are wanted */
     float *out;
 } request;
 
@@ -288,7 +304,12 @@ atn_status reg_gather_open(atn_device *device, int32_t clients, reg_gather **out
         g = NULL;
     }
     *out = g;
-    if (!g) return make(device, clients, out);
+    device->patient = true; /* clients need all cores meanwhile */
+    if (!g) {
+        atn_status status = make(device, clients, out);
+        device->patient = status == ATN_OK;
+        return status;
+    }
     g->left = 0;
     for (int k = 0; k < REG_GATHERS; ++k) {
         g->kind[k].launches = g->kind[k].requests = g->kind[k].made = 0;
@@ -299,6 +320,7 @@ atn_status reg_gather_open(atn_device *device, int32_t clients, reg_gather **out
 
 void reg_gather_close(reg_gather *g) {
     if (!g) return;
+    g->device->patient = false;
     if (!g->broken) {
         atn_device_leave(g->device, &g->left_over);
         return;
@@ -322,12 +344,12 @@ float *reg_gather_room(reg_client *c, reg_gathered which, size_t count, int32_t 
 int32_t reg_gather_row(const reg_client *c, int32_t k) { return c->slot * REG_FIT_MOST + k; }
 
 bool reg_gather_run(reg_client *c, reg_gathered which, size_t items, const float *item, const int32_t *place,
-                    float *out) {
+                    size_t wide, float *out) {
     reg_gather *g = c->gather;
     if (items == 0) return true;
     c->answer = NOTHING;
     pthread_mutex_lock(&g->lock);
-    c->request = (request){which, items, 0, item, place, out};
+    c->request = (request){which, items, 0, item, place, wide, out};
     c->waiting = !g->broken;
     bool waits = c->waiting;
     if (waits) pthread_cond_signal(&g->asked);
@@ -421,9 +443,10 @@ static void answer(reg_gather *g, reg_gathered which) {
     const kind *own = &g->kind[which];
     size_t wide = KINDS[which].sums;
     for (reg_client *c = own->taken, *next; c; c = next) {
+        const request *r = &c->request;
         next = c->next;
-        if (!g->broken)
-            memcpy(c->request.out, own->sums + c->request.first * wide, c->request.items * wide * sizeof *own->sums);
+        for (size_t k = 0; k < r->items && !g->broken; ++k)
+            memcpy(r->out + k * r->wide, own->sums + (r->first + k) * wide, r->wide * sizeof *own->sums);
         end(c, !g->broken);
     }
 }

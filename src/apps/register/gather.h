@@ -9,11 +9,14 @@
 typedef enum reg_gathered {
     REG_GATHER_SPACING, /* programs/spacing_nearest.atn */
     REG_GATHER_TURNS,   /* programs/search_turns_step.atn */
+    REG_GATHER_NORMALS, /* programs/search_normals.atn */
     REG_GATHER_LIES,    /* programs/search_lies_step.atn */
     REG_GATHER_LOOKS,   /* programs/fitness_look_step.atn */
     REG_GATHER_NEAREST, /* programs/fitness_nearest.atn, which reads what fitness_look_step does */
     REG_GATHER_PLANES,  /* programs/fitness_planes.atn */
     REG_GATHER_EXPECT,  /* programs/fit_expect.atn */
+    REG_GATHER_MEASURE, /* programs/fit_measure.atn, which reads what fit_expect does */
+    REG_GATHER_SHAPES,  /* programs/fit_shapes.atn */
     REG_GATHER_FIT,     /* programs/fit_pairs.atn, fit_scale.atn, fit_sums.atn: each reads what those before it wrote */
     REG_GATHER_TERMS,   /* fit_pairs.atn, fit_terms.atn; they read what those of REG_GATHER_FIT do */
     REG_GATHERS
@@ -35,11 +38,14 @@ enum {
     REG_LOOKS_SUMS = 31,
     REG_LOOKS_SAMPLES = 800, /* of a cloud */
     REG_LOOKS_MOST = 32,     /* poses, from either side */
-    REG_PLANES_POINT = 10,   /* numbers of a plane */
+    REG_PLANES_POINT = 9,    /* numbers of a plane */
     REG_FIT_POINTS = 2048,   /* of each of two clouds */
     REG_EXPECT_POINT = 4,    /* numbers of a point */
     REG_EXPECT_ITEM = 14,
     REG_EXPECT_SUMS = 24,
+    REG_MEASURE_SUMS = 2,
+    REG_SHAPES_POINT = 4, /* numbers of a point, */
+    REG_SHAPES_SUMS = 7,  /* and of its shape and thickness */
     REG_TERMS_POINT = 10, /* of a term */
     REG_FIT_POINT = 10,
     REG_FIT_ITEM = 18,
@@ -68,9 +74,9 @@ void reg_gather_leave(reg_client *client); /* the last call of a client */
  */
 float *reg_gather_room(reg_client *client, reg_gathered which, size_t count, int32_t *base);
 int32_t reg_gather_row(const reg_client *client, int32_t k); /* where fit_pairs writes what pose `k` comes to */
-/* For each of `items`, which are not more than a client may have, a row of `item` and one of `place`; and one of `out`.
- * False: the device is lost. */
+/* For each of `items`, which are not more than a client may have, a row of `item` and one of `place`; and the first
+ * `wide` numbers of one of `sum`, in a row of `out`. False: the device is lost. */
 bool reg_gather_run(reg_client *client, reg_gathered which, size_t items, const float *item, const int32_t *place,
-                    float *out);
+                    size_t wide, float *out);
 
 #endif

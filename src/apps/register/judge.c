@@ -152,8 +152,9 @@ static atn_status measure(reg_problem *p, double reach) {
     reg_level *level = &p->level[p->levels - 1];
     reg_side *target = &level->target;
     double evaluated = p->engine.evaluated, sum = 0, weight = 0;
-    atn_status status = reg_place(&p->engine, target, &GEOM_IDENTITY);
-    for (int32_t part = 0; part <= level->n_more && status == ATN_OK; ++part) {
+    bool done = reg_measure_together(p, level, reach, &sum, &weight);
+    atn_status status = done ? ATN_OK : reg_place(&p->engine, target, &GEOM_IDENTITY);
+    for (int32_t part = 0; part <= level->n_more && status == ATN_OK && !done; ++part) {
         reg_side *source = part ? &level->more[part - 1] : &level->source;
         status = p->engine.joins ? measure_side(p, source, target, 1, reach, &sum, &weight)
                                  : measure_part(p, source, target, reach, &sum, &weight);

@@ -198,7 +198,7 @@ static bool step_together(reg_polish_state *s, const geom_pose *pose, double rea
     if (!s->together || !e->client || !keep(s)) return false;
     reg_span span = reg_begin(e);
     describe_pose(s, pose, reach, s->settled, 0, item, place);
-    bool done = reg_gather_run(e->client, REG_GATHER_FIT, 1, item, place, sums);
+    bool done = reg_gather_run(e->client, REG_GATHER_FIT, 1, item, place, REG_FIT_SUMS, sums);
     for (int k = 0; k < TOTALS && done; ++k) total[k] = (double)sums[k];
     if (done) take_sums(s, total);
     if (done && !s->settled) s->scale2 = (double)sums[TOTALS];
@@ -217,7 +217,7 @@ bool reg_polish_gradients(const reg_polish_state *from, size_t count, const geom
     s.kept = NULL;
     if (!client || count > REG_FIT_MOST || !keep(&s)) return false;
     for (size_t k = 0; k < count; ++k) describe_pose(&s, &pose[k], reach, true, (int32_t)k, item[k], place[k]);
-    bool done = reg_gather_run(client, REG_GATHER_FIT, count, item[0], place[0], sums[0]);
+    bool done = reg_gather_run(client, REG_GATHER_FIT, count, item[0], place[0], REG_FIT_SUMS, sums[0]);
     for (size_t k = 0; k < count && done; ++k) {
         for (int i = 0; i < 6; ++i) g[k][i] = (double)sums[k][21 + i];
         weight[k] = (double)sums[k][27];
@@ -232,10 +232,10 @@ static bool terms_together(reg_polish_state *s, const geom_pose *pose, atn_array
     float item[REG_FIT_ITEM];
     int32_t place[REG_GATHER_PLACE];
     if (!s->together || !e->client || e->type != ATN_SP || !keep(s)) return false;
-    float *found = atn_alloc(e->ctx, (size_t)REG_FIT_POINTS * REG_TERMS_POINT * sizeof *found);
+    float *found = atn_alloc(e->ctx, n * REG_TERMS_POINT * sizeof *found);
     float *rows = atn_alloc(e->ctx, n * REG_TERMS_POINT * sizeof *rows);
     describe_pose(s, pose, REG_POLISH_NEAREST * s->surface->spacing, true, 0, item, place);
-    bool done = found && rows && reg_gather_run(e->client, REG_GATHER_TERMS, 1, item, place, found);
+    bool done = found && rows && reg_gather_run(e->client, REG_GATHER_TERMS, 1, item, place, n * REG_TERMS_POINT, found);
     for (size_t k = 0; k < n && done; ++k)
         for (size_t i = 0; i < REG_TERMS_POINT; ++i) rows[i * n + k] = found[k * REG_TERMS_POINT + i];
     done = done && atn_array_put(out, rows, 0) == ATN_OK;

@@ -183,10 +183,18 @@ atn_status reg_step_done(reg_problem *p, double sigma, double rmse, double motio
 bool reg_guess_together(struct reg_client *client, const cloud_points *points, double *spacing);
 bool reg_spacing_together(struct reg_client *client, const reg_side *side, double *spacing);
 
+/* shapes_together.c: reg_shapes of all points of a side among each other, likewise; lengths times `scale`. */
+bool reg_shapes_together(const reg_engine *engine, const reg_side *side, double scale, double flattest,
+                         atn_array **shape, atn_array **ratio);
+
 /* reg_estep and reg_mstep in one, of all pairs of points of a level, in one launch with those of other pairs of clouds;
  * source to target by `pose`, a = 2^-|unit (x - y)|^2. False: the host has to. */
 bool reg_step_together(reg_problem *p, const reg_level *level, const geom_pose *pose, double unit, double outlier,
                        geom_moments *out);
+
+/* Weights of the source's points that have a partner within `reach` at p->pose, and their sum with squared distances,
+ * likewise. */
+bool reg_measure_together(reg_problem *p, const reg_level *level, double reach, double *sum, double *weight);
 
 /* reg_estep and reg_mstep in one, free of underflow: the outlier class is 2^-far2, INFINITY: there is none. */
 atn_status reg_step_shifted(reg_engine *e, reg_side *rows, reg_side *columns, double far2, double unit,

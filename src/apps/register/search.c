@@ -173,7 +173,7 @@ static atn_status search_scales(attempt *t, reg_start *out, double *best) {
         int k = n % 2 ? (n + 1) / 2 : -n / 2; /* the likeliest first; refining does what is between */
         search_surface surface = {0}, *made = &surface;
         double edge = alike * pow(SCALE_STEP, k);
-        status = search_surfaces_make(&t->scene->source, &edge, 1, &made);
+        status = search_surfaces_make(&t->scene->source, &edge, 1, t->scene->client, &made);
         if (status == ATN_OK) status = search_surfaces_describe(&made, 1);
         if (status == ATN_OK) status = search_at(t, &surface, out, best);
         search_surface_free(&surface);
@@ -223,7 +223,7 @@ atn_status reg_scene_make_beside(const cloud_points *source, const cloud_points 
     if (status == ATN_OK && both.edge[0] > 0 && both.edge[1] > 0) {
         if (!scaled) share_edge(both.edge);
         search_surface *const made[2] = {&s->of_source, &s->of_target};
-        status = search_surfaces_make(both.points, both.edge, 2, made);
+        status = search_surfaces_make(both.points, both.edge, 2, client, made);
         s->blank = status != ATN_OK || is_line(&s->of_source) || is_line(&s->of_target);
         if (!s->blank && !client) status = ready(s);
     }

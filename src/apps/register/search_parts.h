@@ -63,9 +63,10 @@ typedef struct search_surface {
                        NULL: not described yet */
 } search_surface;
 
-/* One surface, or two at the same time, by all cores; on failure there is none. */
+/* One surface, or two at the same time, by all cores, or with those of other pairs (client, or NULL); on failure there
+ * is none. */
 atn_status search_surfaces_make(const cloud_points *const *points, const double *edge, int count,
-                                search_surface *const *out);
+                                struct reg_client *client, search_surface *const *out);
 atn_status search_surfaces_describe(search_surface *const *surface, int count); /* fills feature, once */
 void search_surface_free(search_surface *surface);                              /* zeroed ones are fine */
 
@@ -123,7 +124,9 @@ atn_status search_turned(const search_surface *source, const search_surface *tar
                          const double about[3], bool best, struct reg_client *client, search_pose *out, size_t *count);
 
 /* ---- search_together.c: the same of many poses, in launches with those of other pairs ---- */
-/* Each is false where the host has to do it. middle: of what lies on the target. */
+/* Each is false where the host has to do it. normals: across what is within reach of each point. middle: of what lies
+ * on the target. */
+bool search_normals_together(struct reg_client *client, search_surface *const *surface, int count, double reach);
 bool search_score_together(const reg_scene *scene, const search_surface *source, search_pose *pose, size_t count);
 bool search_refine_together(const reg_scene *scene, const search_surface *source, bool scaled, double worth,
                             search_pose *pose, size_t count);

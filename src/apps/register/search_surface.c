@@ -292,12 +292,13 @@ static atn_status take(const cloud_points *merged, double edge, search_surface *
 }
 
 atn_status search_surfaces_make(const cloud_points *const *points, const double *edge, int count,
-                                search_surface *const *out) {
+                                struct reg_client *client, search_surface *const *out) {
     cloud_points merged[2] = {{0}, {0}};
     for (int k = 0; k < count; ++k) *out[k] = (search_surface){0};
     atn_status status = search_thin(points, edge, count, merged);
     for (int k = 0; k < count && status == ATN_OK; ++k) status = take(&merged[k], edge[k], out[k]);
-    if (status == ATN_OK) status = look_around(out, count, NORMAL_REACH, find_normal);
+    if (status == ATN_OK && !search_normals_together(client, out, count, (double)NORMAL_REACH))
+        status = look_around(out, count, NORMAL_REACH, find_normal);
     for (int k = 0; k < count; ++k) cloud_points_free(&merged[k]);
     for (int k = 0; k < count && status != ATN_OK; ++k) search_surface_free(out[k]);
     return status;

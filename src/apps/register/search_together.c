@@ -4,6 +4,8 @@
 #include "apps/register/gather.h"
 #include "apps/register/search_parts.h"
 
+#include "base/memory.h"
+
 #include <string.h>
 
 /* Both clouds, for the device. */
@@ -39,6 +41,30 @@ static bool keep(const reg_scene *scene, const search_surface *source, size_t po
     return true;
 }
 
+bool search_normals_together(reg_client *client, search_surface *const *surface, int count, double reach) {
+    const float item[2] = {(float)(reach * reach), (float)(reach * reach)};
+    int32_t place[2][REG_GATHER_PLACE] = {{0}}, base = 0;
+    size_t all = 0, most = 0;
+    for (int k = 0; k < count; ++k) {
+        place[k][1] = (int32_t)surface[k]->count;
+        all += surface[k]->count;
+        most = surface[k]->count > most ? surface[k]->count : most;
+    }
+    float *room = most > REG_LIES_POINTS ? NULL : reg_gather_room(client, REG_GATHER_NORMALS, 3 * all, &base);
+    float *found = room ? atn_alloc(surface[0]->ctx, (size_t)count * 3 * most * sizeof *found) : NULL;
+    for (int k = 0; k < count && found; ++k) {
+        place[k][0] = base + (k ? 3 * place[0][1] : 0);
+        for (int a = 0; a < 3; ++a, room += surface[k]->count)
+            memcpy(room, surface[k]->at[a], surface[k]->count * sizeof *room);
+    }
+    bool done = found && reg_gather_run(client, REG_GATHER_NORMALS, (size_t)count, item, place[0], 3 * most, found);
+    for (int k = 0; k < count && done; ++k)
+        for (size_t i = 0; i < 3 * surface[k]->count; ++i)
+            surface[k]->normal[i % 3][i / 3] = found[3 * most * (size_t)k + i];
+    if (found) atn_free(surface[0]->ctx, found);
+    return done;
+}
+
 static void describe(const search_raster *r, const search_pose *pose, float width, float item[REG_LIES_ITEM]) {
     for (int k = 0; k < 9; ++k) item[k] = (float)(pose->scale * pose->turn[k]);
     for (int a = 0; a < 3; ++a) item[9 + a] = (float)pose->shift[a];
@@ -70,7 +96,7 @@ static bool look_at(const kept *t, poses *p, size_t count) {
         describe(&t->raster, &path->at, search_path_width(path), p->item[k]);
         memcpy(p->place[k], t->place, sizeof t->place);
     }
-    return reg_gather_run(t->client, REG_GATHER_LIES, count, p->item[0], p->place[0], p->sum[0]);
+    return reg_gather_run(t->client, REG_GATHER_LIES, count, p->item[0], p->place[0], REG_LIES_SUMS, p->sum[0]);
 }
 
 static void begin(const search_pose *pose, size_t count, poses *out) {

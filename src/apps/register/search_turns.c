@@ -299,7 +299,7 @@ static bool step_together(const em *e, int k, size_t starts) {
         place[s][2] = (int32_t)source->count;
         place[s][3] = (int32_t)target->count;
     }
-    if (!reg_gather_run(e->client, REG_GATHER_TURNS, starts, item[0], place[0], sum[0])) return false;
+    if (!reg_gather_run(e->client, REG_GATHER_TURNS, starts, item[0], place[0], REG_TURNS_SUMS, sum[0])) return false;
     for (size_t s = 0; s < starts; ++s) {
         double all[SUMS];
         for (int i = 0; i < SUMS; ++i) all[i] = (double)sum[s][i];

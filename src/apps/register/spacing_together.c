@@ -17,7 +17,7 @@ static bool spacing_of(reg_client *client, size_t n, double *const position[3], 
     float *room = reg_gather_room(client, REG_GATHER_SPACING, 3 * n, &place[0]);
     if (!room) return false;
     for (size_t k = 0; k < 3 * n; ++k) room[k] = (float)(position[k / n][k % n] - position[k / n][0]);
-    if (!reg_gather_run(client, REG_GATHER_SPACING, 1, &nothing, place, found)) return false;
+    if (!reg_gather_run(client, REG_GATHER_SPACING, 1, &nothing, place, n, found)) return false;
     for (size_t k = 0; k < samples; ++k) {
         double d2 = (double)found[n * k / samples];
         if (!first || d2 > 0) square[taken++] = fabs(d2);

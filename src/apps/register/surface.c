@@ -22,7 +22,9 @@ enum { FEWEST = 1000, LOOKED_AT = 1000, FEW = 16 * LOOKED_AT, MANY = 80000 };
 /* Shapes of rows among the points of `all`, and how thick they are. */
 static atn_status look(reg_engine *e, reg_side *rows, reg_side *all, double spacing, atn_array **shape,
                        atn_array **ratio) {
-    geom_pose scaled = geom_pose_scaled(&GEOM_IDENTITY, sqrt(M_LOG2E) / (AROUND * spacing));
+    double scale = sqrt(M_LOG2E) / (AROUND * spacing);
+    geom_pose scaled = geom_pose_scaled(&GEOM_IDENTITY, scale);
+    if (rows == all && reg_shapes_together(e, all, scale, FLATTEST, shape, ratio)) return ATN_OK;
     atn_status status = reg_place(e, rows, &scaled);
     if (status == ATN_OK) status = reg_place(e, all, &scaled);
     return status == ATN_OK ? reg_shapes(e, rows, all, sqrt(-log2(LEAST)), FLATTEST, shape, ratio) : status;

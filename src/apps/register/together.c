@@ -1,5 +1,6 @@
-/* E-steps and M-steps of small pairs, in one launch with those of other pairs of a batch: programs/fit_expect.atn. Over
- * all pairs of points: of so few, none is worth a list. */
+/* E-steps and M-steps of small pairs, and how close their points are in the end, in one launch with those of other
+ * pairs of a batch: programs/fit_expect.atn, fit_measure.atn. Over all pairs of points: of so few, none is worth a
+ * list. */
 #include "apps/register/gather.h"
 #include "apps/register/problem.h"
 
@@ -40,23 +41,44 @@ static void take(const float sum[REG_EXPECT_SUMS], geom_moments *out) {
     for (int k = 0; k < 6; ++k) out->spread[k] = (double)sum[16 + k];
 }
 
+/* A pose of both clouds. */
+static void describe(const reg_problem *p, const reg_level *level, const geom_pose *pose, float item[REG_EXPECT_ITEM],
+                     int32_t place[REG_GATHER_PLACE]) {
+    const int32_t all[REG_GATHER_PLACE] = {p->kept_at, p->kept_at + (int32_t)(REG_EXPECT_POINT * level->source.padded),
+                                           (int32_t)level->source.padded, (int32_t)level->target.padded};
+    memcpy(place, all, sizeof all);
+    for (int k = 0; k < 9; ++k) item[k] = (float)pose->a[k];
+    for (int k = 0; k < 3; ++k) item[9 + k] = (float)pose->b[k];
+    item[12] = item[13] = 0;
+}
+
 bool reg_step_together(reg_problem *p, const reg_level *level, const geom_pose *pose, double unit, double outlier,
                        geom_moments *out) {
     reg_engine *e = &p->engine;
     float item[REG_EXPECT_ITEM], sum[REG_EXPECT_SUMS];
+    int32_t place[REG_GATHER_PLACE];
     if (!e->client || !keep(p, level)) return false;
     reg_span span = reg_begin(e);
-    const int32_t place[REG_GATHER_PLACE] = {p->kept_at,
-                                             p->kept_at + (int32_t)(REG_EXPECT_POINT * level->source.padded),
-                                             (int32_t)level->source.padded, (int32_t)level->target.padded};
-    for (int k = 0; k < 9; ++k) item[k] = (float)pose->a[k];
-    for (int k = 0; k < 3; ++k) item[9 + k] = (float)pose->b[k];
+    describe(p, level, pose, item, place);
     item[12] = (float)(unit * unit);
     item[13] = (float)outlier;
-    bool done = reg_gather_run(e->client, REG_GATHER_EXPECT, 1, item, place, sum);
+    bool done = reg_gather_run(e->client, REG_GATHER_EXPECT, 1, item, place, REG_EXPECT_SUMS, sum);
     if (done) take(sum, out);
     e->pairs = (double)level->source.count * (double)level->target.count;
     if (done) e->evaluated += e->pairs;
     reg_end(e, REG_ESTEP, span);
     return done;
+}
+
+bool reg_measure_together(reg_problem *p, const reg_level *level, double reach, double *sum, double *weight) {
+    const reg_engine *e = &p->engine;
+    float item[REG_EXPECT_ITEM], sums[REG_MEASURE_SUMS];
+    int32_t place[REG_GATHER_PLACE];
+    if (!e->client || e->type != ATN_SP || !keep(p, level)) return false;
+    describe(p, level, &p->pose, item, place);
+    item[12] = (float)(reach * reach);
+    if (!reg_gather_run(e->client, REG_GATHER_MEASURE, 1, item, place, REG_MEASURE_SUMS, sums)) return false;
+    *weight = (double)sums[0];
+    *sum = (double)sums[1];
+    return true;
 }
