@@ -235,7 +235,8 @@ static bool terms_together(reg_polish_state *s, const geom_pose *pose, atn_array
     float *found = atn_alloc(e->ctx, n * REG_TERMS_POINT * sizeof *found);
     float *rows = atn_alloc(e->ctx, n * REG_TERMS_POINT * sizeof *rows);
     describe_pose(s, pose, REG_POLISH_NEAREST * s->surface->spacing, true, 0, item, place);
-    bool done = found && rows && reg_gather_run(e->client, REG_GATHER_TERMS, 1, item, place, n * REG_TERMS_POINT, found);
+    bool done =
+        found && rows && reg_gather_run(e->client, REG_GATHER_TERMS, 1, item, place, n * REG_TERMS_POINT, found);
     for (size_t k = 0; k < n && done; ++k)
         for (size_t i = 0; i < REG_TERMS_POINT; ++i) rows[i * n + k] = found[k * REG_TERMS_POINT + i];
     done = done && atn_array_put(out, rows, 0) == ATN_OK;
