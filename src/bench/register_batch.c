@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { POINTS = 1000, OTHERS = 16, MANY = 2000, FEW = 32, ALONE = 32, FEW_ALONE = 4 };
+enum { POINTS = 1000, OTHERS = 16, MANY = 2000, SOME = 512, FEW = 32, ALONE = 32, FEW_ALONE = 4 };
 static const double OFF = 0.0524; /* of the starts: radians, 3 degrees, about the third axis */
 
 typedef struct small {
@@ -57,7 +57,7 @@ static atn_status one_by_one(bench_session *s, const small *all, size_t others, 
 static atn_status together(bench_session *s, small *all, size_t count, size_t others, atn_bench_row *row) {
     double seconds = 0, worst = 0;
     size_t trusted = 0;
-    atn_status status = atn_register_batch(s->device, count < OTHERS * 8 ? count : OTHERS * 8, all->pairs, NULL);
+    atn_status status = atn_register_batch(s->device, count < SOME ? count : SOME, all->pairs, NULL);
     double since = atn_clock_seconds();
     if (status == ATN_OK) status = atn_register_batch(s->device, count, all->pairs, NULL);
     seconds = atn_clock_seconds() - since;

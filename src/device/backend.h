@@ -18,7 +18,6 @@ struct atn_device {
     struct atn_recorder *making; /* the tape that is being made, or NULL */
     uint64_t tapes;              /* begun so far */
     bool lost;                   /* set through atn_device_lose */
-    bool patient;                /* waiting for events that are made now leaves the core to others, and takes longer */
     size_t bytes, peak_bytes;    /* of buffers that are no memory of the host's, now and at most since a watch began */
     atn_pinned_pool pinned;
     atn_left *left;              /* see atn_device_leave */

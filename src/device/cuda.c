@@ -258,8 +258,7 @@ static atn_status event_create(atn_device *base, atn_event **out) {
     if (status != ATN_OK) return status;
     atn_cuda_event *event = atn_zalloc(base->ctx, sizeof *event);
     if (!event) return ATN_ERR_MEMORY;
-    unsigned flags = base->patient ? ATN_CU_EVENT_BLOCKING : ATN_CU_EVENT_DEFAULT;
-    status = atn_cuda_check(device, device->api.event_create(&event->event, flags), "making an event");
+    status = atn_cuda_check(device, device->api.event_create(&event->event, ATN_CU_EVENT_DEFAULT), "making an event");
     if (status != ATN_OK) {
         atn_free(base->ctx, event);
         return status;

@@ -57,12 +57,7 @@ _Static_assert(sizeof(atn_cu_node_params) == 256, "as the driver has it");
 
 enum { ATN_CU_NODE_CONDITIONAL = 13, ATN_CU_WHILE = 1, ATN_CU_CONDITION_DEFAULT = 1, ATN_CU_SET_DEPENDENCIES = 1 };
 
-enum {
-    ATN_CU_STREAM_NON_BLOCKING = 1,
-    ATN_CU_EVENT_DEFAULT = 0,
-    ATN_CU_EVENT_BLOCKING = 1,
-    ATN_CU_CAPTURE_THREAD_LOCAL = 1
-};
+enum { ATN_CU_STREAM_NON_BLOCKING = 1, ATN_CU_EVENT_DEFAULT = 0, ATN_CU_CAPTURE_THREAD_LOCAL = 1 };
 
 /* What cuDeviceGetAttribute is asked. */
 enum {

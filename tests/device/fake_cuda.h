@@ -40,7 +40,6 @@ typedef struct fake_cuda {
     int broken; /* a lasting error that every call returns; ends with the context */
     int contexts, buffers, streams, events, modules; /* alive */
     int blocks;                                      /* of the host's memory, alive */
-    int patient;                                     /* events made so far whose waits leave the core */
     int graphs;                                      /* those captured and those instantiated, alive */
     int programs;                                    /* of NVRTC, alive */
     int misuse;                                      /* calls out of context, on dead objects, out of bounds */

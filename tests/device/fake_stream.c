@@ -306,8 +306,7 @@ int cuStreamWaitEvent(atn_cu_stream *stream, atn_cu_event *event, unsigned flags
 }
 int cuEventCreate(atn_cu_event **event, unsigned flags) {
     ENTER();
-    if (flags > 1) return fake_misuse(1); /* the others have no timing */
-    fake_state_.patient += flags == 1;
+    if (flags != 0) return fake_misuse(1); /* the default has timing */
     *event = calloc(1, sizeof **event);
     (*event)->alive = 1;
     return ++fake_state_.events, 0;

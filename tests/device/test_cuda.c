@@ -221,20 +221,6 @@ KIT_TEST(queues_wait_and_events_time) {
     finish(&b);
 }
 
-KIT_TEST(waits_may_leave_the_core) {
-    bench b = start();
-    atn_event *event;
-    kit_ok(b.ctx, atn_event_record(atn_device_queue(b.device), &event));
-    assert_int_equal(fake->patient, 0);
-    atn_event_free(event);
-    b.device->patient = true;
-    kit_ok(b.ctx, atn_event_record(atn_device_queue(b.device), &event));
-    assert_int_equal(fake->patient, 1);
-    kit_ok(b.ctx, atn_event_wait(event));
-    atn_event_free(event);
-    finish(&b);
-}
-
 static void *fill_there(void *argument) {
     static atn_status status;
     status = atn_buffer_fill(NULL, argument, 0, 7, 16);
@@ -415,7 +401,6 @@ int main(void) {
         cmocka_unit_test(opening_may_fail),
         cmocka_unit_test(bytes_arrive),
         cmocka_unit_test(queues_wait_and_events_time),
-        cmocka_unit_test(waits_may_leave_the_core),
         cmocka_unit_test(other_threads_may_use_it),
         cmocka_unit_test(full_memory_leaves_it_usable),
         cmocka_unit_test(broken_contexts_lose_the_device),

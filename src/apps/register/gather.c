@@ -304,12 +304,7 @@ atn_status reg_gather_open(atn_device *device, int32_t clients, reg_gather **out
         g = NULL;
     }
     *out = g;
-    device->patient = true; /* clients need all cores meanwhile */
-    if (!g) {
-        atn_status status = make(device, clients, out);
-        device->patient = status == ATN_OK;
-        return status;
-    }
+    if (!g) return make(device, clients, out);
     g->left = 0;
     for (int k = 0; k < REG_GATHERS; ++k) {
         g->kind[k].launches = g->kind[k].requests = g->kind[k].made = 0;
@@ -320,7 +315,6 @@ atn_status reg_gather_open(atn_device *device, int32_t clients, reg_gather **out
 
 void reg_gather_close(reg_gather *g) {
     if (!g) return;
-    g->device->patient = false;
     if (!g->broken) {
         atn_device_leave(g->device, &g->left_over);
         return;
