@@ -132,6 +132,15 @@ static bool is_long(const atn_outlook *o) {
     return o->points == 1 && o->g->n_values > LONG;
 }
 
+/* Vectors of a range at once, whose accumulators stay in registers. Reads with a boundary take each lane by itself: of
+ * many, compilers take minutes. */
+static int32_t at_once(const atn_graph *g, int32_t lanes) {
+    enum { MOST = 4, LANES = 192 };
+    int32_t apart = 0;
+    for (int32_t k = 0; k < g->n_reads; ++k) apart += g->reads[k].boundary != ATN_EDGE_NONE ? lanes : 0;
+    return apart == 0 || LANES / apart > MOST ? MOST : LANES / apart;
+}
+
 /* Products of small matrices, p2 numbers them. */
 static bool is_stack(const atn_outlook *o, const atn_extent *extent) {
     enum { SMALL = 64 };
@@ -152,9 +161,9 @@ static void estimate_host(const atn_outlook *o, const atn_device_info *info, con
     if (o->points == 0 && o->block >= 0) { /* everything into one result */
         if (o->ordered) return;
         v->q[0].vec = o->ragged ? 1 : lanes;
-        v->q[0].regs = fitting(16 / o->g->blocks[o->block].n_accs, 4); /* accumulators stay in registers */
-        enum { PART = 4096, LONG_PART = 1024 };                        /* short steps, and what counts as so many */
-        int32_t splits = 64; /* whatever the number of threads: the same result */
+        v->q[0].regs = fitting(16 / o->g->blocks[o->block].n_accs, at_once(o->g, v->q[0].vec));
+        enum { PART = 4096, LONG_PART = 1024 }; /* short steps, and what counts as so many */
+        int32_t splits = 64;                    /* whatever the number of threads: the same result */
         double length = atn_outlook_length(o->g), part = length > 1 ? LONG_PART : PART;
         if (extent && extent->range > 0) splits = fitting((int64_t)((double)extent->range * length / part), splits);
         v->q[o->g->blocks[o->block].rank - 1].split = splits;

@@ -44,6 +44,24 @@ KIT_TEST(rows_are_read_along_the_range) {
     assert_int_equal(estimate("column_means", &GPU, NULL).q[0].lanes, 1);
 }
 
+/* Lanes that cross a boundary are read one by one: a few vectors of them are more than compilers take. */
+KIT_TEST(boundaries_within_sums) {
+    static const char TEXT[] =
+        "kernel energy(u, v: matrix SP) -> s: vector SP\n    s[0] = sum(y, x) u[y, x] * (4 * v[y, x] - "
+        "v[y-1, x] - v[y+1, x] - v[y, x-1] - v[y, x+1])    with v zero\n";
+    atn_ctx *ctx = kit_ctx();
+    atn_sequence *sequence;
+    atn_text source = {.ctx = ctx};
+    atn_target target = atn_target_of(&HOST);
+    kit_ok(ctx, atn_sequence_parse(ctx, "energy.atn", TEXT, sizeof TEXT - 1, NULL, NULL, &sequence));
+    atn_variant v = atn_variant_estimate(sequence->step[0], &HOST, NULL);
+    assert_int_equal(v.q[0].vec, 16);
+    kit_ok(ctx, atn_built_source(ctx, sequence->step[0], &v, "host", &target, &source));
+    atn_text_free(&source);
+    atn_sequence_free(sequence);
+    kit_free(ctx);
+}
+
 KIT_TEST(short_ranges) {
     const atn_extent extent = {.points = {8, 65536}, .range = 8};
     assert_int_equal(estimate("batch_product", &HOST, &extent).q[0].vec, 8);
@@ -121,9 +139,12 @@ KIT_TEST(matrix_units_are_used) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matrix_units_are_used),           cmocka_unit_test(filters_are_not_staged),
-        cmocka_unit_test(rows_are_read_along_the_range),   cmocka_unit_test(short_ranges),
-        cmocka_unit_test(narrow_matrices_keep_items_busy), cmocka_unit_test(blocks_of_keys)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(matrix_units_are_used),
+                                       cmocka_unit_test(filters_are_not_staged),
+                                       cmocka_unit_test(rows_are_read_along_the_range),
+                                       cmocka_unit_test(boundaries_within_sums),
+                                       cmocka_unit_test(short_ranges),
+                                       cmocka_unit_test(narrow_matrices_keep_items_busy),
+                                       cmocka_unit_test(blocks_of_keys)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
