@@ -287,7 +287,7 @@ static bool is_of_differences(const atn_bilinear *form, const atn_form_monomial 
     return false;
 }
 
-bool atn_bilinear_distance(const atn_bilinear *form, double factor[ATN_FORM_ATOMS]) {
+int32_t atn_bilinear_distance(const atn_bilinear *form, double factor[ATN_FORM_ATOMS]) {
     int32_t squares = 0, centred = 0;
     double sign = 0;
     for (int32_t a = 0; a < ATN_FORM_ATOMS; ++a) factor[a] = 0;
@@ -295,14 +295,15 @@ bool atn_bilinear_distance(const atn_bilinear *form, double factor[ATN_FORM_ATOM
         const atn_form_monomial *m = &form->monomial[k];
         bool both = m->count[ATN_FORM_POINT] > 0 && m->count[ATN_FORM_STEP] > 0;
         double c = square_of(form, m);
-        if ((both && c == 0) || c * sign < 0) return false;
+        if ((both && c == 0) || c * sign < 0) return 0;
         centred += is_of_differences(form, m);
         if (c == 0) continue;
         ++squares;
         sign = c;
         factor[m->atom[ATN_FORM_POINT][0]] = fabs(c);
     }
-    return squares > 0 && centred == 3 * squares;
+    if (squares == 0 || centred != 3 * squares) return 0;
+    return sign < 0 ? -1 : 1;
 }
 
 /* The closest one, or its negative? Halves hold products with c as well as the bound of their error says where c is
@@ -311,11 +312,10 @@ static bool picks_closest(const atn_bilinear *form) {
     static const double LEAST = 0x1p-12, MOST = 512; /* of c */
     double factor[ATN_FORM_ATOMS];
     int32_t squares = 0;
-    if (!atn_bilinear_distance(form, factor)) return false;
-    for (int32_t k = 0; k < form->n_monomials; ++k) {
-        double c = square_of(form, &form->monomial[k]);
-        if (c == 0) continue;
-        if (!(form->picks * c <= -LEAST && form->picks * c >= -MOST)) return false;
+    if (atn_bilinear_distance(form, factor) != -form->picks) return false;
+    for (int32_t a = 0; a < form->n_atoms; ++a) {
+        if (factor[a] == 0) continue;
+        if (!(factor[a] >= LEAST && factor[a] <= MOST)) return false;
         ++squares;
     }
     return form->n_monomials == 3 * squares && form->n_atoms == 2 * squares;

@@ -59,9 +59,9 @@ typedef struct atn_bilinear {
 bool atn_bilinear_find(const atn_graph *graph, atn_bilinear *out, const char **why_not);
 void atn_bilinear_print(const atn_graph *graph, const atn_bilinear *form, atn_text *out);
 
-/* Is it a sum of c (x - y)^2, all c of one sign, and of what has no part in a difference, of either side alone? factor:
- * |c| for each atom of a point that is in a difference. */
-bool atn_bilinear_distance(const atn_bilinear *form, double factor[ATN_FORM_ATOMS]);
+/* The sign of all c, if it is a sum of c (x - y)^2 and of what has no part in a difference, of either side alone; else
+ * 0. factor: |c| for each atom of a point that is in a difference, 0 for others. */
+int32_t atn_bilinear_distance(const atn_bilinear *form, double factor[ATN_FORM_ATOMS]);
 /* Is a value a difference of what belongs to a step and what belongs to a point? Of those, `centre` is the point's. */
 bool atn_bilinear_difference(const atn_graph *graph, const atn_bilinear *form, atn_value value, atn_value *centre);
 /* The dimensions of either side, as masks. */

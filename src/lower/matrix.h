@@ -13,14 +13,13 @@
 #include "lower/cut.h"
 
 enum {
-    MATRIX_LANES = 32, /* of a warp */
+    MATRIX_LANES = 32, /* of a warp; the centre of a group is in the middle of as many of its points */
     MATRIX_ROWS = 16,  /* points of a product */
     MATRIX_STEPS = 16,
     MATRIX_COLUMNS = 8,
     MATRIX_DEPTH = 16, /* products of halves that one instruction accumulates */
     MATRIX_MOST_SLOTS = 32,
     MATRIX_MOST_COLUMNS = 32,
-    MATRIX_SAMPLES = 32,     /* points in whose middle is the centre of a group, one for each lane */
     MATRIX_MOST_PICKED = 32, /* rows of points per lane whose best steps are tracked */
     MATRIX_MOST_TOGETHER = 4 /* blocks of steps per comparison with them */
 };

@@ -6,7 +6,7 @@ static ir_ref sample(matrix *x, atn_value value) {
     lowering *l = x->l;
     dim_state kept = l->dim[x->point];
     size_t mark = lower_mark(l);
-    ir_ref at = ir_multiply_integer(l->p, x->lane, (int64_t)l->cuts.span[0] / MATRIX_SAMPLES);
+    ir_ref at = ir_multiply_integer(l->p, x->lane, (int64_t)l->cuts.span[0] / MATRIX_LANES);
     l->dim[x->point] = (dim_state){.bound = true,
                                    .base = ir_add(l->p, l->start[0], at),
                                    .local = at,
@@ -21,13 +21,12 @@ static ir_ref sample(matrix *x, atn_value value) {
     return taken;
 }
 
-/* Over the lanes of a warp. */
-static ir_ref most_of(const lowering *l, ir_ref value, ir_shuffle which) {
+ir_ref matrix_extreme(lowering *l, ir_ref value, ir_shuffle which) {
     ir_node node = {.kind = IR_SHUFFLE,
                     .type = ATN_SP,
                     .width = 1,
                     .arg = {value, -1, -1},
-                    .id = MATRIX_SAMPLES,
+                    .id = MATRIX_LANES,
                     .list = (int32_t)which};
     return ir_declare(l->p, l->block, which == IR_SHUFFLE_MOST ? "most" : "least", ir_make(l->p, node));
 }
@@ -36,7 +35,8 @@ static ir_ref most_of(const lowering *l, ir_ref value, ir_shuffle which) {
  * to it than to the mean. */
 static ir_ref middle(matrix *x, atn_value value) {
     lowering *l = x->l;
-    ir_ref one = sample(x, value), least = most_of(l, one, IR_SHUFFLE_LEAST), most = most_of(l, one, IR_SHUFFLE_MOST);
+    ir_ref one = sample(x, value), least = matrix_extreme(l, one, IR_SHUFFLE_LEAST),
+           most = matrix_extreme(l, one, IR_SHUFFLE_MOST);
     return ir_declare(l->p, l->block, "centre", OP(ATN_OP_MUL, OP(ATN_OP_ADD, least, most), matrix_number(l, 0.5)));
 }
 
@@ -103,7 +103,7 @@ void matrix_find_scale(matrix *x, ir_ref from, ir_ref to) {
     ir_ref spread = matrix_number(l, 0);
     for (int32_t a = 0; a < f->n_atoms; ++a)
         if (f->atom[a].side == ATN_FORM_POINT) spread = farther(x, spread, a, sample(x, f->atom[a].value));
-    spread = most_of(l, spread, IR_SHUFFLE_MOST);
+    spread = matrix_extreme(l, spread, IR_SHUFFLE_MOST);
     int32_t variable = ir_declare_mutable(p, l->block, "spread", spread);
     ir_block body = IR_EMPTY, *outer = l->block;
     size_t mark = lower_mark(l);

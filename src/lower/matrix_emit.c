@@ -179,7 +179,7 @@ static void open_matrix(matrix *x) {
     atn_lowered *p = l->p;
     int32_t depth = x->m.n_slots / MATRIX_DEPTH, products = x->m.n_columns / MATRIX_COLUMNS;
     ir_ref warp = ir_address(p, MATRIX_LANES);
-    x->tiles = l->v.p[0].regs * 32 / MATRIX_ROWS;
+    x->tiles = l->v.p[0].regs * MATRIX_LANES / MATRIX_ROWS;
     x->left = atn_arena_alloc(&p->arena, (size_t)(x->tiles * depth) * sizeof *x->left);
     x->acc = atn_arena_alloc(&p->arena, (size_t)(x->tiles * (products + 1)) * sizeof *x->acc);
     if (!x->left || !x->acc) p->failed = true;

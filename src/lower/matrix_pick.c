@@ -44,7 +44,7 @@ static int32_t granule(const matrix *x) { return MATRIX_STEPS * x->l->v.q[0].unr
 /* Is an accumulator needed? A hidden one decides between parts of a split range only. */
 static bool is_needed(const matrix *x, int32_t k) { return !x->o.b->acc[k].hidden || x->l->split >= 0; }
 
-static int32_t warps_of(const matrix *x) { return x->l->cuts.items / 32; }
+static int32_t warps_of(const matrix *x) { return x->l->cuts.items / MATRIX_LANES; }
 
 void matrix_open_pick(matrix *x) {
     lowering *l = x->l;
@@ -165,13 +165,7 @@ static ir_ref tile_element(lowering *l, int32_t tile, int32_t type, ir_ref at) {
 static ir_ref steps_fit(const matrix *x) {
     lowering *l = x->l;
     atn_lowered *p = l->p;
-    ir_node node = {.kind = IR_SHUFFLE,
-                    .type = ATN_SP,
-                    .width = 1,
-                    .arg = {ir_variable_ref(p, x->most), -1, -1},
-                    .id = 32,
-                    .list = (int32_t)IR_SHUFFLE_MOST};
-    ir_ref most = ir_declare(p, l->block, "largest", ir_make(p, node));
+    ir_ref most = matrix_extreme(l, ir_variable_ref(p, x->most), IR_SHUFFLE_MOST);
     if (warps_of(x) > 1) {
         ir_block body = IR_EMPTY, *outer = l->block;
         l->block = &body;

@@ -83,6 +83,8 @@ void matrix_pick_from(matrix *x, ir_ref first, ir_ref step); /* steps from a row
 void matrix_conclude_pick(matrix *x, ir_ref from, ir_ref to);
 
 /* matrix_centre.c */
+ir_ref matrix_extreme(lowering *l, ir_ref value,
+                      ir_shuffle which); /* of a warp: the least or the most, for all lanes */
 void matrix_find_centres(matrix *x);
 /* Are all points of the group close enough to its centre? -1: nothing is relative to it. */
 ir_ref matrix_lies_together(const matrix *x);

@@ -357,7 +357,8 @@ static trial *add(trials *all, double noise, double background, double efficienc
 static atn_status attempts(atn_lattice *l, trials *all, double first, likeliest *best) {
     static const double BACKGROUND[] = {0.01, 0.08}, FINE[] = {0.76, 0.87, 1.15, 1.3}, EFFICIENCY[] = {0.3, 0.55, 0.8};
     double given = lattice_given_noise(l), own = best->efficiency;
-    for (double noise = 0.04; noise<0.3; noise *= given> 0 ? 10 : 1.6) {
+    const double next = given > 0 ? 10 : 1.6;
+    for (double noise = 0.04; noise < 0.3; noise *= next) {
         trial *t = add(all, given > 0 ? given : noise * first, 0.03, own);
         for (int k = 0; k < 3; ++k)
             if (fabs(EFFICIENCY[k] - own) > 0.1) t->efficiency[t->count++] = EFFICIENCY[k];
