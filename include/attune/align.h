@@ -74,6 +74,7 @@ typedef struct atn_align_result {
     double seconds;
     size_t peak_bytes; /* of the largest registration */
     char device[64];
+    double building_seconds; /* in which kernels were built, which the first run on a device does; not in `seconds` */
 } atn_align_result;
 
 /* Fails on invalid input (fewer than two scans, one without points) and without memory. If no two scans match, that is

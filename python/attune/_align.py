@@ -34,6 +34,8 @@ class Poses:
     iterations: int
     spread: float
     seconds: float
+    """without building kernels (building_seconds), which a first run on a device does"""
+    building_seconds: float
     peak_bytes: int
     device: str
 

@@ -32,8 +32,9 @@ static const py_field SCAN[] = {SCAN(PY_BOOL, placed, 0),        SCAN(PY_DOUBLE,
 #define RESULT(kind, name)                                                                                             \
     { #name, kind, offsetof(atn_align_result, name), 0, NULL }
 static const py_field RESULT[] = {
-    RESULT(PY_SIZE, anchor),    RESULT(PY_SIZE, searched),   RESULT(PY_INT32, iterations), RESULT(PY_DOUBLE, spread),
-    RESULT(PY_DOUBLE, seconds), RESULT(PY_SIZE, peak_bytes), RESULT(PY_TEXT, device),      {0}};
+    RESULT(PY_SIZE, anchor),   RESULT(PY_SIZE, searched),           RESULT(PY_INT32, iterations),
+    RESULT(PY_DOUBLE, spread), RESULT(PY_DOUBLE, seconds),          RESULT(PY_SIZE, peak_bytes),
+    RESULT(PY_TEXT, device),   RESULT(PY_DOUBLE, building_seconds), {0}};
 
 typedef struct job {
     atn_ctx *ctx;

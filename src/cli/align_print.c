@@ -105,7 +105,10 @@ static atn_status print_text(const atn_cli_align *a) {
             if (a->has_truth[k]) worst = fmax(worst, a->apart[k].rotation_deg);
         if (worst >= 0) atn_text_printf(&page, "error       at most %.4f° from the truth\n", worst);
     }
-    atn_text_printf(&page, "time        %.3g s\ndevice      %s\n", x->seconds, x->device);
+    atn_text_printf(&page, "time        %.3g s\n", x->seconds);
+    if (x->building_seconds > 0.1)
+        atn_text_printf(&page, "kernels     compiled in %.2g s, first run only\n", x->building_seconds);
+    atn_text_printf(&page, "device      %s\n", x->device);
     if (rows.failed) page.failed = true;
     atn_status status = atn_cli_print_text(call, "register", &page);
     atn_text_free(&rows);
@@ -183,6 +186,7 @@ static atn_status print_json(const atn_cli_align *a) {
     json_object_set_new(root, "iterations", json_integer(x->iterations));
     json_object_set_new(root, "spread", number(x->spread));
     json_object_set_new(root, "seconds", number(x->seconds));
+    json_object_set_new(root, "building_seconds", number(x->building_seconds));
     json_object_set_new(root, "peak_bytes", json_integer((json_int_t)x->peak_bytes));
     json_object_set_new(root, "method", atn_cli_json_text(ctx, a->r->method));
     json_object_set_new(root, "device", atn_cli_json_text(ctx, x->device));

@@ -201,7 +201,8 @@ const atn_cli_verb ATN_VERB_REGISTER = {
             "--truth has poses: [{file, transform}]. JSON: scans: [{file, points, dropped, placed, transform (common = "
             "T scan), covariance, edges, reason, truth}], left_out, edges: [{source, target (numbers of scans, from "
             "0), loop, used, verdict, reason, transform, covariance, rmse, overlap, residual_deg, residual, chi2, "
-            "weight}], placed, anchor, searched, iterations, spread, seconds, peak_bytes, method, device.",
+            "weight}], placed, anchor, searched, iterations, spread, seconds, building_seconds, peak_bytes, method, "
+            "device.",
             "--batch: rows of a CSV file, source,target[,init[,aligned[,matrix]]], header row optional, paths relative "
             "to the list; init is a file, identity or auto. Each cloud is read once. Results are printed as they are "
             "ready. A pair that fails does not stop the others; the exit status is 1 if any fails. Several devices "

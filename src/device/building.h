@@ -2,6 +2,7 @@
 #ifndef ATN_DEVICE_BUILDING_H
 #define ATN_DEVICE_BUILDING_H
 
-double atn_building_seconds(void); /* that the calling thread has spent in atn_module_build, ever */
+double atn_building_seconds(void);     /* that the calling thread has spent in atn_module_build, ever */
+double atn_building_seconds_any(void); /* in which at least one thread was there, ever: of calls with threads */
 
 #endif

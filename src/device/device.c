@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/size.h"
 
+#include <pthread.h>
 #include <string.h>
 
 enum { MAX_NAME = 100 };
@@ -139,8 +140,37 @@ atn_status atn_buffer_fill(atn_queue *queue, atn_buffer *buffer, size_t offset, 
 /* ---- modules ---- */
 
 static _Thread_local double building;
+static struct {
+    pthread_mutex_t turn;
+    int32_t threads; /* that build */
+    double since;    /* the first of them began */
+    double seconds;  /* before that */
+} builders = {.turn = PTHREAD_MUTEX_INITIALIZER};
 
 double atn_building_seconds(void) { return building; }
+
+double atn_building_seconds_any(void) {
+    pthread_mutex_lock(&builders.turn);
+    double seconds = builders.seconds + (builders.threads ? atn_clock_seconds() - builders.since : 0);
+    pthread_mutex_unlock(&builders.turn);
+    return seconds;
+}
+
+static double begin_building(void) {
+    pthread_mutex_lock(&builders.turn);
+    double now = atn_clock_seconds();
+    if (builders.threads++ == 0) builders.since = now;
+    pthread_mutex_unlock(&builders.turn);
+    return now;
+}
+
+static void end_building(double since) {
+    pthread_mutex_lock(&builders.turn);
+    double now = atn_clock_seconds();
+    building += now - since;
+    if (--builders.threads == 0) builders.seconds += now - builders.since;
+    pthread_mutex_unlock(&builders.turn);
+}
 
 atn_status atn_module_build(atn_device *device, const atn_build *build, atn_module **out) {
     *out = NULL;
@@ -154,9 +184,9 @@ atn_status atn_module_build(atn_device *device, const atn_build *build, atn_modu
                         "'%.40s%s' is not a name for a kernel; 1 to %d bytes without '/' are right", full.name,
                         strlen(full.name) > 40 ? "..." : "", MAX_NAME);
     if (!full.source) return atn_fail(device->ctx, ATN_ERR_INPUT, "%s: has no source text to build", full.name);
-    double since = atn_clock_seconds();
+    double since = begin_building();
     status = device->backend->build(device, &full, out);
-    building += atn_clock_seconds() - since;
+    end_building(since);
     if (status == ATN_OK) (*out)->device = device;
     return status;
 }

@@ -45,6 +45,8 @@ KIT_TEST(a_folder_becomes_one) {
     json_t *root = json_loads(r.out, 0, NULL);
     assert_int_equal(json_integer_value(json_object_get(root, "placed")), 8);
     assert_int_equal(json_array_size(json_object_get(root, "left_out")), 1);
+    assert_true(json_number_value(json_object_get(root, "seconds")) > 0);
+    assert_true(json_number_value(json_object_get(root, "building_seconds")) >= 0);
     const json_t *scans = json_object_get(root, "scans"), *edges = json_object_get(root, "edges");
     size_t k, used = 0;
     json_t *each;

@@ -3,11 +3,15 @@
 #include "cachekit.h"
 
 #include "base/process.h"
+#include "device/backend.h"
+#include "device/building.h"
 #include "device/device.h"
 #include "device/host_abi.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
 #include <sys/wait.h>
 
 /* A kernel that gives VALUE. */
@@ -256,6 +260,38 @@ KIT_TEST(builds_are_kept) {
     assert_int_equal(seen.warnings, 0);
 }
 
+/* Builds on a device and in a context of its own; *out: how long that took. */
+static void *build_alone(void *out) {
+    atn_ctx *own = NULL;
+    atn_device *host = NULL;
+    atn_module *module = NULL;
+    atn_status status = atn_ctx_create(NULL, &own);
+    if (status == ATN_OK) status = atn_device_open_host(own, &host);
+    if (status == ATN_OK) status = atn_module_build(host, &(atn_build){.source = SOURCE, .no_cache = true}, &module);
+    *(double *)out = status == ATN_OK ? atn_building_seconds() : -1;
+    atn_module_free(module);
+    atn_device_close(host);
+    atn_ctx_free(own);
+    return NULL;
+}
+
+KIT_TEST(what_threads_build_at_once_counts_once) {
+    free(real_compiler());
+    double each[3], before = atn_building_seconds_any(), alone = atn_building_seconds();
+    pthread_t thread[3];
+    open_all();
+    expect(&(atn_build){.source = SOURCE, .no_cache = true}, 42, false);
+    alone = atn_building_seconds() - alone;
+    double after = atn_building_seconds_any();
+    assert_true(alone > 0);
+    assert_true(fabs(after - before - alone) < 1e-6);
+    for (int k = 0; k < 3; ++k) assert_int_equal(pthread_create(&thread[k], NULL, build_alone, &each[k]), 0);
+    for (int k = 0; k < 3; ++k) assert_int_equal(pthread_join(thread[k], NULL), 0);
+    double any = atn_building_seconds_any() - after, sum = each[0] + each[1] + each[2];
+    for (int k = 0; k < 3; ++k) assert_true(each[k] > 0 && any > each[k] - 1e-6);
+    assert_true(any < sum + 1e-6);
+}
+
 KIT_TEST(a_cap_too_small_does_no_harm) {
     free(real_compiler());
     setenv("ATTUNE_CACHE_MIB", "1", 1);
@@ -370,7 +406,7 @@ int main(void) {
         TEST(a_cancelled_build_stops),      TEST(a_full_cache_is_left),
         TEST(both_compilers_work),          TEST(builds_are_kept),
         TEST(a_cap_too_small_does_no_harm), TEST(damaged_code_is_made_anew),
-        TEST(mistakes_are_refused),
+        TEST(mistakes_are_refused),         TEST(what_threads_build_at_once_counts_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "base/sized.h"
+#include "device/building.h"
 #include "device/device.h"
 
 #include <string.h>
@@ -59,7 +60,7 @@ atn_status atn_align(atn_device *device, size_t count, const atn_cloud *const *s
                      atn_align_result *out) {
     atn_align_result all = {.size = sizeof all, .spread = 1, .scans = count};
     const atn_ctx *ctx = atn_device_ctx(device);
-    double since = atn_clock_seconds();
+    double since = atn_clock_seconds(), built = atn_building_seconds_any();
     align_work w = {.ctx = ctx,
                     .device = device,
                     .scans = scans,
@@ -81,7 +82,8 @@ atn_status atn_align(atn_device *device, size_t count, const atn_cloud *const *s
     atn_free(ctx, w.found);
     atn_free(ctx, w.group);
     all.ctx = ctx;
-    all.seconds = atn_clock_seconds() - since;
+    all.building_seconds = atn_building_seconds_any() - built;
+    all.seconds = atn_clock_seconds() - since - all.building_seconds;
     if (status == ATN_OK) return ATN_GIVE(ctx, atn_align_result, &all, out);
     atn_free(ctx, w.scan);
     atn_free(ctx, w.edge);
