@@ -288,6 +288,14 @@ static int32_t lanes_of_few_rows(const atn_outlook *o, const atn_device_info *in
     return loops && rows < MANY ? WARP : 0;
 }
 
+/* Groups that share the range of a row where rows are so few that cores would be idle, and loops inside take long. The
+ * range is not known: of a short one, some have nothing to do. */
+static int32_t groups_of_few_rows(const atn_outlook *o, const atn_device_info *info, const atn_extent *extent) {
+    enum { MOST = 4, EACH = 2 /* for a core */ };
+    int64_t rows = extent->points[0];
+    return o->g->n_blocks > 2 && rows > 0 ? fitting(EACH * (int64_t)info->cores / rows, MOST) : 1;
+}
+
 /* Sums of weights in halves, where the device multiplies matrices of them. */
 static bool multiplies_halves(const atn_outlook *o, const atn_device_info *info) {
     atn_bilinear form;
@@ -364,6 +372,7 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         int32_t group = o->ragged && !plane && !o->ordered && !info->cpu ? lanes_of_few_rows(o, info, extent) : 0;
         if (group) v->q[0].lanes = group < most ? group : most;
         v->p[0].lanes = group > WARP ? 1 : most / v->q[0].lanes;
+        if (group > WARP) v->q[0].split = groups_of_few_rows(o, info, extent);
         v->q[0].regs = o->ordered || group ? 1 : 4;
         v->reduce = shuffle ? ATN_REDUCE_SHUFFLE : ATN_REDUCE_TREE;
         return;

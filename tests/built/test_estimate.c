@@ -62,6 +62,32 @@ KIT_TEST(boundaries_within_sums) {
     kit_free(ctx);
 }
 
+/* A sum for each row, whose length data say, of what a loop of its own finds: of few rows several groups take one, on
+ * devices with cores enough. */
+KIT_TEST(few_rows_with_loops_are_shared) {
+    static const char TEXT[] = "kernel far(at: vector SP, count: vector INT32) -> s: vector SP\n"
+                               "    for y in length(count)\n"
+                               "        over i in count[y]\n"
+                               "            over j in count[y]\n"
+                               "                least: SP min= (at[j] - at[i])^2\n"
+                               "            s[y] += least\n";
+    static const struct {
+        int64_t rows;
+        int32_t split;
+    } EXPECTED[] = {{12, 4}, {48, 4}, {120, 2}, {192, 1}, {3000, 1}};
+    atn_ctx *ctx = kit_ctx();
+    atn_sequence *sequence;
+    kit_ok(ctx, atn_sequence_parse(ctx, "far.atn", TEXT, sizeof TEXT - 1, NULL, NULL, &sequence));
+    for (size_t k = 0; k < sizeof EXPECTED / sizeof *EXPECTED; ++k) {
+        const atn_extent extent = {.points = {EXPECTED[k].rows, 1, 1}};
+        atn_variant v = atn_variant_estimate(sequence->step[0], &GPU, &extent);
+        assert_int_equal(v.q[0].split, EXPECTED[k].split);
+        assert_int_equal(v.q[0].lanes, 256);
+    }
+    atn_sequence_free(sequence);
+    kit_free(ctx);
+}
+
 KIT_TEST(short_ranges) {
     const atn_extent extent = {.points = {8, 65536}, .range = 8};
     assert_int_equal(estimate("batch_product", &HOST, &extent).q[0].vec, 8);
@@ -139,12 +165,10 @@ KIT_TEST(matrix_units_are_used) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(matrix_units_are_used),
-                                       cmocka_unit_test(filters_are_not_staged),
-                                       cmocka_unit_test(rows_are_read_along_the_range),
-                                       cmocka_unit_test(boundaries_within_sums),
-                                       cmocka_unit_test(short_ranges),
-                                       cmocka_unit_test(narrow_matrices_keep_items_busy),
-                                       cmocka_unit_test(blocks_of_keys)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matrix_units_are_used),           cmocka_unit_test(filters_are_not_staged),
+        cmocka_unit_test(rows_are_read_along_the_range),   cmocka_unit_test(boundaries_within_sums),
+        cmocka_unit_test(few_rows_with_loops_are_shared),  cmocka_unit_test(short_ranges),
+        cmocka_unit_test(narrow_matrices_keep_items_busy), cmocka_unit_test(blocks_of_keys)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
