@@ -14,8 +14,8 @@
 #include <string.h>
 
 /* What kernels have besides `item` and `place`: the points of a slot; what comes out; and, from one kernel of a chain
- * to the next, weights and partners of points, q of each, and the scale of these. */
-enum { DATA = 1, SUM = 2, WEIGHTS = 4, Q = 8, SCALE = 16 };
+ * to the next, weights and partners of points, q of each, and the scale of these; or the nearest points. */
+enum { DATA = 1, SUM = 2, WEIGHTS = 4, Q = 8, SCALE = 16, NEAREST = 32 };
 typedef struct chained {
     const char *kernel;
     int has;
@@ -44,8 +44,8 @@ static const struct {
                             .item = 1,
                             .sums = (size_t)REG_LIES_POINTS * 3,
                             .most = 2},
-    [REG_GATHER_LIES] = {.chain = {{"search_lies_step", DATA | SUM}},
-                         .stays = (size_t)2 * REG_LIES_POINTS * REG_LIES_POINT,
+    [REG_GATHER_LIES] = {.chain = {{"search_near", DATA | NEAREST}, {"search_lies_step", DATA | NEAREST | SUM}},
+                         .stays = (size_t)2 * REG_LIES_POINTS * REG_LIES_POINT + REG_BOX * REG_BLOCKS(REG_LIES_POINTS),
                          .item = REG_LIES_ITEM,
                          .sums = REG_LIES_SUMS,
                          .most = REG_LIES_MOST},
@@ -82,7 +82,7 @@ static const struct {
     [REG_GATHER_FIT] = {.chain = {{"fit_pairs", DATA | WEIGHTS | Q},
                                   {"fit_scale", Q | SCALE},
                                   {"fit_sums", DATA | WEIGHTS | Q | SCALE | SUM}},
-                        .stays = (size_t)2 * REG_FIT_POINTS * REG_FIT_POINT,
+                        .stays = (size_t)2 * REG_FIT_POINTS * REG_FIT_POINT + REG_BOX * REG_BLOCKS(REG_FIT_POINTS),
                         .item = REG_FIT_ITEM,
                         .sums = REG_FIT_SUMS,
                         .most = REG_FIT_MOST},
@@ -137,23 +137,33 @@ typedef struct kind {
     double seconds;                             /* that were waited for launches */
 } kind;
 
-/* Of each source point, at each pose of a request: W, the partner and q (programs/fit_pairs.atn); and of all of them
- * the scale (fit_scale.atn). */
-enum { PARTNER = 6, PAIR = 9 };
+/* What kernels of a chain leave for the next: of each source point, at each pose of a request, W, the partner and q
+ * (programs/fit_pairs.atn), and of all of them the scale (fit_scale.atn); the point that is nearest (search_near.atn).
+ */
+enum { LEFT = 10 };
 static const struct {
     const char *name;
     int has;
+    atn_type type;
+    reg_gathered of; /* the kind whose items have a row each */
     size_t columns;
-} PAIRS[PAIR] = {{"w0", WEIGHTS, REG_FIT_POINTS},      {"w1", WEIGHTS, REG_FIT_POINTS}, {"w2", WEIGHTS, REG_FIT_POINTS},
-                 {"w3", WEIGHTS, REG_FIT_POINTS},      {"w4", WEIGHTS, REG_FIT_POINTS}, {"w5", WEIGHTS, REG_FIT_POINTS},
-                 {"partner", WEIGHTS, REG_FIT_POINTS}, {"q", Q, REG_FIT_POINTS},        {"scale", SCALE, 1}};
+} LEFT_BETWEEN[LEFT] = {{"w0", WEIGHTS, ATN_SP, REG_GATHER_FIT, REG_FIT_POINTS},
+                        {"w1", WEIGHTS, ATN_SP, REG_GATHER_FIT, REG_FIT_POINTS},
+                        {"w2", WEIGHTS, ATN_SP, REG_GATHER_FIT, REG_FIT_POINTS},
+                        {"w3", WEIGHTS, ATN_SP, REG_GATHER_FIT, REG_FIT_POINTS},
+                        {"w4", WEIGHTS, ATN_SP, REG_GATHER_FIT, REG_FIT_POINTS},
+                        {"w5", WEIGHTS, ATN_SP, REG_GATHER_FIT, REG_FIT_POINTS},
+                        {"partner", WEIGHTS, ATN_INT32, REG_GATHER_FIT, REG_FIT_POINTS},
+                        {"q", Q, ATN_SP, REG_GATHER_FIT, REG_FIT_POINTS},
+                        {"scale", SCALE, ATN_SP, REG_GATHER_FIT, 1},
+                        {"nearest", NEAREST, ATN_INT32, REG_GATHER_LIES, REG_LIES_POINTS}};
 
 struct reg_gather {
     atn_left left_over; /* with the device, from one batch to the next: first, so that it is found again */
     atn_device *device;
     const atn_ctx *ctx;
     kind kind[REG_GATHERS];
-    atn_array *pair[PAIR];
+    atn_array *left_between[LEFT];
     int32_t clients, left; /* how many there are, and have left */
     atomic_bool broken;    /* nothing more can be asked of the device */
     pthread_mutex_t lock;
@@ -169,10 +179,12 @@ static size_t numbers_of(int32_t clients, reg_gathered which) {
     return (size_t)clients * KINDS[which].stays + rows * (KINDS[which].item + REG_GATHER_PLACE + KINDS[which].sums);
 }
 
+static size_t left_rows(int32_t clients, int k) { return (size_t)clients * KINDS[LEFT_BETWEEN[k].of].most; }
+
 size_t reg_gather_bytes(int32_t clients) {
     size_t numbers = 0;
     for (int k = 0; k < REG_GATHERS; ++k) numbers += numbers_of(clients, (reg_gathered)k);
-    for (int k = 0; k < PAIR; ++k) numbers += (size_t)clients * REG_FIT_MOST * PAIRS[k].columns;
+    for (int k = 0; k < LEFT; ++k) numbers += left_rows(clients, k) * LEFT_BETWEEN[k].columns;
     return numbers * sizeof(float);
 }
 
@@ -212,9 +224,9 @@ static atn_status open_kernel(reg_gather *g, reg_gathered which, int link, const
         status = atn_kernel_give(*out, ATN_ARRAYS({"item", of->item}, {"place", of->place}), ATN_NOTHING);
     if (status == ATN_OK && own->has & DATA) status = atn_kernel_give(*out, ATN_ARRAYS({"data", data}), ATN_NOTHING);
     if (status == ATN_OK && own->has & SUM) status = atn_kernel_give(*out, ATN_ARRAYS({"sum", of->sum}), ATN_NOTHING);
-    for (int k = 0; k < PAIR && status == ATN_OK; ++k)
-        if (own->has & PAIRS[k].has)
-            status = atn_kernel_give(*out, ATN_ARRAYS({PAIRS[k].name, g->pair[k]}), ATN_NOTHING);
+    for (int k = 0; k < LEFT && status == ATN_OK; ++k)
+        if (own->has & LEFT_BETWEEN[k].has)
+            status = atn_kernel_give(*out, ATN_ARRAYS({LEFT_BETWEEN[k].name, g->left_between[k]}), ATN_NOTHING);
     return status == ATN_OK ? atn_kernel_plan(*out) : status;
 }
 
@@ -258,7 +270,7 @@ static const char OWNER;
 static void drop(atn_left *left) {
     reg_gather *g = (reg_gather *)left;
     for (int k = 0; k < REG_GATHERS; ++k) free_kind(&g->kind[k]);
-    for (int k = 0; k < PAIR; ++k) atn_array_free(g->pair[k]);
+    for (int k = 0; k < LEFT; ++k) atn_array_free(g->left_between[k]);
     for (int32_t k = 0; k < g->clients; ++k) {
         pthread_cond_destroy(&g->client[k].answered);
         pthread_mutex_destroy(&g->client[k].lock);
@@ -286,9 +298,9 @@ static atn_status make(atn_device *device, int32_t clients, reg_gather **out) {
         pthread_mutex_init(&g->client[k].lock, NULL);
     }
     atn_status status = ATN_OK;
-    for (int k = 0; k < PAIR && status == ATN_OK; ++k)
-        status = atn_array_create_matrix(device, k == PARTNER ? ATN_INT32 : ATN_SP, (int64_t)clients * REG_FIT_MOST,
-                                         (int64_t)PAIRS[k].columns, 0, &g->pair[k]);
+    for (int k = 0; k < LEFT && status == ATN_OK; ++k)
+        status = atn_array_create_matrix(device, LEFT_BETWEEN[k].type, (int64_t)left_rows(clients, k),
+                                         (int64_t)LEFT_BETWEEN[k].columns, 0, &g->left_between[k]);
     for (int k = 0; k < REG_GATHERS && status == ATN_OK; ++k) status = open_kind(g, (reg_gathered)k);
     if (status == ATN_OK)
         *out = g;
@@ -335,7 +347,9 @@ float *reg_gather_room(reg_client *c, reg_gathered which, size_t count, int32_t 
     return c->gather->kind[which].room + first;
 }
 
-int32_t reg_gather_row(const reg_client *c, int32_t k) { return c->slot * REG_FIT_MOST + k; }
+int32_t reg_gather_row(const reg_client *c, reg_gathered which, int32_t k) {
+    return c->slot * (int32_t)KINDS[which].most + k;
+}
 
 bool reg_gather_run(reg_client *c, reg_gathered which, size_t items, const float *item, const int32_t *place,
                     size_t wide, float *out) {

@@ -10,7 +10,7 @@ typedef enum reg_gathered {
     REG_GATHER_SPACING, /* programs/spacing_nearest.atn */
     REG_GATHER_TURNS,   /* programs/search_turns_step.atn */
     REG_GATHER_NORMALS, /* programs/search_normals.atn */
-    REG_GATHER_LIES,    /* programs/search_lies_step.atn */
+    REG_GATHER_LIES,    /* programs/search_near.atn, search_lies_step.atn, which reads what the first one wrote */
     REG_GATHER_LOOKS,   /* programs/fitness_look_step.atn */
     REG_GATHER_NEAREST, /* programs/fitness_nearest.atn, which reads what fitness_look_step does */
     REG_GATHER_PLANES,  /* programs/fitness_planes.atn */
@@ -23,6 +23,8 @@ typedef enum reg_gathered {
 } reg_gathered;
 
 enum {
+    REG_BLOCK_POINTS = 32,  /* of a block that has a box, */
+    REG_BOX = 6,            /* of so many numbers */
     REG_TURNS_POINTS = 160, /* of a set of points, */
     REG_TURNS_SETS = 6,     /* of which a slot has so many */
     REG_TURNS_ITEM = 14,    /* numbers of a pose */
@@ -54,6 +56,8 @@ enum {
     REG_GATHER_PLACE = 6 /* whole numbers of each row */
 };
 
+#define REG_BLOCKS(points) (((points) + REG_BLOCK_POINTS - 1) / REG_BLOCK_POINTS)
+
 typedef struct reg_gather reg_gather;
 typedef struct reg_client reg_client; /* what a worker asks with */
 
@@ -73,7 +77,11 @@ void reg_gather_leave(reg_client *client); /* the last call of a client */
  * then.
  */
 float *reg_gather_room(reg_client *client, reg_gathered which, size_t count, int32_t *base);
-int32_t reg_gather_row(const reg_client *client, int32_t k); /* where fit_pairs writes what pose `k` comes to */
+/* The row where the first kernel of a kind leaves what those behind it read of pose `k`. */
+int32_t reg_gather_row(const reg_client *client, reg_gathered which, int32_t k);
+/* Of blocks of points that are given as x, y and z, `count` of each: middles x y z, and half of their sides. `to` has
+ * room for REG_BOX * REG_BLOCKS(count). */
+void reg_gather_boxes(const float *at, size_t count, float *to);
 /* For each of `items`, which are not more than a client may have, a row of `item` and one of `place`; and the first
  * `wide` numbers of one of `sum`, in a row of `out`. False: the device is lost. */
 bool reg_gather_run(reg_client *client, reg_gathered which, size_t items, const float *item, const int32_t *place,

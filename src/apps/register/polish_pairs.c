@@ -162,11 +162,13 @@ static bool keep(reg_polish_state *s) {
     if (s->surface->planes || !source->position[0] || !target->position[0] || source->species || target->species ||
         source->padded > REG_FIT_POINTS)
         return false;
-    float *room = reg_gather_room(s->p->engine.client, REG_GATHER_FIT,
-                                  REG_FIT_POINT * (source->padded + target->padded), &s->kept_at);
+    size_t both = REG_FIT_POINT * (source->padded + target->padded), boxes = REG_BOX * REG_BLOCKS(target->padded);
+    float *room = reg_gather_room(s->p->engine.client, REG_GATHER_FIT, both + boxes, &s->kept_at);
+    float *onto = room ? room + REG_FIT_POINT * source->padded : NULL;
     if (!room || keep_side(source, shapes_of_both(s) ? s->surface->source : NULL, room) != ATN_OK ||
-        keep_side(target, s->surface->target, room + REG_FIT_POINT * source->padded) != ATN_OK)
+        keep_side(target, s->surface->target, onto) != ATN_OK)
         return false;
+    reg_gather_boxes(onto, target->padded, room + both);
     s->kept = source;
     return true;
 }
@@ -174,9 +176,13 @@ static bool keep(reg_polish_state *s) {
 /* A pose, for the kernels of REG_GATHER_FIT; the scale is found where it is not settled. */
 static void describe_pose(const reg_polish_state *s, const geom_pose *pose, double reach, bool settled, int32_t k,
                           float item[REG_FIT_ITEM], int32_t place[REG_GATHER_PLACE]) {
-    const int32_t all[REG_GATHER_PLACE] = {s->kept_at, s->kept_at + (int32_t)(REG_FIT_POINT * s->source->padded),
-                                           (int32_t)s->source->padded, (int32_t)s->target->padded,
-                                           reg_gather_row(s->p->engine.client, k)};
+    const int32_t n = (int32_t)s->source->padded, m = (int32_t)s->target->padded;
+    const int32_t all[REG_GATHER_PLACE] = {s->kept_at,
+                                           s->kept_at + REG_FIT_POINT * n,
+                                           n,
+                                           m,
+                                           reg_gather_row(s->p->engine.client, REG_GATHER_FIT, k),
+                                           s->kept_at + REG_FIT_POINT * (n + m)};
     double fits = FITS * s->surface->spacing, same = REG_POLISH_SAME * s->surface->spacing, least = least_of(s);
     memcpy(place, all, sizeof all);
     for (int i = 0; i < 9; ++i) item[i] = (float)pose->a[i];

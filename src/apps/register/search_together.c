@@ -1,6 +1,6 @@
-/* How poses lie on the target, in one launch with those of other pairs of a batch: programs/search_lies_step.atn. Over
- * all pairs of points: the raster is not filled, and a cell's point is looked for where it is wanted. Poses go on a
- * step of each at a time. */
+/* How poses lie on the target, in one launch with those of other pairs of a batch: programs/search_near.atn,
+ * search_lies_step.atn. The raster is not filled: a cell's point is looked for where it is wanted, among blocks of
+ * points that are near. Poses go on a step of each at a time. */
 #include "apps/register/gather.h"
 #include "apps/register/search_parts.h"
 
@@ -29,13 +29,14 @@ static bool keep(const reg_scene *scene, const search_surface *source, size_t po
     int32_t base = 0;
     search_raster raster;
     if (!scene->client || poses > REG_LIES_MOST || search_raster_measure(target, &raster) != ATN_OK) return false;
-    float *room =
-        reg_gather_room(scene->client, REG_GATHER_LIES, REG_LIES_POINT * (source->count + target->count), &base);
+    size_t both = REG_LIES_POINT * (source->count + target->count), boxes = REG_BOX * REG_BLOCKS(target->count);
+    float *room = reg_gather_room(scene->client, REG_GATHER_LIES, both + boxes, &base);
     if (!room) return false;
-    (void)keep_surface(target, keep_surface(source, room));
+    float *onto = keep_surface(source, room);
+    reg_gather_boxes(onto, target->count, keep_surface(target, onto));
     *out = (kept){.client = scene->client,
                   .place = {base, base + (int32_t)(REG_LIES_POINT * source->count), (int32_t)source->count,
-                            (int32_t)target->count},
+                            (int32_t)target->count, 0, base + (int32_t)both},
                   .points = (double)source->count,
                   .raster = raster};
     return true;
@@ -95,6 +96,7 @@ static bool look_at(const kept *t, poses *p, size_t count) {
         const search_path *path = &p->path[p->index[k]];
         describe(&t->raster, &path->at, search_path_width(path), p->item[k]);
         memcpy(p->place[k], t->place, sizeof t->place);
+        p->place[k][4] = reg_gather_row(t->client, REG_GATHER_LIES, (int32_t)k);
     }
     return reg_gather_run(t->client, REG_GATHER_LIES, count, p->item[0], p->place[0], REG_LIES_SUMS, p->sum[0]);
 }
