@@ -361,7 +361,7 @@ static void estimate_items(const atn_outlook *o, const atn_device_info *info, co
         int64_t n0 = extent ? extent->points[0] : 64;
         int32_t items = most < 128 ? most : 128;
         v->p[0].lanes = fitting(n0, items < 32 ? items : 32);
-        v->p[0].regs = fitting(n0 / v->p[0].lanes, 2);
+        v->p[0].regs = o->alike ? fitting(n0 / v->p[0].lanes, 2) : 1;
         v->p[1].lanes = items / v->p[0].lanes;
         return;
     }

@@ -47,11 +47,11 @@ static bool is_window(const atn_outlook *o, const atn_value select[2]) {
     return false;
 }
 
-/* Do the ranges of all blocks depend on the rows only, not on p0? */
-static bool alike_in_rows(const atn_outlook *o) {
+/* Do ranges depend on the rows only, not on p0: those of the outermost reduction, or of loops inside? */
+static bool alike_in_rows(const atn_outlook *o, bool inside) {
     const atn_graph *g = o->g;
     for (int32_t d = 0; d < g->n_dims; ++d)
-        if (g->dims[d].block != 0 &&
+        if (g->dims[d].block != 0 && (g->dims[d].block != o->block) == inside &&
             ((g->values[g->dims[d].begin].dims | g->values[g->dims[d].end].dims) >> o->p[0] & 1))
             return false;
     return o->points > 1;
@@ -70,7 +70,8 @@ atn_outlook atn_outlook_of(const atn_graph *g) {
         o.q = b->dim[0];
         for (int32_t k = 0; k < b->rank; ++k)
             o.ragged = o.ragged || g->values[g->dims[b->dim[k]].begin].dims || g->values[g->dims[b->dim[k]].end].dims;
-        o.rows = o.ragged && o.points > 1 && alike_in_rows(&o);
+        o.rows = o.ragged && alike_in_rows(&o, false);
+        o.alike = o.rows && alike_in_rows(&o, true);
         for (int32_t k = 0; k < b->n_accs; ++k) o.ordered = o.ordered || b->acc[k].join == ATN_JOIN_ORDERED;
         o.ordered = o.ordered || (!atn_block_is_scan(g, o.block) && !atn_block_commutes(g, o.block));
     }

@@ -10,7 +10,8 @@ typedef struct atn_outlook {
     int32_t block;              /* the outermost reduction, -1: none */
     int32_t p[ATN_MAX_RANK], q; /* dimensions */
     bool ragged;                /* its range differs from point to point */
-    bool rows;                  /* ragged, but points of one row, neighbours along p0, have the same ranges */
+    bool rows;                  /* ragged, but points of one row, neighbours along p0, have the same ranges, */
+    bool alike;                 /* and in loops inside, too */
     bool complex_values, ordered;
     int32_t along_p0, along_q, across; /* accesses whose neighbours lie along p0, along q, or neither */
     int32_t pairs_p0;                  /* accesses of every other element along p0: two shuffled vectors on a CPU */
