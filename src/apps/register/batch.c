@@ -115,12 +115,11 @@ static atn_status register_until(batch *b, size_t end) {
 
 /* Hosts of the workers, kept with the device from one batch to the next: opening them takes longer than a small pair.
  */
-enum { MOST_LANES = 4 };
 typedef struct pool {
     atn_left left;
     const atn_ctx *ctx;
     atn_device *host[ATN_PARALLEL_MOST]; /* NULL: not opened yet */
-    atn_device *lane[MOST_LANES];        /* handles of the device but the caller's; likewise */
+    atn_device *lane[REG_GATHER_LANES];  /* handles of the device but the caller's; likewise */
 } pool;
 
 static const char OWNER;
@@ -128,7 +127,7 @@ static const char OWNER;
 static void drop(atn_left *left) {
     pool *c = (pool *)left;
     for (int32_t k = 0; k < ATN_PARALLEL_MOST; ++k) atn_device_close(c->host[k]);
-    for (int32_t k = 0; k < MOST_LANES; ++k) atn_device_close(c->lane[k]);
+    for (int32_t k = 0; k < REG_GATHER_LANES; ++k) atn_device_close(c->lane[k]);
     atn_free(c->ctx, c);
 }
 
@@ -206,7 +205,7 @@ static void work_until(side_by_side *t, size_t end, int32_t workers) {
 
 enum { GATHERED_MOST = 4000, GATHERED_FEWEST = 256, WORKERS_A_CORE = 12, CORES_A_LANE = 4 };
 
-/* A worker that asks the device through the thread that called. */
+/* A worker that asks the device through the threads that have it. */
 typedef struct asking {
     side_by_side *t;
     reg_client *client;
@@ -248,81 +247,101 @@ static int32_t clients_for(const batch *b, bool always) {
 
 static int32_t lanes_for(int32_t clients, bool always) {
     int32_t lanes = always ? 2 : atn_parallel_workers() / CORES_A_LANE;
-    if (lanes > MOST_LANES) lanes = MOST_LANES;
+    if (lanes > REG_GATHER_LANES) lanes = REG_GATHER_LANES;
     return lanes < 1 || clients < 2 * lanes ? 1 : lanes;
 }
 
-/* Workers whose steps one thread hands to the device, in a queue of its own: one alone would not keep up with all. */
+/* A thread that makes some kinds of steps, in a queue of its own: long ones do not hold up others. */
 typedef struct lane {
     side_by_side *t;
     atn_device *device; /* the caller's, or another handle of the same */
     reg_gather *gather;
-    int32_t first, clients; /* workers */
-    asking *all;            /* of these; owned */
-    bool calling;           /* by the thread that called */
-    bool begun;             /* in a thread of its own, */
-    pthread_t thread;       /* which is this one */
+    int32_t number, lanes, clients;
+    pthread_t thread;
+    bool begun;
     atn_status status;
 } lane;
 
-static atn_status open_lane(lane *l) {
+static void *open_lane(void *user) {
+    lane *l = user;
     const batch *b = l->t->batch;
-    atn_device **device = &l->t->pool->lane[l->first / l->clients];
-    l->all = atn_zalloc(b->ctx, (size_t)l->clients * sizeof *l->all);
-    atn_status status = l->all ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK && !l->calling && !*device)
-        status = atn_device_open_info(atn_device_ctx(b->device), atn_device_get_info(b->device), device);
-    l->device = l->calling ? b->device : *device;
-    return status == ATN_OK ? reg_gather_open(l->device, l->clients, &l->gather) : status;
+    atn_device **device = &l->t->pool->lane[l->number];
+    l->status = ATN_OK;
+    if (l->number && !*device)
+        l->status = atn_device_open_info(atn_device_ctx(b->device), atn_device_get_info(b->device), device);
+    l->device = l->number ? *device : b->device;
+    if (l->status == ATN_OK) l->status = reg_gather_open(l->device, l->clients, l->number, l->lanes, &l->gather);
+    return NULL;
 }
 
 static void rest(void *user) { (void)user; }
 
-/* Workers that could not be started leave their pairs to the others. */
-static void serve(lane *l) {
-    int32_t started = 0;
-    for (; started < l->clients; ++started) {
-        asking *one = &l->all[started];
-        *one = (asking){l->t, reg_gather_client(l->gather, started), l->first + started, .thread = 0};
-        if (pthread_create(&one->thread, NULL, ask, one) != 0) break;
-    }
-    for (int32_t k = started; k < l->clients; ++k) reg_gather_leave(reg_gather_client(l->gather, k));
-    reg_gather_serve(l->gather, l->calling ? tell_meanwhile : rest, l->t);
-    for (int32_t k = 0; k < started; ++k) pthread_join(l->all[k].thread, NULL);
-}
-
-static void close_lane(lane *l) {
-    reg_gather_close(l->gather);
-    atn_free(l->t->batch->ctx, l->all);
-}
-
-static void *run_lane(void *user) {
+static void *serve_lane(void *user) {
     lane *l = user;
-    l->status = open_lane(l);
-    if (l->status == ATN_OK) serve(l);
-    close_lane(l);
+    reg_gather_serve(l->gather, l->number ? rest : tell_meanwhile, l->t);
     return NULL;
 }
 
-/* The first lane builds kernels before others ask for the same. What a lane could not be had for is left to others. */
-static atn_status ask_until(side_by_side *t, size_t end, int32_t clients, int32_t lanes) {
+/* All lanes but the caller's, in threads; false: one could not be begun. */
+static bool begin_lanes(lane *all, int32_t lanes, void *(*run)(void *)) {
+    bool all_begun = true;
+    for (int32_t k = 1; k < lanes; ++k) {
+        all[k].begun = pthread_create(&all[k].thread, NULL, run, &all[k]) == 0;
+        all_begun = all_begun && all[k].begun;
+    }
+    return all_begun;
+}
+
+static void end_lanes(lane *all, int32_t lanes) {
+    for (int32_t k = 1; k < lanes; ++k)
+        if (all[k].begun) pthread_join(all[k].thread, NULL);
+}
+
+/* Each builds its kernels. */
+static atn_status open_lanes(lane *all, int32_t lanes) {
+    bool all_begun = begin_lanes(all, lanes, open_lane);
+    open_lane(&all[0]);
+    end_lanes(all, lanes);
+    atn_status status = all_begun ? ATN_OK : ATN_ERR_MEMORY;
+    for (int32_t k = 0; k < lanes && all_begun && status == ATN_OK; ++k) status = all[k].status;
+    return status;
+}
+
+/* Workers that could not be started leave their pairs to the others, and all do where a lane could not. */
+static void serve(side_by_side *t, reg_clients *clients, lane *all, int32_t lanes, asking *workers, int32_t count) {
+    int32_t started = 0;
+    bool served = begin_lanes(all, lanes, serve_lane);
+    for (; served && started < count; ++started) {
+        workers[started] = (asking){t, reg_clients_at(clients, started), started, .thread = 0};
+        if (pthread_create(&workers[started].thread, NULL, ask, &workers[started]) != 0) break;
+    }
+    for (int32_t k = started; k < count; ++k) reg_gather_leave(reg_clients_at(clients, k));
+    serve_lane(&all[0]);
+    end_lanes(all, lanes);
+    for (int32_t k = 0; k < started; ++k) pthread_join(workers[k].thread, NULL);
+}
+
+static atn_status ask_until(side_by_side *t, size_t end, int32_t count, int32_t lanes) {
     batch *b = t->batch;
-    lane all[MOST_LANES];
-    for (int32_t k = 0; k < lanes; ++k)
-        all[k] = (lane){.t = t, .first = k * (clients / lanes), .clients = clients / lanes, .calling = k == 0};
-    atn_status status = open_lane(&all[0]);
+    lane all[REG_GATHER_LANES];
+    reg_gather *gather[REG_GATHER_LANES];
+    reg_clients *clients = NULL;
+    asking *workers = atn_zalloc(b->ctx, (size_t)count * sizeof *workers);
+    for (int32_t k = 0; k < lanes; ++k) all[k] = (lane){.t = t, .number = k, .lanes = lanes, .clients = count};
+    atn_status status = workers ? open_lanes(all, lanes) : ATN_ERR_MEMORY;
+    for (int32_t k = 0; k < lanes; ++k) gather[k] = all[k].gather;
+    if (status == ATN_OK) status = reg_clients_make(b->ctx, count, gather, lanes, &clients);
     if (status == ATN_OK) {
         t->end = end;
         atomic_store(&t->next, b->told);
         pthread_mutex_init(&b->turn, NULL);
-        for (int32_t k = 1; k < lanes; ++k) all[k].begun = pthread_create(&all[k].thread, NULL, run_lane, &all[k]) == 0;
-        serve(&all[0]);
-        for (int32_t k = 1; k < lanes; ++k)
-            if (all[k].begun) pthread_join(all[k].thread, NULL);
+        serve(t, clients, all, lanes, workers, count);
         pthread_mutex_destroy(&b->turn);
         tell_those_that_are_done(t);
     }
-    close_lane(&all[0]);
+    reg_clients_free(clients);
+    for (int32_t k = 0; k < lanes; ++k) reg_gather_close(gather[k]);
+    atn_free(b->ctx, workers);
     return status;
 }
 

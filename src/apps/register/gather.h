@@ -1,5 +1,5 @@
 /* Steps of many small pairs in one launch. Each worker of a batch registers a pair of its own and asks for steps; the
- * thread that has the device makes all those of a kind that are asked for at the same time together. What the steps of
+ * thread that has the kind makes all those of it that are asked for at the same time together. What the steps of
  * a pair read stays on the device from one to the next, in a slot of its worker's. */
 #ifndef ATN_APPS_REGISTER_GATHER_H
 #define ATN_APPS_REGISTER_GATHER_H
@@ -58,17 +58,24 @@ enum {
 
 #define REG_BLOCKS(points) (((points) + REG_BLOCK_POINTS - 1) / REG_BLOCK_POINTS)
 
-typedef struct reg_gather reg_gather;
-typedef struct reg_client reg_client; /* what a worker asks with */
+enum { REG_GATHER_LANES = 4 };          /* at most */
+typedef struct reg_gather reg_gather;   /* some kinds, of all clients: what one thread makes, in a queue of its own */
+typedef struct reg_client reg_client;   /* what a worker asks with */
+typedef struct reg_clients reg_clients; /* all of them */
 
-/* Kernels and arrays for so many workers; ended with reg_gather_close. */
-atn_status reg_gather_open(atn_device *device, int32_t clients, reg_gather **out);
+/* Kernels and arrays for so many workers, of the kinds that lane `lane` of `lanes` has; ended with reg_gather_close. */
+atn_status reg_gather_open(atn_device *device, int32_t clients, int32_t lane, int32_t lanes, reg_gather **out);
 void reg_gather_close(reg_gather *gather); /* NULL is fine */
 /* What it takes on the device and as much on the host, in bytes. */
 size_t reg_gather_bytes(int32_t clients);
-reg_client *reg_gather_client(reg_gather *gather, int32_t k);
 
-/* By the thread that opened it: makes steps until all clients have left; `meanwhile` is called behind each. */
+/* As many as the gathers were opened for, one for each lane; ended with reg_clients_free, before these are closed. */
+atn_status reg_clients_make(const atn_ctx *ctx, int32_t count, reg_gather *const *gather, int32_t lanes,
+                            reg_clients **out);
+void reg_clients_free(reg_clients *clients); /* NULL is fine */
+reg_client *reg_clients_at(reg_clients *clients, int32_t k);
+
+/* By one thread: makes steps until all clients have left; `meanwhile` is called behind each. */
 void reg_gather_serve(reg_gather *gather, void (*meanwhile)(void *user), void *user);
 void reg_gather_leave(reg_client *client); /* the last call of a client */
 
