@@ -4,6 +4,7 @@
 #define ATN_BASE_KEPT_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 enum {
@@ -12,13 +13,19 @@ enum {
     ATN_KEPT_MOST = 32 << 20
 }; /* bytes: of a block; all */
 
+/* Threads put blocks on a shelf of their own, or of few others, and look at the other shelves after that: a hundred
+ * that register pairs side by side would wait for one. */
+enum { ATN_KEPT_SHELVES = 16 };
 typedef struct atn_kept {
-    pthread_mutex_t lock;
-    struct {
-        void *block;
-        size_t bytes; /* that it has room for */
-    } of[512];
-    size_t count, bytes;
+    struct atn_kept_shelf {
+        pthread_mutex_t lock;
+        struct {
+            void *block;
+            size_t bytes; /* that it has room for */
+        } of[256];
+        atomic_size_t count;
+    } shelf[ATN_KEPT_SHELVES];
+    atomic_size_t bytes; /* of all blocks */
 } atn_kept;
 
 void atn_kept_begin(atn_kept *kept);
@@ -29,5 +36,6 @@ void *atn_kept_take(atn_kept *kept, size_t bytes);
 void atn_kept_give(atn_kept *kept, void *block); /* from malloc; kept or freed */
 /* As realloc; a growing block continues in one that was kept. */
 void *atn_kept_grow(atn_kept *kept, void *block, size_t bytes);
+size_t atn_kept_count(const atn_kept *kept); /* blocks that are kept */
 
 #endif

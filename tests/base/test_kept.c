@@ -3,6 +3,7 @@
 
 #include "base/kept.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,13 +16,13 @@ KIT_TEST(are_taken_again) {
     atn_kept_give(&kept, first);
     atn_kept_give(&kept, small);
     atn_kept_give(&kept, NULL);
-    if (kept.count == 0) print_message("    nothing is kept in this build\n"), skip();
-    assert_int_equal(kept.count, 1);
+    if (atn_kept_count(&kept) == 0) print_message("    nothing is kept in this build\n"), skip();
+    assert_int_equal(atn_kept_count(&kept), 1);
     void *other = atn_kept_take(&kept, 60000); /* too large for it */
     assert_ptr_not_equal(other, first);
     void *again = atn_kept_take(&kept, 19000);
     assert_ptr_equal(again, first);
-    assert_int_equal(kept.count, 0);
+    assert_int_equal(atn_kept_count(&kept), 0);
     assert_int_equal(kept.bytes, 0);
     atn_kept_give(&kept, again);
     atn_kept_give(&kept, other);
@@ -36,7 +37,7 @@ KIT_TEST(of_any_size_are_taken_again) {
         void *first = atn_kept_take(&kept, bytes);
         assert_non_null(first);
         atn_kept_give(&kept, first);
-        if (kept.count == 0) print_message("    nothing is kept in this build\n"), skip();
+        if (atn_kept_count(&kept) == 0) print_message("    nothing is kept in this build\n"), skip();
         void *again = atn_kept_take(&kept, bytes);
         if (again != first) fail_msg("%zu bytes are not taken again", bytes);
         free(again);
@@ -66,11 +67,35 @@ KIT_TEST(grow_with_their_bytes) {
     atn_kept_end(&kept);
 }
 
+static void *give(void *user) {
+    void **given = user;
+    atn_kept_give(given[0], given[1]);
+    return NULL;
+}
+
+/* Whichever thread frees it. */
+KIT_TEST(of_another_thread_are_taken_again) {
+    atn_kept kept;
+    pthread_t thread;
+    atn_kept_begin(&kept);
+    for (int k = 0; k < 2 * ATN_KEPT_SHELVES; ++k) { /* from every shelf */
+        void *first = atn_kept_take(&kept, 30000), *given[] = {&kept, first};
+        assert_int_equal(pthread_create(&thread, NULL, give, given), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        if (atn_kept_count(&kept) == 0) print_message("    nothing is kept in this build\n"), skip();
+        void *again = atn_kept_take(&kept, 30000);
+        assert_ptr_equal(again, first);
+        free(again);
+    }
+    atn_kept_end(&kept);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(are_taken_again),
         cmocka_unit_test(of_any_size_are_taken_again),
         cmocka_unit_test(grow_with_their_bytes),
+        cmocka_unit_test(of_another_thread_are_taken_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
