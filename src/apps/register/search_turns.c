@@ -58,20 +58,14 @@ typedef struct chosen {
     size_t count;
 } chosen;
 
-/* Is a place within the root of `apart2` of one that is chosen? The last lanes are filled with points far away. Nearly
- * always it is, and then the rest of them need not be looked at. */
+/* Is a place within the root of `apart2` of one that is chosen? The last lanes are filled with points far away. */
 ATN_IN_LANES static bool is_near(const chosen *c, const float at[3], float apart2) {
-    enum { PIECE = 4 * LANES };
-    const float *x = c->at[0], *y = c->at[1], *z = c->at[2], px = at[0], py = at[1], pz = at[2];
-    size_t all = (c->count + LANES - 1) / LANES * LANES;
     float least = apart2;
-    for (size_t from = 0; from < all && !(least < apart2); from += PIECE) {
-        size_t end = from + PIECE < all ? from + PIECE : all;
-        ATN_LANES(reduction(min : least))
-        for (size_t k = from; k < end; ++k) {
-            float u = x[k] - px, v = y[k] - py, w = z[k] - pz, d2 = u * u + v * v + w * w;
-            least = d2 < least ? d2 : least;
-        }
+    ATN_LANES(reduction(min : least))
+    for (size_t k = 0; k < (c->count + LANES - 1) / LANES * LANES; ++k) {
+        float x = c->at[0][k] - at[0], y = c->at[1][k] - at[1], z = c->at[2][k] - at[2];
+        float d2 = x * x + y * y + z * z;
+        least = d2 < least ? d2 : least;
     }
     return least < apart2;
 }
