@@ -60,9 +60,10 @@ static size_t most_points(const batch *b) {
     return most;
 }
 
+/* A worker does not wait for others, or until rows are told, to be asked: its next step will do. */
 static bool watch_in_turn(void *user, const atn_register_step *step) {
     batch *b = user;
-    pthread_mutex_lock(&b->turn);
+    if (pthread_mutex_trylock(&b->turn) != 0) return true;
     bool go_on = b->settings->watch(b->settings->watch_user, step);
     pthread_mutex_unlock(&b->turn);
     return go_on;
@@ -143,10 +144,14 @@ static pool *take_pool(atn_device *device) {
 typedef struct side_by_side {
     batch *batch;
     pool *pool;
-    atomic_size_t next;  /* pair that nobody has taken, */
-    size_t end;          /* and up to which they are taken */
-    atomic_bool stopped; /* none is begun any more */
-    atomic_bool *done;   /* by pair */
+    atomic_size_t next;   /* pair that nobody has taken, */
+    size_t end;           /* and up to which they are taken */
+    atomic_bool stopped;  /* none is begun any more */
+    atomic_bool *done;    /* by pair */
+    pthread_mutex_t lock; /* with a device: of the two that follow, */
+    pthread_cond_t news;  /* which change then */
+    size_t ended;         /* pairs that are done */
+    int32_t open;         /* lanes that are at work */
 } side_by_side;
 
 /* By the thread that called. */
@@ -154,6 +159,15 @@ static void tell_those_that_are_done(side_by_side *t) {
     batch *b = t->batch;
     while (b->told < b->count && b->status == ATN_OK && atomic_load(&t->done[b->told])) tell(b);
     if (b->status != ATN_OK) atomic_store(&t->stopped, true);
+}
+
+/* What the thread that called waits for. */
+static void note(side_by_side *t, size_t ended, int32_t closed) {
+    pthread_mutex_lock(&t->lock);
+    t->ended += ended;
+    t->open -= closed;
+    pthread_mutex_unlock(&t->lock);
+    pthread_cond_signal(&t->news);
 }
 
 static void work_as(side_by_side *t, int32_t worker, reg_client *client) {
@@ -172,6 +186,7 @@ static void work_as(side_by_side *t, int32_t worker, reg_client *client) {
         if (pair_at(b, k)->status == ATN_ERR_CANCELLED) atomic_store(&t->stopped, true);
         atomic_store(&t->done[k], true);
         if (calling) tell_those_that_are_done(t);
+        if (client) note(t, 1, 0);
     }
     atn_ctx_watch_thread(false);
     reg_workplace_leave(&here);
@@ -206,7 +221,7 @@ static void work_until(side_by_side *t, size_t end, int32_t workers) {
 
 enum { GATHERED_MOST = 4000, GATHERED_FEWEST = 256, WORKERS_A_CORE = 12, CORES_A_LANE = 4 };
 
-/* A worker that asks the device through the thread that called. */
+/* A worker that asks the device through its lane. */
 typedef struct asking {
     side_by_side *t;
     reg_client *client;
@@ -222,12 +237,20 @@ static void *ask(void *user) {
     return NULL;
 }
 
-/* Whoever watches is told of nothing else meanwhile. */
-static void tell_meanwhile(void *user) {
-    side_by_side *t = user;
-    pthread_mutex_lock(&t->batch->turn);
-    tell_those_that_are_done(t);
-    pthread_mutex_unlock(&t->batch->turn);
+/* By the thread that called, until all lanes are closed: no worker waits for what telling takes. Whoever watches is
+ * told of nothing else meanwhile. */
+static void tell_meanwhile(side_by_side *t) {
+    bool open = true;
+    for (size_t told = 0; open;) {
+        pthread_mutex_lock(&t->lock);
+        while (t->ended == told && t->open) pthread_cond_wait(&t->news, &t->lock);
+        told = t->ended;
+        open = t->open > 0;
+        pthread_mutex_unlock(&t->lock);
+        pthread_mutex_lock(&t->batch->turn);
+        tell_those_that_are_done(t);
+        pthread_mutex_unlock(&t->batch->turn);
+    }
 }
 
 /* How many workers ask a device for steps; 0: it is not worth it, or would not be reproducible: what is added up in one
@@ -259,24 +282,22 @@ typedef struct lane {
     reg_gather *gather;
     int32_t first, clients; /* workers */
     asking *all;            /* of these; owned */
-    bool calling;           /* by the thread that called */
     bool begun;             /* in a thread of its own, */
     pthread_t thread;       /* which is this one */
-    atn_status status;
 } lane;
+
+static bool is_first(const lane *l) { return l->first == 0; }
 
 static atn_status open_lane(lane *l) {
     const batch *b = l->t->batch;
     atn_device **device = &l->t->pool->lane[l->first / l->clients];
     l->all = atn_zalloc(b->ctx, (size_t)l->clients * sizeof *l->all);
     atn_status status = l->all ? ATN_OK : ATN_ERR_MEMORY;
-    if (status == ATN_OK && !l->calling && !*device)
+    if (status == ATN_OK && !is_first(l) && !*device)
         status = atn_device_open_info(atn_device_ctx(b->device), atn_device_get_info(b->device), device);
-    l->device = l->calling ? b->device : *device;
+    l->device = is_first(l) ? b->device : *device;
     return status == ATN_OK ? reg_gather_open(l->device, l->clients, &l->gather) : status;
 }
-
-static void rest(void *user) { (void)user; }
 
 /* Workers that could not be started leave their pairs to the others. */
 static void serve(lane *l) {
@@ -287,7 +308,7 @@ static void serve(lane *l) {
         if (pthread_create(&one->thread, NULL, ask, one) != 0) break;
     }
     for (int32_t k = started; k < l->clients; ++k) reg_gather_leave(reg_gather_client(l->gather, k));
-    reg_gather_serve(l->gather, l->calling ? tell_meanwhile : rest, l->t);
+    reg_gather_serve(l->gather);
     for (int32_t k = 0; k < started; ++k) pthread_join(l->all[k].thread, NULL);
 }
 
@@ -296,12 +317,26 @@ static void close_lane(lane *l) {
     atn_free(l->t->batch->ctx, l->all);
 }
 
+/* The first one is open, and stays so. */
 static void *run_lane(void *user) {
     lane *l = user;
-    l->status = open_lane(l);
-    if (l->status == ATN_OK) serve(l);
-    close_lane(l);
+    bool first = is_first(l);
+    if (first || open_lane(l) == ATN_OK) serve(l);
+    if (!first) close_lane(l);
+    note(l->t, 0, 1);
     return NULL;
+}
+
+static void run_lanes(side_by_side *t, lane *all, int32_t lanes) {
+    t->open = lanes;
+    for (int32_t k = 0; k < lanes; ++k) {
+        all[k].begun = pthread_create(&all[k].thread, NULL, run_lane, &all[k]) == 0;
+        if (!all[k].begun && k > 0) note(t, 0, 1); /* its pairs are taken by others */
+    }
+    if (!all[0].begun) (void)run_lane(&all[0]);
+    tell_meanwhile(t);
+    for (int32_t k = 0; k < lanes; ++k)
+        if (all[k].begun) pthread_join(all[k].thread, NULL);
 }
 
 /* The first lane builds kernels before others ask for the same. What a lane could not be had for is left to others. */
@@ -309,18 +344,18 @@ static atn_status ask_until(side_by_side *t, size_t end, int32_t clients, int32_
     batch *b = t->batch;
     lane all[MOST_LANES];
     for (int32_t k = 0; k < lanes; ++k)
-        all[k] = (lane){.t = t, .first = k * (clients / lanes), .clients = clients / lanes, .calling = k == 0};
+        all[k] = (lane){.t = t, .first = k * (clients / lanes), .clients = clients / lanes};
     atn_status status = open_lane(&all[0]);
     if (status == ATN_OK) {
         t->end = end;
         atomic_store(&t->next, b->told);
         pthread_mutex_init(&b->turn, NULL);
-        for (int32_t k = 1; k < lanes; ++k) all[k].begun = pthread_create(&all[k].thread, NULL, run_lane, &all[k]) == 0;
-        serve(&all[0]);
-        for (int32_t k = 1; k < lanes; ++k)
-            if (all[k].begun) pthread_join(all[k].thread, NULL);
+        pthread_mutex_init(&t->lock, NULL);
+        pthread_cond_init(&t->news, NULL);
+        run_lanes(t, all, lanes);
+        pthread_cond_destroy(&t->news);
+        pthread_mutex_destroy(&t->lock);
         pthread_mutex_destroy(&b->turn);
-        tell_those_that_are_done(t);
     }
     close_lane(&all[0]);
     return status;

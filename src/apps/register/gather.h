@@ -64,8 +64,8 @@ void reg_gather_close(reg_gather *gather); /* NULL is fine */
 size_t reg_gather_bytes(int32_t clients);
 reg_client *reg_gather_client(reg_gather *gather, int32_t k);
 
-/* By the thread that opened it: makes steps until all clients have left; `meanwhile` is called behind each. */
-void reg_gather_serve(reg_gather *gather, void (*meanwhile)(void *user), void *user);
+/* By one thread: makes steps until all clients have left. */
+void reg_gather_serve(reg_gather *gather);
 void reg_gather_leave(reg_client *client); /* the last call of a client */
 
 /* By a client's worker. Room for `count` numbers that steps of a kind read: fill it, then run. `base`: where they begin
