@@ -180,9 +180,9 @@ typedef struct atn_register_pair {
  * the cores of the host, one thread each (one after the other with `profile`); `watch` is then called only for those of
  * the calling thread. With a GPU and 256 pairs or more of at most 4,000 points each, there are several threads per
  * core, and the long steps of all of them are computed on the GPU, many pairs per launch (not with `reproducible` or
- * 64-bit precision); `watch` is then called by one thread at a time, for any pair, and never during `done`. Results of
- * trusted pairs agree to 1e-4 with those of atn_register, lengths relative to the clouds' size. Fails only if no pair
- * can be processed. */
+ * 64-bit precision); `watch` is then called by one thread at a time, for any pair, and never during `done`: steps that
+ * end while either is called are not reported. Results of trusted pairs agree to 1e-4 with those of atn_register,
+ * lengths relative to the clouds' size. Fails only if no pair can be processed. */
 ATN_API atn_status atn_register_batch(atn_device *device, size_t count, atn_register_pair *pairs,
                                       const atn_register_settings *settings);
 /* The same on several devices at once: pairs go in pieces to the device that is free, more of them to the faster ones.

@@ -135,7 +135,40 @@ void geom_least_direction(const double m[6], double values[3], double direction[
     geom_least3((const double[6]){m[0], m[3], m[5], m[1], m[2], m[4]}, values, direction);
 }
 
+/* A = L L^T, and A^-1 = L^-T L^-1; false: a pivot vanishes, or A is ill-conditioned, by the trace of A, which is no
+ * less than its largest eigenvalue, and that of A^-1, which is no less than one over its least. */
+static inline bool invert_clear(int32_t n, const double *matrix, double *out) {
+    static const double CLEAR = 1e6; /* rounding times that is far below what a step of an iteration leaves */
+    double l[GEOM_EIGEN_MOST * GEOM_EIGEN_MOST] = {0}, on = 0, over = 0;
+    for (int32_t j = 0; j < n; ++j) {
+        on += matrix[j * n + j];
+        for (int32_t i = j; i < n; ++i) {
+            double sum = matrix[i * n + j];
+            for (int32_t k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
+            if (i == j && !(sum > 0)) return false;
+            l[i * n + j] = i == j ? sqrt(sum) : sum / l[j * n + j];
+        }
+    }
+    for (int32_t j = 0; j < n; ++j) { /* L^-1 in its place */
+        l[j * n + j] = 1 / l[j * n + j];
+        for (int32_t i = j + 1; i < n; ++i) {
+            double sum = 0;
+            for (int32_t k = j; k < i; ++k) sum -= l[i * n + k] * l[k * n + j];
+            l[i * n + j] = sum / l[i * n + i];
+        }
+    }
+    for (int32_t i = 0; i < n; ++i)
+        for (int32_t j = i; j < n; ++j) {
+            double sum = 0;
+            for (int32_t k = j; k < n; ++k) sum += l[k * n + i] * l[k * n + j];
+            out[i * n + j] = out[j * n + i] = sum;
+            over += i == j ? sum : 0;
+        }
+    return on * over < CLEAR && isfinite(on * over);
+}
+
 bool geom_invert_symmetric(int32_t n, const double *matrix, double *out) {
+    if (n == 6 ? invert_clear(6, matrix, out) : invert_clear(n, matrix, out)) return true;
     double value[GEOM_EIGEN_MOST] = {0}, vector[GEOM_EIGEN_MOST * GEOM_EIGEN_MOST];
     geom_eigen(n, matrix, value, vector);
     if (!(value[0] > 1e-13 * value[n - 1]) || !isfinite(1 / value[0])) return false;

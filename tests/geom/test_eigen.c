@@ -57,7 +57,41 @@ KIT_TEST(solves) {
     }
 }
 
+/* B B^T + `more`, of vectors whose lengths differ by `spread`; times its inverse, which is exact to rounding times the
+ * condition. */
+static void check_inverse(int32_t n, double spread, double more, uint64_t *seed) {
+    double b[36], m[36], out[36], trace = 0, over = 0;
+    for (int32_t k = 0; k < n * n; ++k)
+        b[k] = (kit_uniform(seed) - 0.5) * pow(spread, (double)(k / n) / (double)(n - 1));
+    for (int32_t i = 0; i < n; ++i)
+        for (int32_t j = 0; j < n; ++j) {
+            m[i * n + j] = i == j ? more : 0;
+            for (int32_t k = 0; k < n; ++k) m[i * n + j] += b[i * n + k] * b[j * n + k];
+        }
+    if (!geom_invert_symmetric(n, m, out)) return;
+    for (int32_t k = 0; k < n; ++k) trace += m[k * n + k], over += out[k * n + k];
+    for (int32_t i = 0; i < n; ++i)
+        for (int32_t j = 0; j < n; ++j) {
+            double one = 0;
+            for (int32_t k = 0; k < n; ++k) one += m[i * n + k] * out[k * n + j];
+            assert_true(fabs(one - (i == j)) <= TOLERANCE * trace * over);
+            assert_true(out[i * n + j] == out[j * n + i]);
+        }
+}
+
+/* Well-conditioned matrices, and those that are not. */
+KIT_TEST(inverts) {
+    static const double SPREADS[] = {1, 10, 1e4};
+    uint64_t seed = 7;
+    double flat[9] = {1, 0, 0, 0, 1, 0, 0, 0, 0}, turned[9] = {1, 2, 0, 2, 1, 0, 0, 0, 1}, out[9];
+    for (int k = 0; k < 3000; ++k) check_inverse(3 + k % 4, SPREADS[k % 3], k % 2 ? 0.1 : 0, &seed);
+    assert_false(geom_invert_symmetric(3, flat, out));
+    assert_false(geom_invert_symmetric(3, turned, out)); /* an eigenvalue is below 0 */
+    flat[8] = NAN;
+    assert_false(geom_invert_symmetric(3, flat, out));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(solves)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(solves), cmocka_unit_test(inverts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

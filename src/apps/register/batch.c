@@ -60,9 +60,10 @@ static size_t most_points(const batch *b) {
     return most;
 }
 
+/* A worker does not wait for others, or until rows are told, to be asked: its next step will do. */
 static bool watch_in_turn(void *user, const atn_register_step *step) {
     batch *b = user;
-    pthread_mutex_lock(&b->turn);
+    if (pthread_mutex_trylock(&b->turn) != 0) return true;
     bool go_on = b->settings->watch(b->settings->watch_user, step);
     pthread_mutex_unlock(&b->turn);
     return go_on;
@@ -142,10 +143,14 @@ static pool *take_pool(atn_device *device) {
 typedef struct side_by_side {
     batch *batch;
     pool *pool;
-    atomic_size_t next;  /* pair that nobody has taken, */
-    size_t end;          /* and up to which they are taken */
-    atomic_bool stopped; /* none is begun any more */
-    atomic_bool *done;   /* by pair */
+    atomic_size_t next;   /* pair that nobody has taken, */
+    size_t end;           /* and up to which they are taken */
+    atomic_bool stopped;  /* none is begun any more */
+    atomic_bool *done;    /* by pair */
+    pthread_mutex_t lock; /* with a device: of the two that follow, */
+    pthread_cond_t news;  /* which change then */
+    size_t ended;         /* pairs that are done */
+    int32_t open;         /* lanes that are at work */
 } side_by_side;
 
 /* By the thread that called. */
@@ -153,6 +158,15 @@ static void tell_those_that_are_done(side_by_side *t) {
     batch *b = t->batch;
     while (b->told < b->count && b->status == ATN_OK && atomic_load(&t->done[b->told])) tell(b);
     if (b->status != ATN_OK) atomic_store(&t->stopped, true);
+}
+
+/* What the thread that called waits for. */
+static void note(side_by_side *t, size_t ended, int32_t closed) {
+    pthread_mutex_lock(&t->lock);
+    t->ended += ended;
+    t->open -= closed;
+    pthread_mutex_unlock(&t->lock);
+    pthread_cond_signal(&t->news);
 }
 
 static void work_as(side_by_side *t, int32_t worker, reg_client *client) {
@@ -171,6 +185,7 @@ static void work_as(side_by_side *t, int32_t worker, reg_client *client) {
         if (pair_at(b, k)->status == ATN_ERR_CANCELLED) atomic_store(&t->stopped, true);
         atomic_store(&t->done[k], true);
         if (calling) tell_those_that_are_done(t);
+        if (client) note(t, 1, 0);
     }
     atn_ctx_watch_thread(false);
     reg_workplace_leave(&here);
@@ -205,7 +220,7 @@ static void work_until(side_by_side *t, size_t end, int32_t workers) {
 
 enum { GATHERED_MOST = 4000, GATHERED_FEWEST = 256, WORKERS_A_CORE = 12, CORES_A_LANE = 4 };
 
-/* A worker that asks the device through the threads that have it. */
+/* A worker that asks the device through its lanes. */
 typedef struct asking {
     side_by_side *t;
     reg_client *client;
@@ -221,12 +236,20 @@ static void *ask(void *user) {
     return NULL;
 }
 
-/* Whoever watches is told of nothing else meanwhile. */
-static void tell_meanwhile(void *user) {
-    side_by_side *t = user;
-    pthread_mutex_lock(&t->batch->turn);
-    tell_those_that_are_done(t);
-    pthread_mutex_unlock(&t->batch->turn);
+/* By the thread that called, until all lanes are closed: no worker waits for what telling takes. Whoever watches is
+ * told of nothing else meanwhile. */
+static void tell_meanwhile(side_by_side *t) {
+    bool open = true;
+    for (size_t told = 0; open;) {
+        pthread_mutex_lock(&t->lock);
+        while (t->ended == told && t->open) pthread_cond_wait(&t->news, &t->lock);
+        told = t->ended;
+        open = t->open > 0;
+        pthread_mutex_unlock(&t->lock);
+        pthread_mutex_lock(&t->batch->turn);
+        tell_those_that_are_done(t);
+        pthread_mutex_unlock(&t->batch->turn);
+    }
 }
 
 /* How many workers ask a device for steps; 0: it is not worth it, or would not be reproducible: what is added up in one
@@ -274,18 +297,17 @@ static void *open_lane(void *user) {
     return NULL;
 }
 
-static void rest(void *user) { (void)user; }
-
 static void *serve_lane(void *user) {
     lane *l = user;
-    reg_gather_serve(l->gather, l->number ? rest : tell_meanwhile, l->t);
+    reg_gather_serve(l->gather);
+    note(l->t, 0, 1);
     return NULL;
 }
 
-/* All lanes but the caller's, in threads; false: one could not be begun. */
+/* Each lane in a thread; false: one could not be begun. */
 static bool begin_lanes(lane *all, int32_t lanes, void *(*run)(void *)) {
     bool all_begun = true;
-    for (int32_t k = 1; k < lanes; ++k) {
+    for (int32_t k = 0; k < lanes; ++k) {
         all[k].begun = pthread_create(&all[k].thread, NULL, run, &all[k]) == 0;
         all_begun = all_begun && all[k].begun;
     }
@@ -293,30 +315,31 @@ static bool begin_lanes(lane *all, int32_t lanes, void *(*run)(void *)) {
 }
 
 static void end_lanes(lane *all, int32_t lanes) {
-    for (int32_t k = 1; k < lanes; ++k)
+    for (int32_t k = 0; k < lanes; ++k)
         if (all[k].begun) pthread_join(all[k].thread, NULL);
 }
 
 /* Each builds its kernels. */
 static atn_status open_lanes(lane *all, int32_t lanes) {
-    bool all_begun = begin_lanes(all, lanes, open_lane);
-    open_lane(&all[0]);
+    atn_status status = begin_lanes(all, lanes, open_lane) ? ATN_OK : ATN_ERR_MEMORY;
     end_lanes(all, lanes);
-    atn_status status = all_begun ? ATN_OK : ATN_ERR_MEMORY;
-    for (int32_t k = 0; k < lanes && all_begun && status == ATN_OK; ++k) status = all[k].status;
+    for (int32_t k = 0; k < lanes && status == ATN_OK; ++k) status = all[k].status;
     return status;
 }
 
 /* Workers that could not be started leave their pairs to the others, and all do where a lane could not. */
 static void serve(side_by_side *t, reg_clients *clients, lane *all, int32_t lanes, asking *workers, int32_t count) {
     int32_t started = 0;
+    t->open = lanes;
     bool served = begin_lanes(all, lanes, serve_lane);
     for (; served && started < count; ++started) {
         workers[started] = (asking){t, reg_clients_at(clients, started), started, .thread = 0};
         if (pthread_create(&workers[started].thread, NULL, ask, &workers[started]) != 0) break;
     }
     for (int32_t k = started; k < count; ++k) reg_gather_leave(reg_clients_at(clients, k));
-    serve_lane(&all[0]);
+    for (int32_t k = 0; k < lanes; ++k)
+        if (!all[k].begun) note(t, 0, 1);
+    tell_meanwhile(t);
     end_lanes(all, lanes);
     for (int32_t k = 0; k < started; ++k) pthread_join(workers[k].thread, NULL);
 }
@@ -335,9 +358,12 @@ static atn_status ask_until(side_by_side *t, size_t end, int32_t count, int32_t 
         t->end = end;
         atomic_store(&t->next, b->told);
         pthread_mutex_init(&b->turn, NULL);
+        pthread_mutex_init(&t->lock, NULL);
+        pthread_cond_init(&t->news, NULL);
         serve(t, clients, all, lanes, workers, count);
+        pthread_cond_destroy(&t->news);
+        pthread_mutex_destroy(&t->lock);
         pthread_mutex_destroy(&b->turn);
-        tell_those_that_are_done(t);
     }
     reg_clients_free(clients);
     for (int32_t k = 0; k < lanes; ++k) reg_gather_close(gather[k]);

@@ -95,7 +95,8 @@ static void meet(const fitness *f, int from, const geom_pose *pose, double scale
     double cosine = 0;
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) cosine += pose->a[3 * a + b] * (double)own->normal[b] / scale * m->n[a];
-    double thickness = hypot((double)plane->thickness, scale * (double)own->thickness);
+    double thick[2] = {(double)plane->thickness, scale * (double)own->thickness};
+    double thickness = sqrt(thick[0] * thick[0] + thick[1] * thick[1]);
     double tolerance = TOLERANCE * thickness + ROUGHNESS * length;
     double most = fitness_about(other, from ? scale : 1);
     m->around = along2 < length * length && d2 < most * most;

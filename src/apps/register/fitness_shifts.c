@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { VOTERS = 200, BINS = 7, CLASSES = 3 * BINS * BINS, SIDE = 48, CELLS = SIDE * SIDE * SIDE };
+enum { VOTERS = 200, BINS = 7, CLASSES = 3 * BINS * BINS, SIDE = 48, LAYER = SIDE * SIDE, CELLS = SIDE * LAYER };
 static const double FARTHEST = 2;     /* radii of the target that a shift is looked for in, along each axis */
 static const double SIXTH = 1.38;     /* distance of the sixth neighbour on a surface, in roots of its area per point */
 static const float LEANS = 0.95F;     /* least cosine of normals */
@@ -23,7 +23,7 @@ static const double AS_VOTED = 0.003; /* how much the middle of a cell counts be
 /* Planes of one cloud in the target's frame. */
 typedef struct voters {
     float at[FITNESS_SAMPLES][3], normal[FITNESS_SAMPLES][3], weight[FITNESS_SAMPLES];
-    float n[3][FITNESS_SAMPLES]; /* normals again, axis by axis */
+    float n[3][FITNESS_SAMPLES], place[3][FITNESS_SAMPLES]; /* normals and places again, axis by axis */
     size_t count;
 } voters;
 
@@ -54,6 +54,7 @@ static int class_of(const float n[3]) {
 /* One in `every` of the planes of a side; those of a wall weigh less, and those of a direction that many have. */
 static void choose(const fitness_side *s, const geom_pose *pose, size_t every, voters *out) {
     size_t of_class[CLASSES] = {0};
+    uint8_t class[FITNESS_SAMPLES];
     double scale = geom_pose_scale(pose);
     out->count = 0;
     for (size_t k = 0; k < s->samples; k += every) {
@@ -70,52 +71,59 @@ static void choose(const fitness_side *s, const geom_pose *pose, size_t every, v
                         scale);
         }
         out->weight[out->count] = s->wall[k] ? OF_WALL : 1;
-        ++of_class[class_of(out->normal[out->count++])];
+        class[out->count] = (uint8_t)class_of(out->normal[out->count]);
+        ++of_class[class[out->count++]];
     }
     for (size_t k = 0; k < out->count; ++k) {
-        out->weight[k] /= sqrtf((float)of_class[class_of(out->normal[k])]);
-        for (int a = 0; a < 3; ++a) out->n[a][k] = out->normal[k][a];
+        out->weight[k] /= sqrtf((float)of_class[class[k]]);
+        for (int a = 0; a < 3; ++a) out->n[a][k] = out->normal[k][a], out->place[a][k] = out->at[k][a];
     }
-}
-
-/* The cell of a shift; false: it is too far. */
-static inline bool cell_of(const float d[3], float per, int32_t cell[3]) {
-    for (int a = 0; a < 3; ++a) {
-        float at = d[a] * per + SIDE / 2.0F;
-        if (!(at >= 1 && at < SIDE - 1)) return false;
-        cell[a] = (int32_t)at;
-    }
-    return true;
 }
 
 static inline int32_t index_of(const int32_t cell[3]) { return (cell[2] * SIDE + cell[1]) * SIDE + cell[0]; }
 
-/* A vote of weight `by` for a shift by d of planes with a normal n. */
-static void count_in(const float n[3], const float d[3], const int32_t cell[3], float by, peak *p) {
-    if ((uint32_t)(cell[0] - p->cell[0]) > 1 || (uint32_t)(cell[1] - p->cell[1]) > 1 ||
-        (uint32_t)(cell[2] - p->cell[2]) > 1)
-        return;
-    double off = (double)(n[0] * d[0] + n[1] * d[1] + n[2] * d[2]);
-    for (int a = 0; a < 3; ++a) {
-        p->g[a] += (double)(by * n[a]) * off;
-        for (int b = 0; b < 3; ++b) p->h[3 * a + b] += (double)(by * n[a] * n[b]);
+/* A vote of weight `by` of plane `j` for the shift from p to it, which is in a cell. */
+static void count_in_all(const voters *of, size_t j, const float p[3], int32_t cell, float by, peak *peaks, size_t n) {
+    const float *q = of->at[j], *normal = of->normal[j], d[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
+    const int32_t at[3] = {cell % SIDE, cell / SIDE % SIDE, cell / LAYER};
+    double off = (double)(normal[0] * d[0] + normal[1] * d[1] + normal[2] * d[2]);
+    for (peak *k = peaks; k < peaks + n; ++k) {
+        if ((uint32_t)(at[0] - k->cell[0]) > 1 || (uint32_t)(at[1] - k->cell[1]) > 1 ||
+            (uint32_t)(at[2] - k->cell[2]) > 1)
+            continue;
+        for (int a = 0; a < 3; ++a) {
+            k->g[a] += (double)(by * normal[a]) * off;
+            for (int b = 0; b < 3; ++b) k->h[3 * a + b] += (double)(by * normal[a] * normal[b]);
+        }
     }
 }
 
-ATN_IN_LANES static void find_cosines(const voters *of, const float m[3], float *out) {
+/* Of all planes the cell of the shift that leads from a place to them; less than 0 where it is too far, or where they
+ * do not lean as a normal does. */
+ATN_IN_LANES static void find_cells(const voters *of, const float p[3], const float m[3], float per, int32_t *out) {
     const float *x = of->n[0], *y = of->n[1], *z = of->n[2], a = m[0], b = m[1], c = m[2];
+    const float *tx = of->place[0], *ty = of->place[1], *tz = of->place[2], px = p[0], py = p[1], pz = p[2];
+    const float middle = SIDE / 2.0F, least = 1, most = SIDE - 1, leans = LEANS;
     ATN_LANES()
-    for (size_t j = 0; j < of->count; ++j) out[j] = fabsf(a * x[j] + b * y[j] + c * z[j]);
+    for (size_t j = 0; j < of->count; ++j) {
+        float u = (tx[j] - px) * per + middle, v = (ty[j] - py) * per + middle, w = (tz[j] - pz) * per + middle;
+        float low = u < v ? u : v, high = u < v ? v : u, cosine = fabsf(a * x[j] + b * y[j] + c * z[j]);
+        low = w < low ? w : low, high = w < high ? high : w;
+        float at = low >= least ? 1.0F : 0.0F;
+        at = high < most ? at : 0;
+        at = cosine > leans ? at : 0;
+        u = at > 0 ? u : least, v = at > 0 ? v : least, w = at > 0 ? w : least;
+        int32_t cell = ((int32_t)w * SIDE + (int32_t)v) * SIDE + (int32_t)u;
+        out[j] = at > 0 ? cell : -1;
+    }
 }
 
-/* Those that lean as a normal does, in their order; their number. */
-static size_t find_alike(const voters *of, const float m[3], uint16_t *out) {
-    float cosine[FITNESS_SAMPLES];
+/* Those that have a cell, in their order; their number. */
+static size_t find_alike(const voters *of, const int32_t *cell, uint16_t *out) {
     size_t count = 0;
-    find_cosines(of, m, cosine);
     for (size_t j = 0; j < of->count; ++j) { /* which ones do is nobody's guess: no branch */
         out[count] = (uint16_t)j;
-        count += cosine[j] > LEANS;
+        count += cell[j] >= 0;
     }
     return count;
 }
@@ -126,34 +134,48 @@ static void vote(ballot *t, peak *peaks, size_t count) {
     for (size_t i = 0; i < t->of[0].count; ++i) {
         const float *p = t->of[0].at[i], *m = t->of[0].normal[i], w = t->of[0].weight[i];
         uint16_t alike[FITNESS_SAMPLES + 1];
-        size_t many = find_alike(&t->of[1], m, alike);
+        int32_t cell[FITNESS_SAMPLES];
+        find_cells(&t->of[1], p, m, per, cell);
+        size_t many = find_alike(&t->of[1], cell, alike);
         for (size_t a = 0; a < many; ++a) {
             size_t j = alike[a];
-            const float *q = t->of[1].at[j], *n = t->of[1].normal[j];
-            const float d[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
             float by = w * t->of[1].weight[j];
-            int32_t cell[3];
-            if (!cell_of(d, per, cell)) continue;
-            if (!peaks) t->votes[index_of(cell)] += by;
-            for (size_t k = 0; k < count; ++k) count_in(n, d, cell, by, &peaks[k]);
+            if (peaks)
+                count_in_all(&t->of[1], j, p, cell[j], by, peaks, count);
+            else
+                t->votes[cell[j]] += by;
         }
     }
 }
 
-/* Each cell becomes the sum of itself and those after it along all axes: shifts do not keep to cells. */
-ATN_IN_LANES static void join(float *votes, float *other) {
-    float *from = votes, *to = other;
-    for (int32_t step = 1; step < CELLS; step *= SIDE) {
-        const float *restrict read = from;
-        float *restrict write = to;
+/* Of a layer from `first` on: the sum of each cell, the next one and both of the next row. */
+ATN_IN_LANES static void join_layer(const float *votes, int32_t first, float *out) {
+    float pair[LAYER + SIDE];
+    int32_t all = first + LAYER + SIDE < CELLS ? LAYER + SIDE : CELLS - first,
+            pairs = first + all < CELLS ? all : all - 1;
+    int32_t rows = all > LAYER ? LAYER : LAYER - SIDE;
+    const float *from = votes + first;
+    ATN_LANES()
+    for (int32_t k = 0; k < pairs; ++k) pair[k] = from[k] + from[k + 1];
+    if (pairs < all) pair[pairs] = from[pairs];
+    ATN_LANES()
+    for (int32_t k = 0; k < rows; ++k) out[k] = pair[k] + pair[k + SIDE];
+    memcpy(out + rows, pair + rows, (size_t)(LAYER - rows) * sizeof *out);
+}
+
+/* Each cell becomes the sum of itself and those after it along all axes: shifts do not keep to cells. Layer by layer,
+ * in place. */
+ATN_IN_LANES static void join(float *votes) {
+    float layer[2][LAYER];
+    join_layer(votes, 0, layer[0]);
+    for (int32_t z = 1; z < SIDE; ++z) {
+        const float *last = layer[(z - 1) % 2], *own = layer[z % 2];
+        float *to = votes + (z - 1) * LAYER;
+        join_layer(votes, z * LAYER, layer[z % 2]);
         ATN_LANES()
-        for (int32_t k = 0; k < CELLS - step; ++k) write[k] = read[k] + read[k + step];
-        memcpy(write + CELLS - step, read + CELLS - step, (size_t)step * sizeof *write);
-        float *last = from;
-        from = to;
-        to = last;
+        for (int32_t k = 0; k < LAYER; ++k) to[k] = last[k] + own[k];
     }
-    if (from != votes) memcpy(votes, from, CELLS * sizeof *votes);
+    memcpy(votes + (SIDE - 1) * LAYER, layer[(SIDE - 1) % 2], sizeof layer[0]);
 }
 
 /* Of a row of cells. */
@@ -234,15 +256,15 @@ atn_status fitness_shifts(const fitness *f, const geom_pose *pose, double beyond
     if (f->solid) return ATN_OK;
     ballot *t = atn_alloc(f->ctx, sizeof *t);
     peak *peaks = atn_zalloc(f->ctx, (most + 1) * sizeof *peaks);
-    float *votes = atn_zalloc(f->ctx, CELLS * sizeof *votes), *other = atn_alloc(f->ctx, CELLS * sizeof *other);
-    if (t && peaks && votes && other) {
+    float *votes = atn_zalloc(f->ctx, CELLS * sizeof *votes);
+    if (t && peaks && votes) {
         double per_sample = sqrt((double)target->points.count / (double)(target->samples ? target->samples : 1));
         t->votes = votes;
         t->edge = fmax(target->spacing / SIXTH * per_sample, 2 * FARTHEST / SIDE);
         choose(source, pose, every, &t->of[0]);
         choose(target, &GEOM_IDENTITY, 1, &t->of[1]);
         vote(t, NULL, 0);
-        join(votes, other);
+        join(votes);
         found = find_peaks(t, beyond, most, peaks);
         if (found) vote(t, peaks, found);
     }
@@ -253,8 +275,7 @@ atn_status fitness_shifts(const fitness *f, const geom_pose *pose, double beyond
         for (int a = 0; a < 3; ++a) out[*count].b[a] += shift[a];
         ++*count;
     }
-    atn_status status = t && peaks && votes && other ? ATN_OK : ATN_ERR_MEMORY;
-    atn_free(f->ctx, other);
+    atn_status status = t && peaks && votes ? ATN_OK : ATN_ERR_MEMORY;
     atn_free(f->ctx, votes);
     atn_free(f->ctx, peaks);
     atn_free(f->ctx, t);

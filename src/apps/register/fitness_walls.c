@@ -1,6 +1,7 @@
 /* Planes that hold a large part of a cloud: walls and floors. What is in none of them distinguishes one room from
  * another. Found from the planes of single samples: each collects the samples in it, and is fitted to these twice. */
 #include "apps/register/fitness.h"
+#include "apps/register/fitness_normals.h"
 
 #include "base/lanes.h"
 #include "base/memory.h"
@@ -23,6 +24,8 @@ typedef struct wall_plane {
 typedef struct walls {
     float *at[3], *normal[3]; /* of each */
     size_t count;
+    uint32_t sample[FITNESS_SAMPLES]; /* that each of them is */
+    float *place[3];                  /* of all samples, planes or not */
     double within;
     struct {
         wall_plane found;
@@ -31,10 +34,6 @@ typedef struct walls {
     size_t tried[TRIES + 1]; /* which planes */
     size_t tries;
 } walls;
-
-static double height_over(const wall_plane *w, const double p[3]) {
-    return (p[0] - w->at[0]) * w->normal[0] + (p[1] - w->at[1]) * w->normal[1] + (p[2] - w->at[2]) * w->normal[2];
-}
 
 /* Of those that are in a plane: their number, and sums of d = at - place, d d^T (xx yy zz xy xz yz). */
 enum { COUNT, SUM, SQUARE = SUM + 3, SUMS = SQUARE + 6 };
@@ -96,14 +95,12 @@ static void try_some(void *user, int64_t from, int64_t to) {
     }
 }
 
-/* Those of the samples that are in no wall; the tries are spread evenly over all samples. */
+/* Those of the samples that are planes. */
 static void gather(const fitness_side *s, walls *t) {
-    size_t every = s->samples / TRIES + 1;
-    t->count = t->tries = 0;
     for (size_t i = 0; i < s->samples; ++i) {
         const fitness_plane *plane = &s->plane[s->sample[i]];
-        if (!plane->flat || s->wall[i]) continue;
-        if (i % every == 0) t->tried[t->tries++] = t->count;
+        if (!plane->flat) continue;
+        t->sample[t->count] = (uint32_t)i;
         for (int a = 0; a < 3; ++a) {
             t->at[a][t->count] = plane->at[a];
             t->normal[a][t->count] = plane->normal[a];
@@ -112,28 +109,61 @@ static void gather(const fitness_side *s, walls *t) {
     }
 }
 
+/* Those that are in no wall stay, in their order; the tries are spread evenly over all samples. */
+static void leave_out(const fitness_side *s, walls *t) {
+    size_t every = s->samples / TRIES + 1, all = t->count;
+    t->count = t->tries = 0;
+    for (size_t k = 0; k < all; ++k) {
+        uint32_t i = t->sample[k];
+        if (s->wall[i]) continue;
+        if (i % every == 0) t->tried[t->tries++] = t->count;
+        for (int a = 0; a < 3; ++a) {
+            t->at[a][t->count] = t->at[a][k];
+            t->normal[a][t->count] = t->normal[a][k];
+        }
+        t->sample[t->count++] = i;
+    }
+}
+
+/* Samples within a wall's reach belong to it. */
+ATN_IN_LANES static void mark(const walls *t, const wall_plane *w, size_t samples, bool *wall) {
+    const float *x = t->place[0], *y = t->place[1], *z = t->place[2];
+    const double px = w->at[0], py = w->at[1], pz = w->at[2], within = t->within;
+    const double nx = w->normal[0], ny = w->normal[1], nz = w->normal[2];
+    ATN_LANES()
+    for (size_t k = 0; k < samples; ++k) {
+        double height = ((double)x[k] - px) * nx + ((double)y[k] - py) * ny + ((double)z[k] - pz) * nz;
+        wall[k] = wall[k] | (fabs(height) < within);
+    }
+}
+
+/* Room for all samples. */
+static bool begin(const fitness_side *s, const atn_ctx *ctx, walls *t) {
+    float *room = atn_alloc(ctx, 9 * s->samples * sizeof *room);
+    if (!room) return false;
+    for (size_t a = 0; a < 3; ++a) {
+        t->place[a] = room + a * s->samples;
+        t->at[a] = room + (3 + a) * s->samples;
+        t->normal[a] = room + (6 + a) * s->samples;
+        for (size_t k = 0; k < s->samples; ++k) t->place[a][k] = s->plane[s->sample[k]].at[a];
+    }
+    return true;
+}
+
 atn_status fitness_find_walls(fitness_side *s, const atn_ctx *ctx) {
     walls t = {.within = NOISES * s->noise + WALL_REACH * s->spacing};
     double flat = s->flat * (double)s->samples;
-    float *room = atn_alloc(ctx, 6 * s->samples * sizeof *room);
-    if (!room) return ATN_ERR_MEMORY;
-    for (size_t a = 0; a < 3; ++a) {
-        t.at[a] = room + a * s->samples;
-        t.normal[a] = room + (3 + a) * s->samples;
-    }
+    if (!begin(s, ctx, &t)) return ATN_ERR_MEMORY;
+    gather(s, &t);
     for (int w = 0; w < MOST_WALLS; ++w) {
         size_t most = 0, best = 0;
-        gather(s, &t);
+        leave_out(s, &t);
         atn_parallel((int64_t)t.tries, 2, try_some, &t);
         for (size_t k = 0; k < t.tries; ++k)
             if (t.attempt[k].planes > most) most = t.attempt[k].planes, best = k;
         if ((double)most < WALL * flat || most < FEWEST) break;
-        for (size_t k = 0; k < s->samples; ++k) {
-            const fitness_plane *plane = &s->plane[s->sample[k]];
-            double at[3] = {(double)plane->at[0], (double)plane->at[1], (double)plane->at[2]};
-            if (fabs(height_over(&t.attempt[best].found, at)) < t.within) s->wall[k] = true;
-        }
+        mark(&t, &t.attempt[best].found, s->samples, s->wall);
     }
-    atn_free(ctx, room);
+    atn_free(ctx, t.place[0]);
     return ATN_OK;
 }

@@ -67,8 +67,8 @@ bool reg_gather_run(reg_client *c, reg_gathered which, size_t items, const float
     pthread_mutex_lock(&g->lock);
     c->request = (gather_request){which, items, 0, item, place, wide, out};
     bool waits = g->waiting[c->slot] = !g->broken;
-    if (waits) pthread_cond_signal(&g->asked);
     pthread_mutex_unlock(&g->lock);
+    if (waits) pthread_cond_signal(&g->asked); /* whoever is woken finds the lock free */
     pthread_mutex_lock(&c->lock);
     while (waits && c->answer == NOTHING) pthread_cond_wait(&c->answered, &c->lock);
     bool done = c->answer == DONE;
@@ -152,8 +152,8 @@ static atn_status await(gather_kind *own) {
 static void end(reg_client *c, bool done) {
     pthread_mutex_lock(&c->lock);
     c->answer = done ? DONE : FAILED;
-    pthread_cond_signal(&c->answered);
     pthread_mutex_unlock(&c->lock);
+    pthread_cond_signal(&c->answered);
 }
 
 static void answer(reg_gather *g, reg_gathered which) {
@@ -202,13 +202,10 @@ static bool serve_all(reg_gather *g) {
     return true;
 }
 
-void reg_gather_serve(reg_gather *g, void (*meanwhile)(void *user), void *user) {
+void reg_gather_serve(reg_gather *g) {
     pthread_mutex_lock(&g->lock);
     while (g->left < g->clients) {
         if (!serve_all(g)) pthread_cond_wait(&g->asked, &g->lock);
-        pthread_mutex_unlock(&g->lock);
-        meanwhile(user);
-        pthread_mutex_lock(&g->lock);
     }
     pthread_mutex_unlock(&g->lock);
     for (int k = 0; k < REG_GATHERS; ++k) {

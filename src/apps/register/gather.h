@@ -75,8 +75,8 @@ atn_status reg_clients_make(const atn_ctx *ctx, int32_t count, reg_gather *const
 void reg_clients_free(reg_clients *clients); /* NULL is fine */
 reg_client *reg_clients_at(reg_clients *clients, int32_t k);
 
-/* By one thread: makes steps until all clients have left; `meanwhile` is called behind each. */
-void reg_gather_serve(reg_gather *gather, void (*meanwhile)(void *user), void *user);
+/* By one thread: makes steps until all clients have left. */
+void reg_gather_serve(reg_gather *gather);
 void reg_gather_leave(reg_client *client); /* the last call of a client */
 
 /* By a client's worker. Room for `count` numbers that steps of a kind read: fill it, then run. `base`: where they begin

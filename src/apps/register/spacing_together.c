@@ -16,7 +16,8 @@ static bool spacing_of(reg_client *client, size_t n, double *const position[3], 
     if (n < 2 || n > REG_FIT_POINTS) return false;
     float *room = reg_gather_room(client, REG_GATHER_SPACING, 3 * n, &place[0]);
     if (!room) return false;
-    for (size_t k = 0; k < 3 * n; ++k) room[k] = (float)(position[k / n][k % n] - position[k / n][0]);
+    for (int a = 0; a < 3; ++a)
+        for (size_t k = 0; k < n; ++k) *room++ = (float)(position[a][k] - position[a][0]);
     if (!reg_gather_run(client, REG_GATHER_SPACING, 1, &nothing, place, n, found)) return false;
     for (size_t k = 0; k < samples; ++k) {
         double d2 = (double)found[n * k / samples];
