@@ -237,7 +237,7 @@ static void choose_some(atn_cli_list *list, size_t limit, size_t most, size_t *e
 
 atn_status atn_cli_list_take(atn_cli_call *call, const atn_cloud_settings *reading, double *edge, atn_cli_list *list,
                              size_t first, size_t *end) {
-    enum { MOST_ROWS = 8192, MOST_POINTS = 8000000, SMALL = MOST_POINTS / MOST_AT_ONCE };
+    enum { MOST_ROWS = 8192, MOST_POINTS = 16000000, SMALL = MOST_POINTS / MOST_AT_ONCE };
     size_t points = 0, largest = 0, limit = *end < list->n_rows ? *end : list->n_rows;
     reading_some t = {.call = call, .reading = reading};
     if (limit > first + MOST_ROWS) limit = first + MOST_ROWS;
