@@ -101,7 +101,7 @@ typedef struct layers {
     float *value, *mean; /* mean: NULL, or x of all voxels, then y, then z */
     size_t voxels;
     int32_t *near; /* room for the numbers of all points, for each layer */
-    double *sum; /* of each layer: the voxels inside the ball */
+    double *sum;   /* of each layer: the voxels inside the ball */
 } layers;
 
 /* Sums over the points become means, and the background is there; returns the sum of the voxels inside the ball. */

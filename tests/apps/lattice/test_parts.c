@@ -279,7 +279,8 @@ KIT_TEST(packed_tables_are_true) {
     assert_int_equal(lattice_box_voxels(&box), VOXELS);
     for (size_t k = 0; k < VOXELS; ++k) {
         value[k] = (float)(background + exp(20 * atn_random_unit(&random) - 17));
-        for (size_t c = 0; c < 3; ++c) mean[c * VOXELS + k] = (float)(8 * atn_random_unit(&random) - (mirror[c] ? 0 : 4));
+        for (size_t c = 0; c < 3; ++c)
+            mean[c * VOXELS + k] = (float)(8 * atn_random_unit(&random) - (mirror[c] ? 0 : 4));
     }
     mean[0] = 0, mean[VOXELS] = -8, mean[2 * VOXELS] = 8, value[0] = (float)background; /* the ends of what there is */
     lattice_packing p;
