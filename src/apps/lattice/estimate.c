@@ -514,6 +514,7 @@ atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angs
     l->learning = true;
     status = x->which && x->number && x->bins ? learn(l, x) : ATN_ERR_MEMORY;
     l->learning = false;
+    lattice_tables_end(l);
     if (status == ATN_OK && !l->unchecked) status = lattice_engine_widen(l);
     l->known = status == ATN_OK;
     atn_free(l->ctx, x->which);
