@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "kernel/give.h"
+#include "num/array.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -83,6 +84,8 @@ static atn_status make_score(atn_lattice *l, lattice_slot *s) {
     int64_t n = s->turns.count;
     atn_array *all = NULL;
     atn_status status = vector(l, ATN_INT32, n * l->batch, NULL, &all);
+    if (status == ATN_OK) status = atn_array_ready_device(all, true);
+    if (status == ATN_OK) atn_array_written_on_device(all); /* as soon as it is read: megabytes need not be zero */
     if (status == ATN_OK) status = atn_array_view_matrix(all, l->batch, n, &s->score);
     if (status == ATN_OK)
         status = atn_array_view_matrix(all, (int64_t)l->batch * LATTICE_GROUPS, n / LATTICE_GROUPS, &s->rows);

@@ -5,6 +5,7 @@
 #include "base/lane_math.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "num/array.h"
 
 #include <math.h>
 
@@ -31,9 +32,12 @@ static void score_part(void *user, int64_t from, int64_t to) {
     score(x->value + from, x->s->low, 1 / x->s->unit, to - from, x->bytes + from);
 }
 
-/* A vector that is written at once, on the host. */
+/* A vector that the host writes at once, so that nothing in it has to be zero before. */
 static atn_status vector(atn_lattice *l, atn_type type, size_t length, atn_array **out, void **to) {
+    bool cpu = atn_device_get_info(l->device)->cpu;
     atn_status status = atn_array_create_vector(l->device, type, (int64_t)length, out);
+    if (status == ATN_OK && cpu) status = atn_array_ready_device(*out, true);
+    if (status == ATN_OK && cpu) atn_array_written_on_device(*out);
     return status == ATN_OK ? atn_array_map_write(*out, to) : status;
 }
 
