@@ -265,7 +265,7 @@ static atn_status open_near(atn_lattice *l) {
 }
 
 static void close_slot(atn_lattice *l, lattice_slot *s, bool again) {
-    atn_array **const arrays[] = {&s->turn, &s->grid, &s->table, &s->pull[0], &s->pull[1]};
+    atn_array **const arrays[] = {&s->turn, &s->grid};
     close_rows(s);
     free_all(arrays, sizeof arrays / sizeof *arrays);
     if (!again) lattice_tables_free(l, s);

@@ -359,7 +359,7 @@ atn_status lattice_kernels_make(atn_lattice *l);
 void lattice_kernels_free(atn_lattice *l);
 /* ---- tables.c ---- */
 atn_status lattice_tables_put(atn_lattice *l, lattice_slot *s); /* s->table, s->pull and all that belongs to them */
-void lattice_tables_free(atn_lattice *l, lattice_slot *s);      /* what the host holds of them */
+void lattice_tables_free(atn_lattice *l, lattice_slot *s);      /* what lattice_tables_put made */
 void lattice_tables_end(atn_lattice *l);                        /* none is made soon */
 
 /* Tables and kernels for the info as it is now. */

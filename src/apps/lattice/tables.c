@@ -32,12 +32,18 @@ static void score_part(void *user, int64_t from, int64_t to) {
     score(x->value + from, x->s->low, 1 / x->s->unit, to - from, x->bytes + from);
 }
 
-/* A vector that the host writes at once, so that nothing in it has to be zero before. */
+/* A vector that the host writes at once, so that nothing in it has to be zero before: on a host the one that is there,
+ * if it is as long. */
 static atn_status vector(atn_lattice *l, atn_type type, size_t length, atn_array **out, void **to) {
     bool cpu = atn_device_get_info(l->device)->cpu;
-    atn_status status = atn_array_create_vector(l->device, type, (int64_t)length, out);
-    if (status == ATN_OK && cpu) status = atn_array_ready_device(*out, true);
-    if (status == ATN_OK && cpu) atn_array_written_on_device(*out);
+    atn_status status = ATN_OK;
+    if (!cpu || !*out || (*out)->size[0] != (int64_t)length) {
+        atn_array_free(*out);
+        *out = NULL;
+        status = atn_array_create_vector(l->device, type, (int64_t)length, out);
+        if (status == ATN_OK && cpu) status = atn_array_ready_device(*out, true);
+        if (status == ATN_OK && cpu) atn_array_written_on_device(*out);
+    }
     return status == ATN_OK ? atn_array_map_write(*out, to) : status;
 }
 
@@ -97,6 +103,11 @@ atn_status lattice_tables_put(atn_lattice *l, lattice_slot *s) {
 }
 
 void lattice_tables_free(atn_lattice *l, lattice_slot *s) {
+    atn_array **const arrays[] = {&s->table, &s->pull[0], &s->pull[1]};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) {
+        atn_array_free(*arrays[k]);
+        *arrays[k] = NULL;
+    }
     for (int sharp = 0; sharp < 2; ++sharp) {
         atn_free(l->ctx, s->host_pull[sharp]);
         s->host_pull[sharp] = NULL;
