@@ -2,6 +2,7 @@
 #include "support/shared.h"
 
 #include "apps/lattice/lattice.h"
+#include "apps/lattice/narrow.h"
 #include "base/memory.h"
 #include "base/random.h"
 
@@ -191,6 +192,41 @@ KIT_TEST(blocks_have_the_same_neighbours) {
 }
 
 /* Of atoms that repeat, and one so far away that nearly all cells are empty: each place counts once. */
+/* Whoever is within reach of an atom that was given is there, in the order of all, and few others are. */
+KIT_TEST(narrowed_atoms_are_near) {
+    enum { ATOMS = 20000, GIVEN = 20 };
+    static double axis[3][ATOMS];
+    size_t which[GIVEN], near = 0, at = 0;
+    uint64_t seed = 11;
+    const double reach = 0.06;
+    for (int k = 0; k < ATOMS; ++k)
+        for (int a = 0; a < 3; ++a) axis[a][k] = (a + 1) * kit_uniform(&seed) / 2;
+    for (size_t k = 0; k < GIVEN; ++k) which[k] = k * (ATOMS / GIVEN) + k % 7;
+    atn_atoms atoms = {.count = ATOMS, .own = ATOMS, .position = {axis[0], axis[1], axis[2]}};
+    lattice_narrowed few;
+    kit_ok(ctx, lattice_narrow(ctx, &atoms, reach, which, GIVEN, &few));
+    for (size_t k = 0; k < ATOMS; ++k) {
+        double least = INFINITY;
+        for (size_t g = 0; g < GIVEN; ++g) {
+            double square = 0;
+            for (int a = 0; a < 3; ++a) square += pow(axis[a][k] - axis[a][which[g]], 2);
+            least = fmin(least, sqrt(square));
+        }
+        bool kept = at < few.atoms.count && few.atoms.position[0][at] == axis[0][k];
+        assert_true(kept || least > reach);
+        near += least <= reach;
+        for (int a = 0; a < 3 && kept; ++a) {
+            assert_true(few.atoms.position[a][at] == axis[a][k]);
+            assert_true(few.low[a] <= axis[a][k] && axis[a][k] <= few.high[a]);
+        }
+        at += kept;
+    }
+    assert_int_equal(at, few.atoms.count);
+    assert_true(few.atoms.count < 4 * near);
+    for (size_t g = 0; g < GIVEN; ++g) assert_true(few.atoms.position[2][few.which[g]] == axis[2][which[g]]);
+    lattice_narrowed_free(ctx, &few);
+}
+
 KIT_TEST(sparse_cells_are_the_same) {
     enum { ATOMS = 3000, PLACES = 300 };
     static double axis[3][ATOMS];
@@ -307,6 +343,7 @@ int main(void) {
                                        cmocka_unit_test(tables_hold_densities),
                                        cmocka_unit_test(neighbours_are_all),
                                        cmocka_unit_test(blocks_have_the_same_neighbours),
+                                       cmocka_unit_test(narrowed_atoms_are_near),
                                        cmocka_unit_test(sparse_cells_are_the_same),
                                        cmocka_unit_test(cores_find_the_same_sites),
                                        cmocka_unit_test(cells_that_cannot_be_counted_are_refused),
