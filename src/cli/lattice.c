@@ -363,9 +363,8 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "cutoff, noise, depth_noise, efficiency, background_neighbours: fraction of neighbours on no lattice, "
             "background: fraction of atoms on no site, gain: log-likelihood ratio to the null model in nats per atom, "
             "neighbours, rotations, estimated: false if no model fits better than chance and these are defaults), "
-            "device; with --frames labels; with --profile profile (when, name, calls, seconds) and, with several "
-            "ranks, timeline (for each rank: when it began to join the others, had joined them, finished what, in "
-            "seconds "
+            "device; with --frames labels; with --profile profile (when, name, calls, seconds) and timeline "
+            "(for each rank: when it began to join the others, had joined them, finished what, in seconds "
             "since it began to read; how long it had waited for others by then; parts of learning and matching); with "
             "--ranges unranged and overlaps "
             "(pairs of ranges; masses in both count for the narrower one).",

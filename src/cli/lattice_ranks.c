@@ -145,7 +145,7 @@ const char *lattice_moment_name(lattice_moment moment) {
 }
 
 atn_status lattice_join_line(atn_cli_call *call, atn_status status, const lattice_spent *spent, lattice_outcome *o) {
-    if (call->ranks->count < 2 || !atn_cli_has(call, "profile")) return status;
+    if (!atn_cli_has(call, "profile")) return status;
     o->own.joining = o->began - call->ranks->joining;
     o->own.joined = o->began - call->ranks->joined;
     if (!status) memcpy(o->own.seconds, spent->seconds, sizeof o->own.seconds);

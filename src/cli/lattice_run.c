@@ -191,13 +191,17 @@ static atn_status keep_atoms(const job *j, size_t slab, const atn_atoms *atoms, 
 
 static atn_status match_slab(const job *j, size_t slab) {
     atn_atoms atoms = {0};
+    lattice_part before = lattice_spend(&j->lattice->spent, true, LATTICE_READ);
     atn_status status = slabs_read(j->slabs, slab, &atoms);
+    lattice_spend_back(&j->lattice->spent, true, before);
     atn_lattice_atom *atom = status ? NULL : atn_alloc(j->call->ctx, (atoms.own + 1) * sizeof *atom);
     if (!status && !atom) status = ATN_ERR_MEMORY;
     double from = atn_clock_seconds();
     if (!status) status = match_atoms(j, j->lattice, slab, &atoms, atom);
     j->o->match_seconds += atn_clock_seconds() - from;
+    before = lattice_spend(&j->lattice->spent, true, LATTICE_GIVEN);
     if (!status) status = keep_atoms(j, slab, &atoms, atom);
+    lattice_spend_back(&j->lattice->spent, true, before);
     atn_free(j->call->ctx, atom);
     return status;
 }

@@ -103,7 +103,7 @@ atn_status atn_wisdom_find(const atn_ctx *ctx, atn_wisdom *wisdom, const atn_wis
     }
     if (status != ATN_OK || out->kind != ATN_HIT_NONE) return status;
     atn_wisdom *shipped;
-    status = atn_wisdom_shipped(ctx, &shipped);
+    status = atn_wisdom_shipped(ctx, key->graph, &shipped);
     if (status != ATN_OK || !shipped) return status;
     pthread_mutex_lock(&shipped->lock);
     atn_wisdom_key of_any = *key;

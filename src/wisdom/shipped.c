@@ -26,11 +26,19 @@ static atn_status load(const atn_ctx *ctx, const void *tag, atn_wisdom **out) {
     return status;
 }
 
-atn_status atn_wisdom_shipped(const atn_ctx *ctx, atn_wisdom **out) {
+static bool mentions(atn_hash graph) {
+    char text[ATN_HASH_TEXT];
+    atn_hash_print(graph, text);
+    const atn_embedded *s = atn_shipped_wisdom_table;
+    while (s->name && !strstr(s->text, text)) ++s;
+    return s->name;
+}
+
+atn_status atn_wisdom_shipped(const atn_ctx *ctx, atn_hash graph, atn_wisdom **out) {
     static const char TAG;                                      /* under which the context carries it */
     static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER; /* two threads that ask at once get the same one */
     *out = NULL;
-    if (!atn_shipped_wisdom_table->name) return ATN_OK;
+    if (!mentions(graph)) return ATN_OK;
     atn_status status = ATN_OK;
     pthread_mutex_lock(&loading);
     *out = atn_ctx_attached(ctx, &TAG);

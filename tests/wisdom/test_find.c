@@ -164,6 +164,11 @@ KIT_TEST(shipped_is_the_last_resort) {
     atn_wisdom_key key = wkit_key();
     key.driver = "never seen";
     atn_hit hit;
+    atn_wisdom_key unknown = key;
+    unknown.graph.low ^= 1;
+    strcpy(last_line, "nothing");
+    assert_int_equal(wkit_find(ctx, NULL, &unknown, NULL), ATN_HIT_NONE);
+    assert_string_equal(last_line, "nothing"); /* files that do not mention it are not read, not even broken ones */
     kit_ok(ctx, atn_wisdom_find(ctx, NULL, &key, &hit)); /* without a database */
     assert_int_equal(hit.kind, ATN_HIT_SHIPPED);
     assert_string_equal(hit.variant, "lanes_p0=16");

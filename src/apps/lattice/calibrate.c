@@ -201,7 +201,7 @@ atn_status lattice_correct(atn_lattice *l, bool *changed) {
     atn_sample_atoms_settings about;
     *changed = false;
     if (!describe(l, &about)) return ATN_OK;
-    made *m = atn_zalloc(l->ctx, sizeof *m);
+    made *m = atn_alloc(l->ctx, sizeof *m); /* megabytes, of which it uses a twelfth */
     seen *s = atn_zalloc(l->ctx, sizeof *s);
     atn_status status = m && s ? look(l, &about, m, s) : ATN_ERR_MEMORY;
     if (status == ATN_OK) *changed = take_factors(l, s);
@@ -414,7 +414,7 @@ static atn_status join_frames(atn_lattice *l, made *m) {
 atn_status lattice_calibrate(atn_lattice *l) {
     atn_sample_atoms_settings about;
     if (!describe(l, &about)) return ATN_OK;
-    made *m = atn_zalloc(l->ctx, sizeof *m);
+    made *m = atn_alloc(l->ctx, sizeof *m);
     atn_status status = m ? correct_background(l, &about, m) : ATN_ERR_MEMORY;
     if (m) m->count = 0;
     if (status == ATN_OK) status = make(l, &about, ATOMS, 1, m);

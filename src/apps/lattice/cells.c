@@ -221,14 +221,21 @@ static atn_status sort_sparse(lattice_cells *c, const atn_atoms *atoms, double a
 /* ---- sites ---- */
 
 /* The cube of a place, from the corner of its cell on. */
-static uint64_t cube_of(const lattice_cells *c, const double p[3]) {
-    int64_t at[3], cube[3];
-    cell_at(c, p, at);
+static uint64_t cube_of(const lattice_cells *c, const double p[3], const double corner[3]) {
+    int64_t cube[3];
     for (int axis = 0; axis < 3; ++axis) {
-        double from = fmax(p[axis] - c->low[axis] - (double)at[axis] * c->edge, 0);
+        double from = fmax(p[axis] - c->low[axis] - corner[axis], 0);
         cube[axis] = (int64_t)(from / ONE_PLACE) & ((1 << AXIS_BITS) - 1);
     }
     return lattice_cell_key(cube);
+}
+
+/* Is a key certainly not among those before? They are noted as bits. */
+static bool is_new(uint64_t seen[4], uint64_t key) {
+    uint64_t hash = key * 0x9e3779b97f4a7c15U >> 56, bit = (uint64_t)1 << (hash & 63), *of = &seen[hash >> 6];
+    bool fresh = !(*of & bit);
+    *of |= bit;
+    return fresh;
 }
 
 /* Of the atoms from `from` to `end` in the order, which are those of a cell: the sites, from number *sites on. items:
@@ -236,14 +243,19 @@ static uint64_t cube_of(const lattice_cells *c, const double p[3]) {
 static void find_sites(lattice_cells *c, const atn_atoms *atoms, double angstrom, int32_t from, int32_t end,
                        cloud_keyed *items, int32_t *sites) {
     int32_t count = end - from;
+    uint64_t seen[4] = {0};
+    double corner[3];
     for (int32_t k = 0; k < count; ++k) {
         double p[3];
+        int64_t at[3];
         place_of(atoms, angstrom, (size_t)c->order[from + k], p);
-        items[k] = (cloud_keyed){.key = cube_of(c, p), .index = (uint32_t)c->order[from + k]};
+        if (k == 0) cell_at(c, p, at);
+        for (int axis = 0; axis < 3 && k == 0; ++axis) corner[axis] = (double)at[axis] * c->edge;
+        items[k] = (cloud_keyed){.key = cube_of(c, p, corner), .index = (uint32_t)c->order[from + k]};
     }
     if (count > FEW) cloud_keyed_sort(items, (size_t)count); /* else looked through one by one */
     for (int32_t k = 0; k < count; ++k) {
-        int32_t same = k - 1, first = count > FEW ? k - 1 : 0;
+        int32_t same = is_new(seen, items[k].key) ? -1 : k - 1, first = count > FEW ? k - 1 : 0;
         while (same >= first && same >= 0 && items[same].key != items[k].key) --same;
         bool known = same >= first && same >= 0;
         c->order[from + k] = (int32_t)items[k].index;

@@ -3,10 +3,10 @@
  * What comes back is the best candidate, with its likelihood averaged over the rotations around it. */
 #include "apps/lattice/lattice.h"
 
-#include "base/lane_math.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "kernel/give.h"
+#include "num/array.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,6 @@ enum {
     DEVICE_BATCH = 1 << 14,
     LEARNING_BATCH = 1 << 12, /* on a GPU; on hosts the least, whose settings must not depend on their cores */
     ROWS = 1 << 11,           /* of a batch, for which a core is worth waking */
-    VOXELS = 1 << 12,         /* for which a core is worth waking */
     WIDE_STEPS = 2,
     SHARP_STEPS = 4,
     SHARP = LATTICE_REFINES - 1
@@ -34,78 +33,7 @@ static atn_status vector(atn_lattice *l, atn_type type, int64_t length, const vo
     return status == ATN_OK && from ? atn_array_put(*out, from, 0) : status;
 }
 
-/* ---- tables ---- */
-
-/* What parts of a loop over voxels need. */
-typedef struct scoring {
-    const lattice_slot *s;
-    const float *value;
-    uint8_t *bytes;
-} scoring;
-
-enum { SCORES = 255 };
-
-ATN_IN_LANES static void score(const float *restrict value, double low, double per_unit, int64_t n,
-                               uint8_t *restrict to) {
-    ATN_LANES()
-    for (int64_t k = 0; k < n; ++k) {
-        int32_t step = (int32_t)((atn_lane_log((double)value[k]) - low) * per_unit + 0.5);
-        to[k] = (uint8_t)(step < 0 ? 0 : step > SCORES ? SCORES : step);
-    }
-}
-
-static void score_part(void *user, int64_t from, int64_t to) {
-    const scoring *x = user;
-    score(x->value + from, x->s->low, 1 / x->s->unit, to - from, x->bytes + from);
-}
-
-/* Logarithms of the density in 255 steps. */
-static atn_status put_scores(atn_lattice *l, lattice_slot *s, const float *value, uint8_t *bytes) {
-    size_t voxels = lattice_box_voxels(&s->coarse);
-    scoring x = {s, value, bytes};
-    float low = INFINITY, high = 0;
-    for (size_t k = 0; k < voxels; ++k) {
-        low = value[k] < low ? value[k] : low;
-        high = value[k] > high ? value[k] : high;
-    }
-    s->low = log((double)low);
-    s->unit = fmax((log((double)high) - s->low) / SCORES, 1e-6);
-    atn_parallel((int64_t)voxels, VOXELS, score_part, &x);
-    return vector(l, ATN_U8, (int64_t)voxels, bytes, &s->table);
-}
-
-static atn_status put_pull(atn_lattice *l, lattice_slot *s, int sharp, const float *value, const float *mean,
-                           int32_t *words) {
-    size_t voxels = lattice_box_voxels(&s->box);
-    float *pull = atn_alloc(l->ctx, LATTICE_PULL * voxels * sizeof *pull);
-    s->host_pull[sharp] = pull;
-    if (!pull) return ATN_ERR_MEMORY;
-    lattice_pull_make(&s->box, l->background_density, value, mean, pull, words, &s->packing[sharp]);
-    return vector(l, ATN_INT32, 2 * (int64_t)voxels, words, &s->pull[sharp]);
-}
-
-static atn_status put_tables(atn_lattice *l, lattice_slot *s) {
-    size_t fine = lattice_box_voxels(&s->box), coarse = lattice_box_voxels(&s->coarse);
-    size_t voxels = fine > coarse ? fine : coarse;
-    float *value = atn_alloc(l->ctx, voxels * sizeof *value), *mean = atn_alloc(l->ctx, 3 * voxels * sizeof *mean);
-    int32_t *words = atn_alloc(l->ctx, 2 * voxels * sizeof *words);
-    lattice_density d = {
-        .noise = l->info.shift_noise, .efficiency = l->info.efficiency, .background = l->background_density};
-    atn_status status = value && mean && words ? ATN_OK : ATN_ERR_MEMORY;
-    double ignored;
-    d.turn = s->turns.spread;
-    if (status == ATN_OK) status = lattice_table_make(l->ctx, &s->points, &s->coarse, &d, value, NULL, &ignored);
-    if (status == ATN_OK) status = put_scores(l, s, value, (uint8_t *)words);
-    for (int sharp = 0; sharp < 2 && status == ATN_OK; ++sharp) {
-        if (sharp) d = (lattice_density){l->sharp, 0, d.efficiency, d.background};
-        status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, sharp ? &s->expected : &ignored);
-        if (status == ATN_OK) status = put_pull(l, s, sharp, value, mean, words);
-    }
-    atn_free(l->ctx, value);
-    atn_free(l->ctx, mean);
-    atn_free(l->ctx, words);
-    return status;
-}
+/* ---- what does not depend on a batch ---- */
 
 /* How many neighbours there are says much of those that come alone: there it is told exactly. */
 static atn_status put_number(atn_lattice *l, lattice_slot *s) {
@@ -156,6 +84,8 @@ static atn_status make_score(atn_lattice *l, lattice_slot *s) {
     int64_t n = s->turns.count;
     atn_array *all = NULL;
     atn_status status = vector(l, ATN_INT32, n * l->batch, NULL, &all);
+    if (status == ATN_OK) status = atn_array_ready_device(all, true);
+    if (status == ATN_OK) atn_array_written_on_device(all); /* as soon as it is read: megabytes need not be zero */
     if (status == ATN_OK) status = atn_array_view_matrix(all, l->batch, n, &s->score);
     if (status == ATN_OK)
         status = atn_array_view_matrix(all, (int64_t)l->batch * LATTICE_GROUPS, n / LATTICE_GROUPS, &s->rows);
@@ -295,7 +225,7 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     status =
         lattice_turns_make(l->ctx, s->symmetries, (const double(*)[4])s->symmetry, l->fine ? l->fine : 1, &s->turns);
     if (status == ATN_OK && l->alone) status = put_number(l, s);
-    if (status == ATN_OK) status = put_tables(l, s);
+    if (status == ATN_OK) status = lattice_tables_put(l, s);
     if (status == ATN_OK) status = put_turns(l, s);
     return status == ATN_OK ? make_kernels(l, s) : status;
 }
@@ -334,9 +264,28 @@ static atn_status open_near(atn_lattice *l) {
     return status;
 }
 
+static void close_slot(atn_lattice *l, lattice_slot *s, bool again) {
+    atn_array **const arrays[] = {&s->turn, &s->grid};
+    close_rows(s);
+    free_all(arrays, sizeof arrays / sizeof *arrays);
+    if (!again) lattice_tables_free(l, s);
+    atn_free(l->ctx, s->number);
+    s->number = NULL;
+    lattice_points_free(l->ctx, &s->points);
+}
+
+/* again: it is opened at once, and what tables need stays. */
+static void close_all(atn_lattice *l, bool again) {
+    for (int32_t m = 0; m < ATN_LATTICE_MOST_MODELS; ++m) close_slot(l, &l->slot[m], again);
+    close_near(l);
+    l->ready = false;
+}
+
+void lattice_engine_close(atn_lattice *l) { close_all(l, false); }
+
 atn_status lattice_engine_open(atn_lattice *l) {
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_TABLES);
-    lattice_engine_close(l);
+    close_all(l, l->learning);
     atn_status status = lattice_kernels_make(l);
     if (status == ATN_OK) status = open_near(l);
     l->search = LATTICE_ALL;
@@ -352,6 +301,7 @@ atn_status lattice_engine_open(atn_lattice *l) {
         if (status == ATN_OK) l->info.rotations += l->slot[m].turns.count;
     }
     l->mean = lattice_count_make(mean, l->shape);
+    if (!l->learning) lattice_tables_end(l);
     if (status != ATN_OK) lattice_engine_close(l);
     l->ready = status == ATN_OK;
     lattice_spend_back(&l->spent, l->known, before);
@@ -374,27 +324,9 @@ atn_status lattice_engine_widen(atn_lattice *l) {
     return status;
 }
 
-static void close_slot(atn_lattice *l, lattice_slot *s) {
-    atn_array **const arrays[] = {&s->turn, &s->grid, &s->table, &s->pull[0], &s->pull[1]};
-    close_rows(s);
-    free_all(arrays, sizeof arrays / sizeof *arrays);
-    for (int k = 0; k < 2; ++k) {
-        atn_free(l->ctx, s->host_pull[k]);
-        s->host_pull[k] = NULL;
-    }
-    atn_free(l->ctx, s->number);
-    s->number = NULL;
-    lattice_points_free(l->ctx, &s->points);
-}
-
-void lattice_engine_close(atn_lattice *l) {
-    for (int32_t m = 0; m < ATN_LATTICE_MOST_MODELS; ++m) close_slot(l, &l->slot[m]);
-    close_near(l);
-    l->ready = false;
-}
-
 void lattice_engine_free(atn_lattice *l) {
     lattice_engine_close(l);
+    lattice_tables_end(l);
     lattice_kernels_free(l);
     for (int32_t m = 0; m < ATN_LATTICE_MOST_MODELS; ++m) lattice_turns_free(l->ctx, &l->slot[m].turns);
 }

@@ -313,8 +313,9 @@ typedef struct learning {
     int32_t ways;
     guess guess[5];
     double edge[5][ATN_LATTICE_MOST_MODELS];
-    lattice_narrowed few; /* near the sample */
-    bool two;             /* sizes, which every model may have */
+    lattice_narrowed few;   /* near the sample */
+    double low[3], high[3]; /* of the cells that are made of them, in Angstrom */
+    bool two;               /* sizes, which every model may have */
     guess both;
     double size[2];
 } learning;
@@ -357,7 +358,12 @@ static double farthest(const atn_lattice *l, const distances *d) {
 /* From here on the atoms near the sample alone: cells are made of them again and again. */
 static atn_status narrow(const atn_ctx *ctx, double reach, learning *x) {
     atn_status status = lattice_narrow(ctx, x->atoms, reach / x->angstrom, x->which, x->count, &x->few);
+    if (status == ATN_OK && !x->few.which) lattice_bounds(x->atoms, x->angstrom, x->low, x->high);
     if (status != ATN_OK || !x->few.which) return status;
+    for (int axis = 0; axis < 3; ++axis) {
+        x->low[axis] = x->few.low[axis] * x->angstrom;
+        x->high[axis] = x->few.high[axis] * x->angstrom;
+    }
     memcpy(x->which, x->few.which, x->count * sizeof *x->which);
     x->atoms = &x->few.atoms;
     return ATN_OK;
@@ -462,7 +468,7 @@ static atn_status learn(atn_lattice *l, learning *x) {
     atn_status status = find_sizes(l, x, &told);
     if (status == ATN_OK && told) status = narrow(l->ctx, farthest(l, &x->distances), x);
     lattice_spend_back(&l->spent, l->known, before);
-    const lattice_sample sample = {x->atoms, x->angstrom, x->count, x->which};
+    const lattice_sample sample = {x->atoms, x->angstrom, x->count, x->which, x->low, x->high};
     for (int32_t k = 0; k < x->ways && x->ways > 1 && status == ATN_OK; ++k) { /* the sample, matched each way */
         take(l, &x->distances, &x->guess[k], x->edge[k]);
         status = lattice_learn_sample(l, &sample, 1, &likelihood);
@@ -508,6 +514,7 @@ atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angs
     l->learning = true;
     status = x->which && x->number && x->bins ? learn(l, x) : ATN_ERR_MEMORY;
     l->learning = false;
+    lattice_tables_end(l);
     if (status == ATN_OK && !l->unchecked) status = lattice_engine_widen(l);
     l->known = status == ATN_OK;
     atn_free(l->ctx, x->which);

@@ -106,8 +106,8 @@ typedef struct lattice_density {
 
 lattice_box lattice_box_make(double cutoff, double shift, double noise, const bool mirror[3]);
 size_t lattice_box_voxels(const lattice_box *box);
-/* One number of each voxel: the density. And, where mean is not NULL, the mean of the model's points there. expected:
- * the integral over the ball of the cut-off. */
+/* One number of each voxel: the density. And, where mean is not NULL, the mean of the model's points there: x of all
+ * voxels, then y, then z. expected: the integral over the ball of the cut-off. */
 atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
                               const lattice_density *density, float *value, float *mean, double *expected);
 
@@ -265,6 +265,7 @@ typedef struct lattice_slot {
     double low, unit; /* logarithm of the density is low + unit * entry, of the table of scores */
     atn_array *turn, *grid, *table, *pull[2];
     float *host_pull[2]; /* what pull was packed from, LATTICE_PULL numbers a voxel */
+    size_t pull_room[2]; /* numbers that there is memory for */
     lattice_packing packing[2];
     atn_array *score, *rows, *best, *sum, *q[4], *q_rows[4], *shift[3], *fit[4];
     atn_array *few[LATTICE_ROW_ARRAYS]; /* the first rows of these, where the kernels are bound to them; else NULL */
@@ -339,6 +340,8 @@ struct atn_lattice {
     int32_t batch;                                /* atoms of a launch */
     size_t room;                                  /* neighbours of a batch */
     lattice_slot slot[ATN_LATTICE_MOST_MODELS];
+    float *table_room; /* of table_numbers, for tables that are made; owned; kept until learning is over, else NULL */
+    size_t table_numbers;
     atn_array *axis[3], *start, *last, *end;
     atn_array *few[LATTICE_NEAR_ARRAYS]; /* the first rows of start, last and end, as those of slots */
     int32_t rows;                        /* that kernels are bound to; 0: all of a batch; -1: not known */
@@ -354,6 +357,11 @@ struct atn_lattice {
 int32_t lattice_batch_for(const atn_device_info *info); /* atoms of a launch */
 atn_status lattice_kernels_make(atn_lattice *l);
 void lattice_kernels_free(atn_lattice *l);
+/* ---- tables.c ---- */
+atn_status lattice_tables_put(atn_lattice *l, lattice_slot *s); /* s->table, s->pull and all that belongs to them */
+void lattice_tables_free(atn_lattice *l, lattice_slot *s);      /* what lattice_tables_put made */
+void lattice_tables_end(atn_lattice *l);                        /* none is made soon */
+
 /* Tables and kernels for the info as it is now. */
 atn_status lattice_engine_open(atn_lattice *l);
 void lattice_engine_close(atn_lattice *l);

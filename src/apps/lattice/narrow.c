@@ -1,50 +1,88 @@
-/* Cubes as wide as neighbours can be away: atoms in those with one of the atoms given, or next to one, are near. */
+/* Cubes as wide as neighbours can be away, and cubes of a third of that: atoms in those that a ball around one of the
+ * atoms given touches are near. */
 #include "apps/lattice/narrow.h"
 
+#include "base/extreme.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
 #include <math.h>
+#include <string.h>
+
+enum { FINER = 3, MOST_AROUND = 2 * FINER + 1 };
+enum { NEXT = 1, NEAR }; /* marks: in the same wide cube as an atom given, or one next to it; within reach, too */
 
 typedef struct cubes {
-    double low[3], edge;
+    double low[3], edge, per, reach;
+    size_t parts; /* of a wide cube along an axis: FINER, or 1 where there are few atoms in one */
     size_t size[3];
-    unsigned char *mark; /* of each: atoms that were given are there, or next to it */
+    unsigned char *mark; /* of each */
 } cubes;
 
 /* False: they would be many. */
-static bool divide(const atn_atoms *atoms, cubes *r) {
-    double all = 1;
+static bool divide(const atn_atoms *atoms, double reach, cubes *r) {
+    double all = 1, wide = 1.001 * reach, length[3];
     for (int axis = 0; axis < 3; ++axis) {
         double high;
         lattice_span(atoms->position[axis], atoms->count, &r->low[axis], &high);
-        double cells = floor((high - r->low[axis]) / r->edge) + 1;
-        all *= cells;
-        r->size[axis] = cells < 1e9 ? (size_t)cells : 0;
+        length[axis] = floor((high - r->low[axis]) / wide) + 1;
+        all *= length[axis];
     }
+    r->parts = all * FINER * FINER * FINER <= 8 * (double)atoms->count ? FINER : 1;
+    r->reach = 1.0005 * reach;
+    r->edge = wide / (double)r->parts;
+    r->per = 1 / r->edge;
+    for (int axis = 0; axis < 3; ++axis) r->size[axis] = length[axis] < 1e9 ? (size_t)length[axis] * r->parts : 0;
     return all <= 2 * (double)atoms->count;
 }
 
 static size_t cube_of(const cubes *r, const atn_atoms *atoms, size_t k, size_t at[3]) {
     for (int axis = 0; axis < 3; ++axis) {
-        at[axis] = (size_t)((atoms->position[axis][k] - r->low[axis]) / r->edge);
+        at[axis] = (size_t)((atoms->position[axis][k] - r->low[axis]) * r->per);
         if (at[axis] >= r->size[axis]) at[axis] = r->size[axis] - 1;
     }
     return (at[2] * r->size[1] + at[1]) * r->size[0] + at[0];
 }
 
-static void mark_near(const cubes *r, const atn_atoms *atoms, const size_t *which, size_t count) {
-    for (size_t k = 0; k < count; ++k) {
-        size_t at[3];
-        cube_of(r, atoms, which[k], at);
-        for (size_t z = at[2] - (at[2] > 0); z <= at[2] + 1 && z < r->size[2]; ++z)
-            for (size_t y = at[1] - (at[1] > 0); y <= at[1] + 1 && y < r->size[1]; ++y)
-                for (size_t c = at[0] - (at[0] > 0); c <= at[0] + 1 && c < r->size[0]; ++c)
-                    r->mark[(z * r->size[1] + y) * r->size[0] + c] = 1;
+/* Wide cubes: that of the atom, and those next to it. */
+static void mark_next(const cubes *r, const size_t at[3]) {
+    size_t from[3], to[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        size_t wide = at[axis] / r->parts * r->parts, end = wide + 2 * r->parts;
+        from[axis] = wide < r->parts ? 0 : wide - r->parts;
+        to[axis] = end < r->size[axis] ? end : r->size[axis];
     }
+    for (size_t z = from[2]; z < to[2]; ++z)
+        for (size_t y = from[1]; y < to[1]; ++y)
+            for (size_t x = from[0]; x < to[0]; ++x) {
+                unsigned char *mark = &r->mark[(z * r->size[1] + y) * r->size[0] + x];
+                *mark = *mark > NEXT ? *mark : NEXT;
+            }
 }
 
-/* Stretches of the atoms: how many of each are near, then where these go. */
+/* Cubes that the ball around the atom touches. */
+static void mark_near(const cubes *r, const atn_atoms *atoms, size_t k, const size_t at[3]) {
+    int64_t parts = (int64_t)r->parts, size[3];
+    double square[3][MOST_AROUND], most = r->reach * r->reach;
+    for (int axis = 0; axis < 3; ++axis) {
+        double p = atoms->position[axis][k] - r->low[axis];
+        size[axis] = (int64_t)r->size[axis];
+        for (int64_t d = -parts; d <= parts; ++d) {
+            double edge = ((double)at[axis] + (double)d + (d < 0)) * r->edge, far = d ? fabs(p - edge) : 0;
+            int64_t cube = (int64_t)at[axis] + d;
+            square[axis][d + parts] = cube < 0 || cube >= size[axis] ? INFINITY : far * far;
+        }
+    }
+    for (int64_t z = -parts; z <= parts; ++z)
+        for (int64_t y = -parts; y <= parts; ++y) {
+            double here = square[2][z + parts] + square[1][y + parts];
+            int64_t row = ((((int64_t)at[2] + z) * size[1] + (int64_t)at[1] + y) * size[0]) + (int64_t)at[0];
+            for (int64_t x = -parts; x <= parts && here <= most; ++x)
+                if (here + square[0][x + parts] <= most) r->mark[row + x] = NEAR;
+        }
+}
+
+/* Stretches of the atoms: which of each are near, and how many; then where these go. */
 typedef struct narrowing {
     const cubes *cubes;
     const atn_atoms *atoms;
@@ -52,54 +90,87 @@ typedef struct narrowing {
     size_t count;
     lattice_narrowed *out;
     int64_t stretches;
-    size_t kept[ATN_PARALLEL_MOST];
-    bool put;
+    int32_t *near; /* of each stretch, from its first atom on */
+    size_t kept[ATN_PARALLEL_MOST], first[ATN_PARALLEL_MOST];
+    double low[ATN_PARALLEL_MOST][3], high[ATN_PARALLEL_MOST][3];
 } narrowing;
 
-static void narrow_stretch(void *user, int64_t from, int64_t to) {
+static void find_stretch(void *user, int64_t from, int64_t to) {
     narrowing *n = user;
     for (int64_t s = from; s < to; ++s) {
         size_t begin = lattice_stretch_begin(n->atoms->count, n->stretches, s), at[3];
-        size_t end = lattice_stretch_begin(n->atoms->count, n->stretches, s + 1), kept = n->put ? n->kept[s] : 0,
-               next = 0;
-        while (n->put && next < n->count && n->which[next] < begin) ++next;
+        size_t end = lattice_stretch_begin(n->atoms->count, n->stretches, s + 1), kept = 0;
+        double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
         for (size_t k = begin; k < end; ++k) {
-            if (!n->cubes->mark[cube_of(n->cubes, n->atoms, k, at)]) continue;
-            for (size_t axis = 0; axis < 3 && n->put; ++axis)
-                n->out->place[axis * n->out->atoms.count + kept] = n->atoms->position[axis][k];
-            if (n->put && next < n->count && n->which[next] == k) n->out->which[next++] = kept;
-            ++kept;
+            unsigned char mark = n->cubes->mark[cube_of(n->cubes, n->atoms, k, at)];
+            n->near[begin + kept] = (int32_t)k;
+            kept += mark == NEAR;
+            for (int axis = 0; axis < 3 && mark; ++axis) {
+                low[axis] = atn_lesser(low[axis], n->atoms->position[axis][k]);
+                high[axis] = atn_larger(high[axis], n->atoms->position[axis][k]);
+            }
         }
         n->kept[s] = kept;
+        memcpy(n->low[s], low, sizeof low);
+        memcpy(n->high[s], high, sizeof high);
     }
+}
+
+static void put_stretch(void *user, int64_t from, int64_t to) {
+    narrowing *n = user;
+    for (int64_t s = from; s < to; ++s) {
+        size_t begin = lattice_stretch_begin(n->atoms->count, n->stretches, s), next = 0, put = n->first[s];
+        while (next < n->count && n->which[next] < begin) ++next;
+        for (size_t i = 0; i < n->kept[s]; ++i, ++put) {
+            size_t k = (size_t)n->near[begin + i];
+            for (size_t axis = 0; axis < 3; ++axis)
+                n->out->place[axis * n->out->atoms.count + put] = n->atoms->position[axis][k];
+            if (next < n->count && n->which[next] == k) n->out->which[next++] = put;
+        }
+    }
+}
+
+static size_t find_all(narrowing *n) {
+    size_t kept = 0;
+    atn_parallel(n->stretches, 1, find_stretch, n);
+    for (int axis = 0; axis < 3; ++axis) n->out->low[axis] = INFINITY, n->out->high[axis] = -INFINITY;
+    for (int64_t s = 0; s < n->stretches; ++s) {
+        n->first[s] = kept;
+        kept += n->kept[s];
+        for (int axis = 0; axis < 3; ++axis) {
+            n->out->low[axis] = fmin(n->out->low[axis], n->low[s][axis]);
+            n->out->high[axis] = fmax(n->out->high[axis], n->high[s][axis]);
+        }
+    }
+    return kept;
 }
 
 atn_status lattice_narrow(const atn_ctx *ctx, const atn_atoms *atoms, double reach, const size_t *which, size_t count,
                           lattice_narrowed *out) {
-    cubes r = {.edge = 1.001 * reach};
+    cubes r;
     narrowing n = {.cubes = &r, .atoms = atoms, .which = which, .count = count, .out = out};
-    size_t kept = 0;
+    size_t kept = 0, at[3];
     *out = (lattice_narrowed){0};
-    if (!divide(atoms, &r)) return ATN_OK;
+    if (atoms->count > INT32_MAX || !divide(atoms, reach, &r)) return ATN_OK;
     n.stretches = lattice_stretches(atoms->count, 1);
     r.mark = atn_zalloc(ctx, r.size[0] * r.size[1] * r.size[2]);
+    n.near = atn_alloc(ctx, (atoms->count + 1) * sizeof *n.near);
     out->which = atn_alloc(ctx, (count + 1) * sizeof *out->which);
-    if (r.mark && out->which) {
-        mark_near(&r, atoms, which, count);
-        atn_parallel(n.stretches, 1, narrow_stretch, &n);
-        for (int64_t s = 0; s < n.stretches; ++s) {
-            size_t here = n.kept[s];
-            n.kept[s] = kept;
-            kept += here;
+    if (r.mark && n.near && out->which) {
+        for (size_t k = 0; k < count; ++k) {
+            cube_of(&r, atoms, which[k], at);
+            mark_next(&r, at);
+            mark_near(&r, atoms, which[k], at);
         }
+        kept = find_all(&n);
         out->place = atn_alloc(ctx, (3 * kept + 1) * sizeof *out->place);
     }
     if (out->place) {
-        n.put = true;
         out->atoms = (atn_atoms){.count = kept, .own = kept};
         for (size_t axis = 0; axis < 3; ++axis) out->atoms.position[axis] = out->place + axis * kept;
-        atn_parallel(n.stretches, 1, narrow_stretch, &n);
+        atn_parallel(n.stretches, 1, put_stretch, &n);
     }
+    atn_free(ctx, n.near);
     atn_free(ctx, r.mark);
     return out->place ? ATN_OK : ATN_ERR_MEMORY;
 }

@@ -26,11 +26,15 @@ typedef struct pulls {
 
 enum { PART = 1 << 12, AT_ONCE = 256 }; /* voxels for which a core is worth waking; of which numbers lie side by side */
 
-ATN_IN_LANES static void span(const float *restrict value, const float *restrict mean, size_t count, float *far,
-                              float *low, float *high) {
+/* Of `count` voxels; y of mean is `plane` numbers behind x. */
+ATN_IN_LANES static void span(const float *restrict value, const float *restrict mean, size_t plane, size_t count,
+                              float *far, float *low, float *high) {
     float most = 0, least = INFINITY, top = 0;
-    ATN_LANES(reduction(max : most))
-    for (size_t k = 0; k < 3 * count; ++k) most = fabsf(mean[k]) > most ? fabsf(mean[k]) : most;
+    for (size_t c = 0; c < 3; ++c) {
+        const float *restrict of = mean + c * plane;
+        ATN_LANES(reduction(max : most))
+        for (size_t k = 0; k < count; ++k) most = fabsf(of[k]) > most ? fabsf(of[k]) : most;
+    }
     ATN_LANES(reduction(min : least) reduction(max : top))
     for (size_t k = 0; k < count; ++k) {
         least = value[k] < least ? value[k] : least;
@@ -44,7 +48,7 @@ static void span_part(void *user, int64_t from, int64_t to) {
     for (int64_t s = from; s < to; ++s) {
         size_t begin = lattice_stretch_begin(x->count, x->stretches, s);
         size_t end = lattice_stretch_begin(x->count, x->stretches, s + 1);
-        span(x->value + begin, x->mean + 3 * begin, end - begin, &x->far[s], &x->low[s], &x->high[s]);
+        span(x->value + begin, x->mean + begin, x->count, end - begin, &x->far[s], &x->low[s], &x->high[s]);
     }
 }
 
@@ -101,8 +105,7 @@ static void pack_part(void *user, int64_t from, int64_t to) {
     for (size_t first = (size_t)from; first < (size_t)to; first += AT_ONCE) {
         size_t some = (size_t)to - first < AT_ONCE ? (size_t)to - first : AT_ONCE;
         memcpy(b.value, x->value + first, some * sizeof *b.value);
-        for (size_t k = 0; k < some; ++k)
-            for (size_t c = 0; c < 3; ++c) b.mean[c][k] = x->mean[3 * (first + k) + c];
+        for (size_t c = 0; c < 3; ++c) memcpy(b.mean[c], x->mean + c * x->count + first, some * sizeof **b.mean);
         pack(x, &b);
         for (size_t k = 0; k < some; ++k) {
             float *pull = x->pull + LATTICE_PULL * (first + k);

@@ -88,7 +88,8 @@ typedef struct lattice_sample {
     const atn_atoms *atoms;
     double angstrom;
     size_t count;
-    const size_t *which; /* of the atoms */
+    const size_t *which;      /* of the atoms */
+    const double *low, *high; /* of the cells that they are sorted into, in Angstrom */
 } lattice_sample;
 
 /* Shares, background and constants that make it likely, where none were given; again while constants change, at most

@@ -288,7 +288,7 @@ static void take_null(atn_lattice *l, const lattice_cells *cells, const lattice_
 
 static atn_status match_sample(atn_lattice *l, const lattice_sample *s, learned *x) {
     lattice_cells cells = {0};
-    atn_status status = lattice_cells_make(l->ctx, s->atoms, s->angstrom, l->info.cutoff, &cells);
+    atn_status status = lattice_cells_make_in(l->ctx, s->atoms, s->angstrom, l->info.cutoff, s->low, s->high, &cells);
     if (status == ATN_OK) take_null(l, &cells, s);
     for (size_t k = 0; k < s->count && status == ATN_OK; ++k) {
         lattice_add_atom(l, &cells, s->which[k]);

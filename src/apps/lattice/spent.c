@@ -8,7 +8,8 @@ const char *lattice_part_name(lattice_part part) {
         "other",          "distances of pairs", "sizes of phases",  "tables",
         "sample weighed", "frames made",        "powers",           "cells",
         "hints",          "neighbours",         "start of kernels", "kernels",
-        "judging",        "waiting atoms",      "other ranks"};
+        "judging",        "waiting atoms",      "other ranks",      "reading slabs",
+        "results"};
     return NAMES[part];
 }
 

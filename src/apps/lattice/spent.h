@@ -21,6 +21,8 @@ typedef enum lattice_part {
     LATTICE_JUDGED,
     LATTICE_WAITING, /* atoms that waited for those around them */
     LATTICE_RANKS,   /* other ranks; the wait for them */
+    LATTICE_READ,    /* a slab's atoms, on their way to this rank */
+    LATTICE_GIVEN,   /* its results: counted, and on their way to where they are written */
     LATTICE_PARTS
 } lattice_part;
 

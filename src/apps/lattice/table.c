@@ -98,8 +98,10 @@ typedef struct layers {
     size_t count;
     const lattice_box *box;
     double background;
-    float *value, *mean;
-    double *sum; /* of each layer: the voxels inside the ball */
+    float *value, *mean; /* mean: NULL, or x of all voxels, then y, then z */
+    size_t voxels;
+    int32_t *near; /* room for the numbers of all points, for each layer */
+    double *sum;   /* of each layer: the voxels inside the ball */
 } layers;
 
 /* Sums over the points become means, and the background is there; returns the sum of the voxels inside the ball. */
@@ -121,11 +123,19 @@ ATN_IN_LANES static double end_row(const layers *of, double y, double z, row *no
 }
 
 static void put_row(const layers *of, const row *from, size_t at) {
-    float *mean = of->mean ? of->mean + 3 * at : NULL;
-    int32_t n = of->box->size[0];
-    memcpy(of->value + at, from->value, (size_t)n * sizeof *from->value);
-    for (int32_t k = 0; k < n && mean; ++k, mean += 3)
-        mean[0] = from->mean[0][k], mean[1] = from->mean[1][k], mean[2] = from->mean[2][k];
+    size_t bytes = (size_t)of->box->size[0] * sizeof *from->value;
+    memcpy(of->value + at, from->value, bytes);
+    for (size_t c = 0; c < 3 && of->mean; ++c) memcpy(of->mean + c * of->voxels + at, from->mean[c], bytes);
+}
+
+/* The points that reach layer z, of which only some reach a row. */
+static size_t find_near(const layers *of, int64_t z, int32_t *near) {
+    size_t count = 0;
+    for (size_t k = 0; k < of->count; ++k) {
+        const lobe *q = &of->lobe[k];
+        if (z >= q->from[2] && z <= q->to[2] && q->from[0] <= q->to[0]) near[count++] = (int32_t)k;
+    }
+    return count;
 }
 
 static void fill_layers(void *user, int64_t low, int64_t high) {
@@ -133,20 +143,22 @@ static void fill_layers(void *user, int64_t low, int64_t high) {
     const lattice_box *box = of->box;
     row now;
     for (int32_t x = 0; x < ROW; ++x) now.x[x] = (float)middle(box, 0, x);
-    for (int64_t z = low; z < high; ++z)
+    for (int64_t z = low; z < high; ++z) {
+        int32_t *near = of->near + (size_t)z * of->count;
+        size_t count = find_near(of, z, near);
         for (int32_t y = 0; y < box->size[1]; ++y) {
             float py = (float)middle(box, 1, y), pz = (float)middle(box, 2, (int32_t)z);
             memset(now.value, 0, sizeof now.value);
             memset(now.mean, 0, sizeof now.mean);
-            for (size_t k = 0; k < of->count; ++k) {
-                const lobe *q = &of->lobe[k];
-                if (z < q->from[2] || z > q->to[2] || y < q->from[1] || y > q->to[1] || q->from[0] > q->to[0]) continue;
-                (of->mean ? add_means : add_values)(q, py, pz, &now);
+            for (size_t k = 0; k < count; ++k) {
+                const lobe *q = &of->lobe[near[k]];
+                if (y >= q->from[1] && y <= q->to[1]) (of->mean ? add_means : add_values)(q, py, pz, &now);
             }
             size_t at = ((size_t)z * (size_t)box->size[1] + (size_t)y) * (size_t)box->size[0];
             of->sum[z] += end_row(of, (double)py, (double)pz, &now);
             put_row(of, &now, at);
         }
+    }
 }
 
 /* The integral over the ball, from what the voxels inside say; half tables count twice. */
@@ -160,12 +172,20 @@ static double integral(const lattice_box *box, const double *sum) {
 atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
                               const lattice_density *density, float *value, float *mean, double *expected) {
     double sum[2 * FINEST + 8] = {0};
+    layers of = {.box = box, .background = density->background, .value = value, .mean = mean, .sum = sum};
     lobe *list = atn_alloc(ctx, (points->count + 1) * sizeof *list);
-    if (!list) return ATN_ERR_MEMORY;
-    layers of = {.lobe = list, .box = box, .background = density->background, .value = value, .mean = mean, .sum = sum};
+    of.lobe = list;
+    of.voxels = lattice_box_voxels(box);
+    of.near = atn_alloc(ctx, (points->count + 1) * (size_t)box->size[2] * sizeof *of.near);
+    if (!list || !of.near) {
+        atn_free(ctx, list);
+        atn_free(ctx, of.near);
+        return ATN_ERR_MEMORY;
+    }
     for (; of.count < points->count; ++of.count) list[of.count] = lobe_make(points, of.count, box, density);
     atn_parallel_pieces(box->size[2], fill_layers, &of); /* some have much more to do than others */
     *expected = integral(box, sum);
+    atn_free(ctx, of.near);
     atn_free(ctx, list);
     return atn_check_cancel(ctx);
 }

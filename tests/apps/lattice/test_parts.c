@@ -2,6 +2,7 @@
 #include "support/shared.h"
 
 #include "apps/lattice/lattice.h"
+#include "apps/lattice/narrow.h"
 #include "base/memory.h"
 #include "base/random.h"
 
@@ -129,7 +130,7 @@ KIT_TEST(tables_hold_densities) {
         sum += 0.6 * exp(-square / 0.18) / pow(2 * 3.14159265358979323846 * 0.09, 1.5);
     }
     assert_true(fabs((double)value[voxel] - sum) < 1e-3 * sum);
-    assert_true(fabs((double)mean[3 * voxel] - 3) < 0.01); /* the neighbour at (3, 0, 0) is the only one near */
+    assert_true(fabs((double)mean[voxel] - 3) < 0.01); /* the neighbour at (3, 0, 0) is the only one near */
     free(value);
     free(mean);
     lattice_points_free(ctx, &p);
@@ -191,6 +192,41 @@ KIT_TEST(blocks_have_the_same_neighbours) {
 }
 
 /* Of atoms that repeat, and one so far away that nearly all cells are empty: each place counts once. */
+/* Whoever is within reach of an atom that was given is there, in the order of all, and few others are. */
+KIT_TEST(narrowed_atoms_are_near) {
+    enum { ATOMS = 20000, GIVEN = 20 };
+    static double axis[3][ATOMS];
+    size_t which[GIVEN], near = 0, at = 0;
+    uint64_t seed = 11;
+    const double reach = 0.06;
+    for (int k = 0; k < ATOMS; ++k)
+        for (int a = 0; a < 3; ++a) axis[a][k] = (a + 1) * kit_uniform(&seed) / 2;
+    for (size_t k = 0; k < GIVEN; ++k) which[k] = k * (ATOMS / GIVEN) + k % 7;
+    atn_atoms atoms = {.count = ATOMS, .own = ATOMS, .position = {axis[0], axis[1], axis[2]}};
+    lattice_narrowed few;
+    kit_ok(ctx, lattice_narrow(ctx, &atoms, reach, which, GIVEN, &few));
+    for (size_t k = 0; k < ATOMS; ++k) {
+        double least = INFINITY;
+        for (size_t g = 0; g < GIVEN; ++g) {
+            double square = 0;
+            for (int a = 0; a < 3; ++a) square += pow(axis[a][k] - axis[a][which[g]], 2);
+            least = fmin(least, sqrt(square));
+        }
+        bool kept = at < few.atoms.count && few.atoms.position[0][at] == axis[0][k];
+        assert_true(kept || least > reach);
+        near += least <= reach;
+        for (int a = 0; a < 3 && kept; ++a) {
+            assert_true(few.atoms.position[a][at] == axis[a][k]);
+            assert_true(few.low[a] <= axis[a][k] && axis[a][k] <= few.high[a]);
+        }
+        at += kept;
+    }
+    assert_int_equal(at, few.atoms.count);
+    assert_true(few.atoms.count < 4 * near);
+    for (size_t g = 0; g < GIVEN; ++g) assert_true(few.atoms.position[2][few.which[g]] == axis[2][which[g]]);
+    lattice_narrowed_free(ctx, &few);
+}
+
 KIT_TEST(sparse_cells_are_the_same) {
     enum { ATOMS = 3000, PLACES = 300 };
     static double axis[3][ATOMS];
@@ -279,15 +315,16 @@ KIT_TEST(packed_tables_are_true) {
     assert_int_equal(lattice_box_voxels(&box), VOXELS);
     for (size_t k = 0; k < VOXELS; ++k) {
         value[k] = (float)(background + exp(20 * atn_random_unit(&random) - 17));
-        for (size_t c = 0; c < 3; ++c) mean[3 * k + c] = (float)(8 * atn_random_unit(&random) - (mirror[c] ? 0 : 4));
+        for (size_t c = 0; c < 3; ++c)
+            mean[c * VOXELS + k] = (float)(8 * atn_random_unit(&random) - (mirror[c] ? 0 : 4));
     }
-    mean[0] = 0, mean[1] = -8, mean[2] = 8, value[0] = (float)background; /* the ends of what there is */
+    mean[0] = 0, mean[VOXELS] = -8, mean[2 * VOXELS] = 8, value[0] = (float)background; /* the ends of what there is */
     lattice_packing p;
     lattice_pull_make(&box, background, value, mean, pull, words, &p);
     for (size_t k = 0; k < VOXELS; ++k) {
         const float *from = pull + LATTICE_PULL * k;
         assert_true(fabs((double)from[0] - (1 - background / (double)value[k])) < 1e-6);
-        assert_memory_equal(from + 1, mean + 3 * k, 3 * sizeof *mean);
+        for (size_t c = 0; c < 3; ++c) assert_true(from[1 + c] == mean[c * VOXELS + k]);
         assert_true(fabs((double)from[4] - log((double)value[k])) < 1e-5);
         uint32_t place = (uint32_t)words[2 * k], chance = (uint32_t)words[2 * k + 1];
         double m[3] = {p.unit * (place & 2047), 2 * p.unit * ((place >> 11 & 2047) - 1024.0),
@@ -306,6 +343,7 @@ int main(void) {
                                        cmocka_unit_test(tables_hold_densities),
                                        cmocka_unit_test(neighbours_are_all),
                                        cmocka_unit_test(blocks_have_the_same_neighbours),
+                                       cmocka_unit_test(narrowed_atoms_are_near),
                                        cmocka_unit_test(sparse_cells_are_the_same),
                                        cmocka_unit_test(cores_find_the_same_sites),
                                        cmocka_unit_test(cells_that_cannot_be_counted_are_refused),
