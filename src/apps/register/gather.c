@@ -51,8 +51,16 @@ float *reg_gather_room(reg_client *c, reg_gathered which, size_t count, int32_t 
     if (!g || g->broken || count > GATHER_FACTS[which].stays) return NULL;
     size_t first = (size_t)c->slot * GATHER_FACTS[which].stays;
     c->changed[which] = count;
+    c->key[which] = 0;
     *base = (int32_t)first;
     return g->kind[which].room + first;
+}
+
+void reg_gather_name(reg_client *c, reg_gathered which, uint64_t key) { c->key[which] = key; }
+
+bool reg_gather_has(const reg_client *c, reg_gathered which, uint64_t key, int32_t *base) {
+    *base = (int32_t)((size_t)c->slot * GATHER_FACTS[which].stays);
+    return key && c->key[which] == key && !gather_of(c, which)->broken;
 }
 
 int32_t reg_gather_row(const reg_client *c, reg_gathered which, int32_t k) {

@@ -84,6 +84,9 @@ void reg_gather_leave(reg_client *client); /* the last call of a client */
  * then.
  */
 float *reg_gather_room(reg_client *client, reg_gathered which, size_t count, int32_t *base);
+/* What is in the room may be used again: `key`, not 0, says what it is, until there is room for something else. */
+void reg_gather_name(reg_client *client, reg_gathered which, uint64_t key);
+bool reg_gather_has(const reg_client *client, reg_gathered which, uint64_t key, int32_t *base);
 /* The row where the first kernel of a kind leaves what those behind it read of pose `k`. */
 int32_t reg_gather_row(const reg_client *client, reg_gathered which, int32_t k);
 /* Of blocks of points that are given as x, y and z, `count` of each: middles x y z, and half of their sides. `to` has

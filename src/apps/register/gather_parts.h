@@ -83,6 +83,7 @@ struct reg_client {
     reg_clients *all;
     int32_t slot;
     size_t changed[REG_GATHERS]; /* numbers in its slot, since the last request */
+    uint64_t key[REG_GATHERS];   /* of what is in it; 0: has none */
     gather_request request;      /* under the lock of the gather that it is made to */
     reg_client *next;            /* whose request is in the same launch */
     pthread_mutex_t lock;        /* of what follows: whoever is answered waits for nobody else */

@@ -9,6 +9,7 @@
 #include "geom/eigen.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum {
@@ -202,6 +203,11 @@ static void share_edge(double edge[2]) {
     edge[0] = edge[1] = fmax(low, high * sqrt((double)FEW / MANY)); /* a surface has as many as 1 / edge squared */
 }
 
+static uint64_t next_number(void) {
+    static atomic_uint_fast64_t scenes;
+    return atomic_fetch_add(&scenes, 1) + 1;
+}
+
 atn_status reg_scene_make(const cloud_points *source, const cloud_points *target, bool scaled, reg_client *client,
                           reg_scene **out) {
     return reg_scene_make_beside(source, target, scaled, client, NULL, out);
@@ -217,6 +223,7 @@ atn_status reg_scene_make_beside(const cloud_points *source, const cloud_points 
     if (!s) return ATN_ERR_MEMORY;
     *s = (reg_scene){.ctx = source->ctx, .source = source, .target = target, .scaled = scaled};
     s->client = client;
+    s->number = client ? next_number() : 0;
     s->blank = true;
     edges both = {.points = {source, target}, .other = other};
     atn_status status = atn_attempt(s->ctx, 2 + (other ? other->pieces : 0), 0, find_edge, &both);
@@ -258,6 +265,7 @@ atn_status reg_scene_mirror(reg_scene *scene, reg_scene **out) {
     if (!s) return status == ATN_OK ? ATN_ERR_MEMORY : status;
     *s = *scene;
     s->mirrored = true;
+    s->number = s->client ? next_number() : 0;
     s->rastered = false;
     s->bests = 0;
     search_surface *to = &s->of_source;

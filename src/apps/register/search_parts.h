@@ -144,6 +144,7 @@ struct reg_scene {
     search_raster raster;             /* without a target: not made yet */
     bool rastered;                    /* it was made for this scene, which owns it */
     struct reg_client *client;        /* of the worker whose pair it is (gather.h), or NULL */
+    uint64_t number;                  /* from 1 on, which no other scene has; 0: without a client */
     search_pose best[SEARCH_REFINED]; /* that the search has met, the best first */
     size_t bests;
 };

@@ -24,19 +24,28 @@ static float *keep_surface(const search_surface *s, float *to) {
     return to + REG_LIES_POINT * s->count;
 }
 
-static bool keep(const reg_scene *scene, const search_surface *source, size_t poses, kept *out) {
+/* The scene's own source is not sent again. */
+static bool send(const reg_scene *scene, const search_surface *source, int32_t *base) {
     const search_surface *target = &scene->of_target;
-    int32_t base = 0;
-    search_raster raster;
-    if (!scene->client || poses > REG_LIES_MOST || search_raster_measure(target, &raster) != ATN_OK) return false;
+    uint64_t key = source == &scene->of_source ? scene->number : 0;
+    if (reg_gather_has(scene->client, REG_GATHER_LIES, key, base)) return true;
     size_t both = REG_LIES_POINT * (source->count + target->count), boxes = REG_BOX * REG_BLOCKS(target->count);
-    float *room = reg_gather_room(scene->client, REG_GATHER_LIES, both + boxes, &base);
+    float *room = reg_gather_room(scene->client, REG_GATHER_LIES, both + boxes, base);
     if (!room) return false;
     float *onto = keep_surface(source, room);
     reg_gather_boxes(onto, target->count, keep_surface(target, onto));
+    reg_gather_name(scene->client, REG_GATHER_LIES, key);
+    return true;
+}
+
+static bool keep(const reg_scene *scene, const search_surface *source, size_t poses, kept *out) {
+    int32_t base = 0, n = (int32_t)source->count, m = (int32_t)scene->of_target.count;
+    search_raster raster;
+    if (!scene->client || poses > REG_LIES_MOST || search_raster_measure(&scene->of_target, &raster) != ATN_OK ||
+        !send(scene, source, &base))
+        return false;
     *out = (kept){.client = scene->client,
-                  .place = {base, base + (int32_t)(REG_LIES_POINT * source->count), (int32_t)source->count,
-                            (int32_t)target->count, 0, base + (int32_t)both},
+                  .place = {base, base + REG_LIES_POINT * n, n, m, 0, base + REG_LIES_POINT * (n + m)},
                   .points = (double)source->count,
                   .raster = raster};
     return true;
