@@ -43,7 +43,8 @@ static atn_status register_pair(atn_cli_register *r, const opened *on, const atn
     done->estimated_bytes = atn_register_bytes(on->device[0], &r->settings, atn_cloud_info_of(used[0]).points,
                                                atn_cloud_info_of(used[1]).points);
     atn_ranks *ranks = call->ranks->count > 1 && reg_can_share(&r->settings) ? call->ranks : NULL;
-    atn_status status = reg_register_ranks(on->device, on->count, used[0], used[1], &r->settings, ranks, NULL, &result);
+    atn_status status =
+        reg_register_ranks(on->device, on->count, used[0], used[1], &r->settings, ranks, NULL, true, &result);
     atn_cli_progress_end(call);
     if (r->steps.failed) return atn_fail_memory(call->ctx, 0, "the steps of the report");
     return status || call->ranks->rank ? status : atn_cli_register_tell(r, done, &result, truth);

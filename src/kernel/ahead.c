@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static const char SUFFIX[] = ".ahead";
+static const char SUFFIX[] = ".ahead", SPENT[] = ".spent";
 
 static atn_hash key_of(const atn_device *device, const char *set) {
     const atn_device_info *info = atn_device_get_info(device);
@@ -29,6 +29,26 @@ bool atn_ahead_is_due(atn_device *device, const char *set) {
     bool done = data;
     atn_free(ctx, data);
     return !done;
+}
+
+double atn_ahead_spent(atn_device *device, const char *set) {
+    const atn_ctx *ctx = atn_device_ctx(device);
+    atn_cache *cache;
+    double spent = 0;
+    char *data = NULL;
+    size_t length;
+    if (atn_cache_of(ctx, &cache) != ATN_OK) return 0;
+    if (atn_cache_get(cache, key_of(device, set), SPENT, &data, &length) == ATN_OK && data && length == sizeof spent)
+        memcpy(&spent, data, sizeof spent);
+    atn_free(ctx, data);
+    return spent > 0 ? spent : 0;
+}
+
+void atn_ahead_spend(atn_device *device, const char *set, double seconds) {
+    atn_cache *cache;
+    double spent = atn_ahead_spent(device, set) + seconds;
+    if (atn_cache_of(atn_device_ctx(device), &cache) == ATN_OK)
+        (void)atn_cache_put(cache, key_of(device, set), SPENT, &spent, sizeof spent);
 }
 
 /* What else goes wrong is said when the kernel is used. */

@@ -178,6 +178,8 @@ atn_status atn_choose(const atn_ctx *ctx, const atn_graph *graph, const atn_devi
     out->modest = modest && !atn_device_cannot_compile(info);
     if ((atn_device_cannot_compile(info) || modest) && take_compiled_in(ctx, graph, info, out)) return ATN_OK;
     if (frame) status = ask_wisdom(ctx, graph, info, frame, options, out);
+    bool meanwhile = options->meanwhile && !options->reproducible && out->hit.kind == ATN_HIT_NONE;
+    out->meanwhile = status == ATN_OK && meanwhile && take_compiled_in(ctx, graph, info, out);
     if (status == ATN_OK && out->origin == ATN_ORIGIN_ESTIMATE)
         status = take_estimate(ctx, graph, info, frame, options, out);
     if (status != ATN_OK) atn_choice_free(out);

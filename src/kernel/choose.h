@@ -33,7 +33,8 @@ typedef struct atn_choose_options {
     bool reproducible; /* results that do not change with the variant */
     double tolerance;  /* relative error accepted beyond rounding; 0: what is derived */
     bool any_size;     /* an estimate that does not look at sizes: what is built for one serves all */
-    bool modest;       /* on hosts what came with the library, where there is such: not worth a compiler's time */
+    bool modest;       /* on hosts what came with the library, where there is such: not worth a compiler's time, */
+    bool meanwhile;    /* or not yet; what was measured is built all the same */
     bool near;         /* without a frame: 32-bit addresses do */
     int64_t offset;    /* first element of the array that begins farthest into its buffer */
 } atn_choose_options;
@@ -47,7 +48,8 @@ typedef struct atn_choice {
     bool passed;     /* what wisdom had does not fit here, or did not build */
     char *why;       /* it was passed over, as a sentence; NULL where it was not */
     char *failed;    /* why the estimate did not build, as a sentence; NULL where it did */
-    bool modest;     /* compiled in, and not for want of a compiler */
+    bool modest;     /* compiled in, and not for want of a compiler, */
+    bool meanwhile;  /* or not yet worth it */
     bool sized;      /* sizes were known, so that wisdom was asked */
     int32_t n_shape; /* of the key */
     int64_t shape[ATN_WISDOM_DIMS];

@@ -84,9 +84,10 @@ static void explain_estimate(const atn_choice *c, atn_text *out) {
 }
 
 static void explain_compiled_in(const atn_choice *c, atn_text *out) {
-    atn_text_add(out, c->modest ? "compiled into the library for any CPU: it is too quick to be worth compiling"
-                                : "compiled into the library for any CPU, since there is no C compiler that works "
-                                  "here; with one it would be built for this CPU");
+    atn_text_add(out, c->modest      ? "compiled into the library for any CPU: it is too quick to be worth compiling"
+                      : c->meanwhile ? "compiled into the library for any CPU: it is built for this one once that pays"
+                                     : "compiled into the library for any CPU, since there is no C compiler that works "
+                                       "here; with one it would be built for this CPU");
 }
 
 static void explain_plain(const atn_choice *c, atn_text *out) {

@@ -19,6 +19,7 @@ atn_status atn_kernel_make(atn_device *device, const char *name, atn_type type, 
     atn_status status = atn_kernel_create(device, name, &settings, out);
     if (status == ATN_OK && (how & ATN_TRUSTED)) atn_kernel_trust(*out);
     if (status == ATN_OK && (how & ATN_MODEST)) atn_kernel_modest(*out);
+    if (status == ATN_OK && (how & ATN_MEANWHILE)) atn_kernel_meanwhile(*out);
     if (status == ATN_OK && (how & ATN_ANY_SIZE)) atn_kernel_any_size(*out);
     return status;
 }

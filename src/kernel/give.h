@@ -22,7 +22,14 @@ typedef struct atn_named_number {
 #define ATN_NOTHING          NULL, 0
 
 /* How something is made (kernel/kernel.h, plan/program.h). TO_A_HALF: errors of about a unit of a half are accepted. */
-enum { ATN_TRUSTED = 1, ATN_MODEST = 2, ATN_ANY_SIZE = 4, ATN_REPRODUCIBLE = 8, ATN_TO_A_HALF = 16 };
+enum {
+    ATN_TRUSTED = 1,
+    ATN_MODEST = 2,
+    ATN_ANY_SIZE = 4,
+    ATN_REPRODUCIBLE = 8,
+    ATN_TO_A_HALF = 16,
+    ATN_MEANWHILE = 32
+};
 
 /* The settings for an element type that may vary. */
 atn_kernel_settings atn_give_settings(atn_type type, int how);

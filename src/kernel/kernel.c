@@ -33,7 +33,8 @@ struct atn_kernel {
     bool planned;                     /* for what is bound now, */
     bool trusted;                     /* its index arrays were checked */
     bool any_size;                    /* its variant does not depend on sizes */
-    bool modest;                      /* on hosts, what came with the library serves */
+    bool modest;                      /* on hosts, what came with the library serves, */
+    bool meanwhile;                   /* unless something was measured */
     bool moved;                       /* but some arrays are others of the same shape, */
     bool renewed;                     /* and some parameters have other values */
     int64_t offset;                   /* of the array that began farthest into its buffer when it was planned */
@@ -91,7 +92,8 @@ atn_status atn_kernel_twin(const atn_kernel *elder, atn_kernel **out) {
     k->described = elder->described;
     k->described.arena = (atn_arena){.ctx = ctx}; /* for names that are given to this one */
     k->sequence = elder->sequence;
-    k->trusted = elder->trusted, k->any_size = elder->any_size, k->modest = elder->modest;
+    k->trusted = elder->trusted, k->any_size = elder->any_size, k->modest = elder->modest,
+    k->meanwhile = elder->meanwhile;
     k->explained.ctx = ctx;
     atn_status status = atn_runner_create(ctx, k->sequence, &k->runner);
     if (status == ATN_OK) return ATN_OK;
@@ -115,6 +117,7 @@ void atn_kernel_trust(atn_kernel *k) { k->trusted = true; }
 
 void atn_kernel_any_size(atn_kernel *k) { k->any_size = true; }
 void atn_kernel_modest(atn_kernel *k) { k->modest = true; }
+void atn_kernel_meanwhile(atn_kernel *k) { k->meanwhile = true; }
 
 const atn_variant *atn_kernel_variant(const atn_kernel *k) {
     return k->planned ? &atn_runner_choice(k->runner, 0)->variant : NULL;
@@ -249,7 +252,8 @@ static atn_choose_options choice_of(const atn_kernel *k) {
                                 .reproducible = k->described.options.reproducible,
                                 .tolerance = k->described.options.tolerance,
                                 .any_size = k->any_size,
-                                .modest = k->modest};
+                                .modest = k->modest,
+                                .meanwhile = k->meanwhile};
 }
 
 atn_status atn_kernel_build_ahead(const atn_kernel *k) {

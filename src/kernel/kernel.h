@@ -15,6 +15,8 @@ void atn_kernel_any_size(atn_kernel *kernel);
 /* On hosts, what came with the library serves: kernels that take too little time for a compiler's. Before it is
  * planned. */
 void atn_kernel_modest(atn_kernel *kernel);
+/* Likewise, unless another variant was measured: while a compiler would take longer than what it saves. */
+void atn_kernel_meanwhile(atn_kernel *kernel);
 /* Another handle of the same description and settings, which is not parsed again; what `elder` has built when this one
  * is first planned serves both, where the same is chosen. `elder` must be freed last. */
 atn_status atn_kernel_twin(const atn_kernel *elder, atn_kernel **out);

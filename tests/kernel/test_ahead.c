@@ -112,8 +112,55 @@ KIT_TEST(modest_ones_need_no_compiler) {
     kit_free(ctx);
 }
 
+/* Until building pays; another process reads how long that has been. */
+KIT_TEST(what_is_spent_meanwhile_adds_up) {
+    atn_ctx *ctx = kit_ctx();
+    atn_device *device = open_host(ctx);
+    double before = atn_ahead_spent(device, "spent here");
+    atn_ahead_spend(device, "spent here", 0.5);
+    atn_ahead_spend(device, "spent here", 0.25);
+    assert_true(atn_ahead_spent(device, "spent here") == before + 0.75);
+    assert_true(atn_ahead_spent(device, "spent there") == 0);
+    assert_true(atn_ahead_is_due(device, "spent here"));
+    atn_device_close(device);
+    kit_free(ctx);
+}
+
+/* What came with the library, for now; reproducible ones are what they always are. */
+KIT_TEST(some_serve_meanwhile) {
+    atn_ctx *ctx = kit_ctx();
+    atn_device *device = open_host(ctx);
+    atn_array *x, *y;
+    atn_kernel *add[2];
+    kit_ok(ctx, atn_array_create_matrix(device, ATN_SP, 5, 9, 0, &x));
+    kit_ok(ctx, atn_array_create_matrix(device, ATN_SP, 5, 9, 0, &y));
+    float two[45];
+    for (int k = 0; k < 45; ++k) two[k] = 2;
+    kit_ok(ctx, atn_array_put(x, two, 0));
+    for (int k = 0; k < 2; ++k) {
+        int before = objects_in_cache(ctx);
+        kit_ok(ctx, atn_kernel_create(device, "add", &(atn_kernel_settings){.defines = DEFINES, .reproducible = k == 1},
+                                      &add[k]));
+        atn_kernel_meanwhile(add[k]);
+        kit_ok(ctx, atn_kernel_bind(add[k], "A", x));
+        kit_ok(ctx, atn_kernel_bind(add[k], "B", x));
+        kit_ok(ctx, atn_kernel_bind(add[k], "C", y));
+        kit_ok(ctx, atn_kernel_run(add[k]));
+        bool compiles = *atn_device_get_info(device)->driver;
+        assert_int_equal(strstr(atn_kernel_explain(add[k]), "once that pays") != NULL, k == 0);
+        if (k == 0) assert_int_equal(objects_in_cache(ctx), before);
+        if (k == 1 && compiles) assert_null(strstr(atn_kernel_explain(add[k]), "compiled into the library"));
+        atn_kernel_free(add[k]);
+    }
+    atn_array_free(x);
+    atn_array_free(y);
+    atn_device_close(device);
+    kit_free(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(plans_find_what_was_built),
-                                       cmocka_unit_test(modest_ones_need_no_compiler)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_find_what_was_built), cmocka_unit_test(modest_ones_need_no_compiler),
+        cmocka_unit_test(what_is_spent_meanwhile_adds_up), cmocka_unit_test(some_serve_meanwhile)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

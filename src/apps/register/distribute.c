@@ -54,7 +54,7 @@ atn_status reg_register_distributed(atn_device *device, const atn_register_setti
     status = atn_ranks_agree(d->ranks, status);
     for (int k = 0; k < 2 && status == ATN_OK; ++k) status = cloud_part_sample(d->part[k], sample, &d->sample[k]);
     if (status == ATN_OK)
-        status = reg_register_ranks(&device, 1, d->sample[0], d->sample[1], settings, d->ranks, d, out);
+        status = reg_register_ranks(&device, 1, d->sample[0], d->sample[1], settings, d->ranks, d, false, out);
     status = atn_ranks_agree(d->ranks, status);
     return status == ATN_OK ? join_peaks(d, out) : status;
 }

@@ -116,11 +116,17 @@ void reg_end(reg_engine *e, int work, reg_span span) {
 struct reg_kernels {
     atn_left left;
     const atn_ctx *ctx;
+    atn_device *device;
     atn_kernel *kernel[REG_KERNELS];
+    bool meanwhile; /* those that came with the library serve: */
+    double spent;   /* seconds, so far, of which the cache */
+    double unsaved; /* does not know of these */
+    char set[64];   /* what would be built */
 };
 
 static void drop_kernels(atn_left *left) {
     struct reg_kernels *k = (struct reg_kernels *)left;
+    if (k->unsaved > 0) atn_ahead_spend(k->device, k->set, k->unsaved);
     for (int n = 0; n < REG_KERNELS; ++n) atn_kernel_free(k->kernel[n]);
     atn_free(k->ctx, k);
 }
@@ -135,6 +141,7 @@ static atn_status take_kernels(reg_engine *e) {
     if (!k && !(k = atn_zalloc(e->ctx, sizeof *k))) return ATN_ERR_MEMORY;
     k->left = (atn_left){.owner = owner_of(e), .drop = drop_kernels};
     k->ctx = e->ctx;
+    k->device = e->device;
     memcpy(e->kernel, k->kernel, sizeof e->kernel);
     e->kernels = k;
     return ATN_OK;
@@ -214,6 +221,7 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
         if (how && !TABLE[which].sized) how |= ATN_ANY_SIZE;
         if (e->settings->reproducible) how |= ATN_REPRODUCIBLE;
         if (TABLE[which].sums && e->settings->precision == 16) how |= ATN_TO_A_HALF;
+        if (e->kernels->meanwhile) how |= ATN_MEANWHILE;
         status = atn_kernel_make(e->device, TABLE[which].name, e->type, how, &e->kernel[which]);
         reg_timed(e, REG_BUILD, since);
     }
@@ -221,21 +229,59 @@ atn_status reg_engine_kernel(reg_engine *e, reg_kernel which, atn_kernel **out) 
     return status;
 }
 
-atn_status reg_engine_build_ahead(reg_engine *e, bool sorts) {
-    char set[64];
+/* On a host, registrations take up to twice as long with kernels that came with the library, and building others takes
+ * seconds, for which a process of one registration need not wait: they serve until that happens often. Steps over all
+ * pairs are long, and a profile is of kernels as all others have them. */
+static bool may_wait(const reg_engine *e) {
+    static const double ENOUGH = 2; /* seconds, of all processes */
+    const atn_register_settings *s = e->settings;
+    bool near = (s->method == ATN_REGISTER_EM_ICP || s->method == ATN_REGISTER_GICP) && !s->dense && !s->compat;
+    bool alone = e->single && !e->ranks && !e->helpers;
+    if (!near || !alone || e->remote || s->reproducible || s->profile) return false;
+    if (!e->kernels->meanwhile) e->kernels->spent = atn_ahead_spent(e->device, e->kernels->set);
+    return e->kernels->spent < ENOUGH;
+}
+
+/* From now on they are built. */
+static void end_meanwhile(reg_engine *e) {
+    for (int k = 0; k < REG_KERNELS && e->kernels->meanwhile; ++k) {
+        atn_kernel_free(e->kernel[k]);
+        e->kernel[k] = NULL;
+    }
+    e->kernels->meanwhile = false;
+}
+
+void reg_engine_took(reg_engine *e, double seconds) {
+    if (!e->kernels->meanwhile) return;
+    e->kernels->spent += seconds;
+    e->kernels->unsaved += seconds;
+}
+
+static atn_status build_ahead(reg_engine *e, bool sorts) {
     atn_kernel *kernels[REG_KERNELS];
     int32_t n = 0;
     atn_status status = ATN_OK;
-    snprintf(set, sizeof set, "register %d %d %d", (int)e->type, e->settings->reproducible, sorts);
-    bool used = e->kernel[REG_NEAREST] || e->kernel[REG_SHAPES];
-    if (used || !atn_ahead_is_due(e->device, set)) return ATN_OK;
     for (int k = 0; k < REG_KERNELS && status == ATN_OK; ++k)
         if (TABLE[k].ahead == AHEAD || (sorts && TABLE[k].ahead == AHEAD_THERE))
             status = reg_engine_kernel(e, (reg_kernel)k, &kernels[n++]);
     double since = atn_clock_seconds();
-    if (status == ATN_OK) status = atn_ahead_build(e->device, set, kernels, n);
+    if (status == ATN_OK) status = atn_ahead_build(e->device, e->kernels->set, kernels, n);
     e->seconds[REG_BUILD] += atn_clock_seconds() - since;
     return status;
+}
+
+atn_status reg_engine_build_ahead(reg_engine *e, bool sorts) {
+    struct reg_kernels *all = e->kernels;
+    bool used = e->kernel[REG_NEAREST] || e->kernel[REG_SHAPES];
+    if (used && !all->meanwhile) return ATN_OK;
+    snprintf(all->set, sizeof all->set, "register %d %d %d", (int)e->type, e->settings->reproducible, sorts);
+    bool due = atn_ahead_is_due(e->device, all->set);
+    if (due && may_wait(e)) {
+        all->meanwhile = true;
+        return ATN_OK;
+    }
+    end_meanwhile(e);
+    return due ? build_ahead(e, sorts) : ATN_OK;
 }
 
 atn_status reg_engine_plan(reg_engine *e, atn_kernel *kernel) {

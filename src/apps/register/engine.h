@@ -99,6 +99,7 @@ typedef struct reg_engine {
     struct reg_helpers *helpers;     /* other devices that take rows of long steps (helpers.h); NULL: none; not owned */
     atn_kernel *kernel[REG_KERNELS]; /* made when first used, */
     struct reg_kernels *kernels;     /* and where they stay when it is over */
+    bool single;                     /* for the one pair of a process: kernels that came with the library may serve */
     atn_array *sums;                 /* results of sums for fits: those of mstep, and behind them those of spread, */
     atn_array *moment, *total;       /* which are views of it */
     reg_near near[2];                /* lists: rows over columns, and the other way round */
@@ -115,6 +116,8 @@ atn_status reg_engine_open(atn_device *device, const atn_register_settings *sett
 /* The first time on a device: what nearly all registrations take is built at once, side by side (kernel/ahead.h);
  * `sorts`: what sorts, merges and lists points there as well. */
 atn_status reg_engine_build_ahead(reg_engine *engine, bool sorts);
+/* A registration took so long. */
+void reg_engine_took(reg_engine *engine, double seconds);
 void reg_engine_reset(reg_engine *engine,
                       const atn_register_settings *settings);     /* counts and lists, for the next pair */
 void reg_engine_forget(reg_engine *engine, const reg_side *side); /* lists of a side that is about to be freed */

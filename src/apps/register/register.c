@@ -144,6 +144,7 @@ static atn_status finish(reg_problem *p, double since, atn_register_result *r) {
     r->sigma_end = p->sigma * p->unit;
     r->building_seconds = p->engine.seconds[REG_BUILD];
     r->seconds = atn_clock_seconds() - since - r->building_seconds;
+    reg_engine_took(&p->engine, r->seconds);
     r->gpts = r->seconds > 0 ? p->engine.evaluated / r->seconds / 1e9 : 0;
     size_t held = distribution ? 0 : p->held; /* parts of the clouds are part of what a rank needs */
     r->peak_bytes = atn_ctx_watched_peak(p->engine.ctx) + atn_device_peak_bytes(p->engine.device) - held;
@@ -462,7 +463,7 @@ atn_status reg_workplace_register(reg_workplace *w, const atn_cloud *source, con
 
 static atn_status register_two(atn_device *device, const atn_cloud *source, const atn_cloud *target,
                                const atn_register_settings *settings, atn_ranks *ranks, reg_distribution *d,
-                               reg_helpers *helpers, atn_register_result *out) {
+                               reg_helpers *helpers, bool single, atn_register_result *out) {
     size_t most = cloud_count(source) > cloud_count(target) ? cloud_count(source) : cloud_count(target);
     reg_workplace here;
     if (ranks) most = SIZE_MAX; /* whether the host has them sooner depends on cores, which ranks may have fewer of */
@@ -471,6 +472,7 @@ static atn_status register_two(atn_device *device, const atn_cloud *source, cons
     here.engine.ranks = ranks;
     here.engine.distribution = d;
     here.engine.helpers = helpers;
+    here.engine.single = single;
     if (status == ATN_OK) status = reg_workplace_register(&here, source, target, settings, out);
     reg_workplace_leave(&here);
     return status;
@@ -481,7 +483,7 @@ bool reg_can_share(const atn_register_settings *s) {
 }
 
 atn_status reg_register_ranks(atn_device *const *devices, int32_t n, const atn_cloud *source, const atn_cloud *target,
-                              const atn_register_settings *given, atn_ranks *ranks, reg_distribution *d,
+                              const atn_register_settings *given, atn_ranks *ranks, reg_distribution *d, bool single,
                               atn_register_result *out) {
     if (n < 1) return atn_fail(NULL, ATN_ERR_INPUT, "register: a device is needed");
     const atn_ctx *ctx = atn_device_ctx(devices[0]);
@@ -491,7 +493,7 @@ atn_status reg_register_ranks(atn_device *const *devices, int32_t n, const atn_c
     atn_status status = take(ctx, given, out, &settings);
     if (status == ATN_OK) status = reg_helpers_open(devices, ranks ? 1 : n, &settings, &helpers);
     if (status != ATN_OK) return status;
-    status = register_two(devices[0], source, target, &settings, ranks, d, helpers, &all);
+    status = register_two(devices[0], source, target, &settings, ranks, d, helpers, single, &all);
     if (helpers) atn_log(ctx, ATN_LOG_INFO, "register: other devices computed %zu rows", reg_helpers_rows(helpers));
     reg_helpers_close(helpers);
     ATN_GIVE(ctx, atn_register_result, &all, out);
@@ -500,12 +502,12 @@ atn_status reg_register_ranks(atn_device *const *devices, int32_t n, const atn_c
 
 atn_status atn_register(atn_device *device, const atn_cloud *source, const atn_cloud *target,
                         const atn_register_settings *given, atn_register_result *out) {
-    return reg_register_ranks(&device, 1, source, target, given, NULL, NULL, out);
+    return reg_register_ranks(&device, 1, source, target, given, NULL, NULL, false, out);
 }
 
 atn_status atn_register_several(atn_device *const *devices, int32_t n, const atn_cloud *source, const atn_cloud *target,
                                 const atn_register_settings *given, atn_register_result *out) {
-    return reg_register_ranks(devices, n, source, target, given, NULL, NULL, out);
+    return reg_register_ranks(devices, n, source, target, given, NULL, NULL, false, out);
 }
 
 /* ---- points where they lie ---- */
@@ -544,7 +546,7 @@ static atn_status register_copies(atn_device *device, atn_array *source, atn_arr
     atn_cloud *from = NULL, *to = NULL;
     atn_status status = cloud_of(ctx, source, &from);
     if (status == ATN_OK) status = cloud_of(ctx, target, &to);
-    if (status == ATN_OK) status = register_two(device, from, to, settings, NULL, NULL, NULL, out);
+    if (status == ATN_OK) status = register_two(device, from, to, settings, NULL, NULL, NULL, false, out);
     atn_cloud_free(from);
     atn_cloud_free(to);
     return status;

@@ -34,10 +34,10 @@ atn_status reg_share_pairs(const reg_engine *engine, reg_near *near);
 
 /* atn_register_several by ranks that share it, on the first device of each; NULL: alone. d: the clouds are samples of
  * others, over all of which the last steps are taken (distribute.h), or NULL. Not all methods can be shared:
- * cpd, softassign and the published schedule are the first rank's. */
+ * cpd, softassign and the published schedule are the first rank's. single: the process registers nothing else. */
 bool reg_can_share(const atn_register_settings *settings);
 atn_status reg_register_ranks(atn_device *const *devices, int32_t n, const atn_cloud *source, const atn_cloud *target,
                               const atn_register_settings *given, atn_ranks *ranks, struct reg_distribution *d,
-                              atn_register_result *out);
+                              bool single, atn_register_result *out);
 
 #endif
