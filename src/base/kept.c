@@ -28,12 +28,6 @@ void atn_kept_end(atn_kept *kept) {
     }
 }
 
-size_t atn_kept_count(const atn_kept *kept) {
-    size_t count = 0;
-    for (int k = 0; k < ATN_KEPT_SHELVES; ++k) count += kept->shelf[k].count;
-    return count;
-}
-
 /* Of the calling thread. */
 static unsigned own_shelf(void) {
     static atomic_uint threads;

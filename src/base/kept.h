@@ -36,6 +36,5 @@ void *atn_kept_take(atn_kept *kept, size_t bytes);
 void atn_kept_give(atn_kept *kept, void *block); /* from malloc; kept or freed */
 /* As realloc; a growing block continues in one that was kept. */
 void *atn_kept_grow(atn_kept *kept, void *block, size_t bytes);
-size_t atn_kept_count(const atn_kept *kept); /* blocks that are kept */
 
 #endif

@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static size_t count_kept(const atn_kept *kept) {
+    size_t count = 0;
+    for (int k = 0; k < ATN_KEPT_SHELVES; ++k) count += kept->shelf[k].count;
+    return count;
+}
+
 KIT_TEST(are_taken_again) {
     atn_kept kept;
     atn_kept_begin(&kept);
@@ -16,13 +22,13 @@ KIT_TEST(are_taken_again) {
     atn_kept_give(&kept, first);
     atn_kept_give(&kept, small);
     atn_kept_give(&kept, NULL);
-    if (atn_kept_count(&kept) == 0) print_message("    nothing is kept in this build\n"), skip();
-    assert_int_equal(atn_kept_count(&kept), 1);
+    if (count_kept(&kept) == 0) print_message("    nothing is kept in this build\n"), skip();
+    assert_int_equal(count_kept(&kept), 1);
     void *other = atn_kept_take(&kept, 60000); /* too large for it */
     assert_ptr_not_equal(other, first);
     void *again = atn_kept_take(&kept, 19000);
     assert_ptr_equal(again, first);
-    assert_int_equal(atn_kept_count(&kept), 0);
+    assert_int_equal(count_kept(&kept), 0);
     assert_int_equal(kept.bytes, 0);
     atn_kept_give(&kept, again);
     atn_kept_give(&kept, other);
@@ -37,7 +43,7 @@ KIT_TEST(of_any_size_are_taken_again) {
         void *first = atn_kept_take(&kept, bytes);
         assert_non_null(first);
         atn_kept_give(&kept, first);
-        if (atn_kept_count(&kept) == 0) print_message("    nothing is kept in this build\n"), skip();
+        if (count_kept(&kept) == 0) print_message("    nothing is kept in this build\n"), skip();
         void *again = atn_kept_take(&kept, bytes);
         if (again != first) fail_msg("%zu bytes are not taken again", bytes);
         free(again);
@@ -82,7 +88,7 @@ KIT_TEST(of_another_thread_are_taken_again) {
         void *first = atn_kept_take(&kept, 30000), *given[] = {&kept, first};
         assert_int_equal(pthread_create(&thread, NULL, give, given), 0);
         assert_int_equal(pthread_join(thread, NULL), 0);
-        if (atn_kept_count(&kept) == 0) print_message("    nothing is kept in this build\n"), skip();
+        if (count_kept(&kept) == 0) print_message("    nothing is kept in this build\n"), skip();
         void *again = atn_kept_take(&kept, 30000);
         assert_ptr_equal(again, first);
         free(again);
