@@ -256,14 +256,19 @@ static atn_status open_slabs(job *j, double reach, double wanted) {
 }
 
 /* Slabs of a rank, so that ranks end at about the same time: whoever is free takes the next one. Fewer where they would
- * be thin: the atoms around them cost time, too. */
+ * be thin, even as strips of thicker ones: the atoms around them cost time, too. */
 static int32_t slabs_of_a_rank(const job *j, double reach) {
     enum { MOST = 6 };
-    double length = 0;
-    for (int axis = 0; axis < 3; ++axis)
-        length = fmax(length, (j->about.high[axis] - j->about.low[axis]) * j->about.angstrom);
-    double each = length / (reach * j->ranks->count); /* of this thickness */
-    return each < 2.0 / 3 ? 1 : (int32_t)fmin(fmax(1.5 * each, 2), MOST);
+    double longest = 0, second = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        double length = (j->about.high[axis] - j->about.low[axis]) * j->about.angstrom;
+        second = fmax(second, fmin(longest, length));
+        longest = fmax(longest, length);
+    }
+    double each = longest / (reach * j->ranks->count); /* of this thickness */
+    double strips = longest * second / (4 * reach * reach * j->ranks->count);
+    if (each < 2.0 / 3 && strips < 2) return 1;
+    return (int32_t)fmin(fmax(fmax(1.5 * each, strips), 2), MOST);
 }
 
 /* Cut, learned and matched by all ranks; results are where they were read. */

@@ -1,6 +1,6 @@
 /* A frame in slabs along an axis. A histogram of fine bins says where atoms lie; bins become groups of about as many
- * atoms, groups are the buckets that atoms are sorted into, and a slab is groups one after the other. Its halo comes
- * from the groups within reach, atom by atom: |x - slab| <= halo. */
+ * atoms, groups are the buckets that atoms are sorted into, and a slab is groups one after the other (slabs_cut.c). Its
+ * halo comes from the groups within reach, atom by atom: |x - slab| <= halo. */
 #include "cloud/slabs.h"
 #include "base/attempt.h"
 #include "base/extreme.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BINS = SLABS_BINS, GROUPS_OF_A_SLAB = 8, ATOMS = 1 << 20, MOST = 1 << 26, MEMORY = 1 << 28, SOME = 1024 };
+enum { BINS = SLABS_BINS, ATOMS = 1 << 20, MOST = 1 << 26, MEMORY = 1 << 28, SOME = 1024 };
 enum {
     STRETCH = 1 << 11,
     SORTERS = 16,
@@ -23,84 +23,13 @@ enum {
 }; /* atoms for which a core is worth waking; stretches of a piece;
     * records of a core on their way out of a bucket */
 
-static void choose_axis(atn_slabs *s) {
-    const atn_frame_info *f = &s->info;
-    for (int d = 1; d < 3; ++d)
-        if (f->high[d] - f->low[d] > f->high[s->axis] - f->low[s->axis]) s->axis = d;
-    if (s->options.axis) s->axis = s->options.axis - 1;
-    s->low = f->low[s->axis];
-    double length = f->high[s->axis] - s->low;
-    s->per_bin = length > 0 && isfinite(BINS / length) ? BINS / length : 0; /* all at one place: one bin */
-}
-
 static atn_status count_bins(atn_slabs *s, size_t *count) {
     atn_atoms piece = {0};
     atn_status status = atn_frame_rewind(s->frame);
     if (status == ATN_OK) status = atn_frame_next(s->frame, &piece);
     for (; status == ATN_OK && piece.count; status = atn_frame_next(s->frame, &piece))
-        for (size_t k = 0; k < piece.count; ++k) ++count[slabs_bin(s, piece.position[s->axis][k])];
+        for (size_t k = 0; k < piece.count; ++k) ++count[slabs_bin(s, &piece, k)];
     return status;
-}
-
-/* Bins one after the other until a group is full. Two neighbours have more than `full` together, so that there are no
- * more groups than buckets. */
-static void make_groups(atn_slabs *s, const size_t *count) {
-    size_t full = (s->wanted ? s->info.atoms / s->wanted : s->options.atoms) / GROUPS_OF_A_SLAB,
-           least = 2 * (s->info.atoms / (SPILL_BUCKETS - 1)) + 2;
-    if (full < least) full = least;
-    slabs_group *g = s->group;
-    *g = (slabs_group){.low = INFINITY, .high = -INFINITY};
-    for (size_t bin = 0; bin < BINS; ++bin) {
-        if (g->count && count[bin] && g->count + count[bin] > full)
-            *++g = (slabs_group){.first = bin, .low = INFINITY, .high = -INFINITY};
-        g->count += count[bin];
-        g->last = bin;
-        s->group_of[bin] = (uint16_t)(g - s->group);
-    }
-    s->groups = (size_t)(g - s->group) + 1;
-}
-
-/* Of a number of slabs that is wanted, the first have more atoms than the last: those who share them take them in their
- * order, and end at about the same time. The share of all atoms that the first `count` slabs have. */
-static const double UNEVEN = 0.7; /* the first has 1 + UNEVEN times the mean, the last 1 - UNEVEN times */
-
-static double share_of(const atn_slabs *s, size_t count) {
-    double n = (double)count, all = (double)s->wanted;
-    return all > 1 ? (n + UNEVEN * (n - n * (n - 1) / (all - 1))) / all : n;
-}
-
-/* Groups one after the other: as many atoms as a slab may have, or their shares of a number that is wanted. */
-static void make_slabs(atn_slabs *s) {
-    slabs_slab *b = s->slab;
-    size_t before = 0, done = 0; /* atoms; slabs that have their share */
-    *b = (slabs_slab){0};
-    for (size_t g = 0; g < s->groups; ++g) {
-        size_t count = s->group[g].count;
-        bool full = b->own + count > s->options.atoms;
-        if (s->wanted) full = before + count / 2 > (size_t)(share_of(s, done + 1) * (double)s->info.atoms);
-        if (b->own && count && full) {
-            *++b = (slabs_slab){.first = g};
-            ++done;
-        }
-        b->own += count;
-        b->last = g;
-        before += count;
-    }
-    s->slabs = s->info.atoms ? (size_t)(b - s->slab) + 1 : 0;
-}
-
-/* A thin slab may have one phase of several: groups on both sides of it belong to the sample, as many as a slab may
- * have atoms. */
-static void choose_sample(atn_slabs *s) {
-    slabs_slab *b = &s->sample;
-    *b = s->slab[s->slabs / 2];
-    size_t most = SLABS_SAMPLE < s->options.atoms ? SLABS_SAMPLE : s->options.atoms;
-    for (bool before = true; s->wanted && b->own < most && b->last - b->first + 1 < s->groups; before = !before) {
-        if ((before && b->first > 0) || b->last + 1 == s->groups)
-            b->own += s->group[--b->first].count;
-        else
-            b->own += s->group[++b->last].count;
-    }
 }
 
 /* ---- sorting ---- */
@@ -125,11 +54,6 @@ static void put_record(const atn_slabs *s, const atn_atoms *piece, size_t k, voi
                        .index = piece->index[k]};
 }
 
-static void widen(slabs_group *g, double low, double high) {
-    g->low = fmin(g->low, low);
-    g->high = fmax(g->high, high);
-}
-
 /* On all cores: each has a stretch of the piece, of which it counts the atoms of each group first. */
 typedef struct sorting {
     atn_slabs *s;
@@ -137,7 +61,7 @@ typedef struct sorting {
     int64_t stretches;
     struct own {
         size_t count;
-        double low, high;
+        slabs_edges edges;
         char *to; /* where the next one goes */
     } * own;      /* of each stretch and group */
     char *sorted; /* all of the piece, on their way to a file; NULL: they go to memory at once */
@@ -150,15 +74,18 @@ static size_t begin_of(const sorting *x, int64_t stretch) {
 static void count_stretch(void *user, int64_t from, int64_t to) {
     const sorting *x = user;
     const atn_slabs *s = x->s;
+    int axes = s->across > 1 ? 2 : 1;
     for (int64_t n = from; n < to; ++n) {
         struct own *own = x->own + (size_t)n * s->groups;
-        for (size_t g = 0; g < s->groups; ++g) own[g] = (struct own){.low = INFINITY, .high = -INFINITY};
+        for (size_t g = 0; g < s->groups; ++g) own[g] = (struct own){.edges = slabs_nowhere(s)};
         for (size_t k = begin_of(x, n); k < begin_of(x, n + 1); ++k) {
-            double at = x->piece->position[s->axis][k];
-            struct own *g = &own[s->group_of[slabs_bin(s, at)]];
+            struct own *g = &own[s->group_of[slabs_bin(s, x->piece, k)]];
             ++g->count;
-            g->low = atn_lesser(g->low, at);
-            g->high = atn_larger(g->high, at);
+            for (int d = 0; d < axes; ++d) {
+                double at = x->piece->position[s->axis[d]][k];
+                g->edges.low[d] = atn_lesser(g->edges.low[d], at);
+                g->edges.high[d] = atn_larger(g->edges.high[d], at);
+            }
         }
     }
 }
@@ -168,7 +95,7 @@ static void put_stretch(void *user, int64_t from, int64_t to) {
     const atn_slabs *s = x->s;
     for (int64_t n = from; n < to; ++n)
         for (size_t k = begin_of(x, n); k < begin_of(x, n + 1); ++k) {
-            size_t group = s->group_of[slabs_bin(s, x->piece->position[s->axis][k])];
+            size_t group = s->group_of[slabs_bin(s, x->piece, k)];
             char **place = &x->own[(size_t)n * s->groups + group].to;
             put_record(s, x->piece, k, *place);
             *place += s->bytes;
@@ -195,7 +122,7 @@ static atn_status sort_piece(sorting *x) {
             struct own *own = &x->own[(size_t)n * s->groups + g];
             own->to = to;
             to = own->to + own->count * s->bytes;
-            widen(&s->group[g], own->low, own->high);
+            slabs_widen(&s->group[g].edges, &own->edges);
         }
         next = to;
     }
@@ -229,11 +156,9 @@ static atn_status sort_atoms(atn_slabs *s) {
 /* At most as many atoms as the groups within reach have. */
 static void find_most(atn_slabs *s) {
     for (size_t k = 0; k <= s->slabs && s->slabs; ++k) {
-        double low, high;
+        slabs_edges around = slabs_around(s, k < s->slabs ? &s->slab[k] : &s->sample);
         size_t count = 0;
-        slabs_edges(s, k < s->slabs ? &s->slab[k] : &s->sample, &low, &high);
-        for (size_t g = 0; g < s->groups; ++g)
-            count += slabs_reaches(s, &s->group[g], low, high) ? s->group[g].count : 0;
+        for (size_t g = 0; g < s->groups; ++g) count += slabs_reaches(&s->group[g], &around) ? s->group[g].count : 0;
         s->most = count > s->most ? count : s->most;
     }
 }
@@ -278,7 +203,7 @@ static atn_status make_ready(atn_slabs *s) {
     if (s->most > s->options.most)
         return atn_fail(s->ctx, ATN_ERR_INPUT,
                         "%zu atoms in a slab along %c with a halo of %g; at most %zu are supported; do all coincide?",
-                        s->most, "xyz"[s->axis], s -> options.halo, s->options.most);
+                        s->most, "xyz"[s->axis[0]], s -> options.halo, s->options.most);
     free_arrays(s);
     atn_status status = make_arrays(s);
     return status == ATN_OK ? atn_frame_rewind(s->frame) : status;
@@ -287,9 +212,8 @@ static atn_status make_ready(atn_slabs *s) {
 /* What was counted is not needed any more once atoms are sorted. own: atoms of each bin that are sorted here. */
 static atn_status plan(atn_slabs *s, const size_t *count, const size_t *own) {
     size_t sizes[SPILL_BUCKETS] = {0}, step = s->ranks ? (size_t)s->ranks->count : 1;
-    make_groups(s, count);
-    make_slabs(s);
-    if (s->slabs) choose_sample(s);
+    atn_status status = slabs_cut(s, count);
+    if (status != ATN_OK) return status;
     s->mine = atn_alloc(s->ctx, (s->slabs + 1) * sizeof *s->mine);
     if (!s->mine) return ATN_ERR_MEMORY;
     for (size_t k = s->ranks ? (size_t)s->ranks->rank : 0; k < s->slabs; k += step) s->mine[s->own++] = k;
@@ -341,12 +265,8 @@ atn_status slabs_open(atn_frame *frame, const atn_slabs_settings *given, size_t 
     **out = (atn_slabs){.ctx = ctx, .frame = frame, .info = atn_frame_info_of(frame), .options = o};
     (*out)->ranks = frame_ranks(frame);
     (*out)->bytes = frame_atom_bytes(frame);
-    if (wanted) { /* more of them where each would have too many */
-        size_t each = (size_t)((1 + (wanted > 1 ? UNEVEN : 0)) * (double)(*out)->info.atoms / (double)wanted) + 1;
-        size_t times = (each + o.atoms - 1) / o.atoms;
-        (*out)->wanted = wanted * (times ? times : 1);
-    }
-    choose_axis(*out);
+    (*out)->wanted = slabs_wanted(*out, wanted);
+    slabs_choose_axes(*out);
     status = open_one(*out);
     if (status == ATN_OK) return ATN_OK;
     atn_slabs_close(*out);
@@ -360,7 +280,7 @@ atn_status atn_slabs_open(atn_frame *frame, const atn_slabs_settings *given, atn
 
 atn_status atn_slabs_get_info(const atn_slabs *s, atn_slabs_info *out) {
     atn_slabs_info info = {
-        .slabs = s->slabs, .most = s->most, .axis = s->axis + 1, .temporary = s->spill && spill_is_file(s->spill)};
+        .slabs = s->slabs, .most = s->most, .axis = s->axis[0] + 1, .temporary = s->spill && spill_is_file(s->spill)};
     return ATN_GIVE(s->ctx, atn_slabs_info, &info, out);
 }
 
@@ -371,8 +291,8 @@ size_t slabs_mine(const atn_slabs *s, const size_t **list) {
     return s->own;
 }
 
-/* Those of a group that lie between low and high. */
-static atn_status add_group(atn_slabs *s, size_t g, double low, double high, size_t *count) {
+/* Those of a group that are near enough. */
+static atn_status add_group(atn_slabs *s, size_t g, const slabs_edges *around, size_t *count) {
     size_t held = spill_count(s->spill, g);
     for (size_t from = 0; from < held; from += SOME) {
         size_t some = held - from < SOME ? held - from : SOME;
@@ -380,7 +300,7 @@ static atn_status add_group(atn_slabs *s, size_t g, double low, double high, siz
         if (status != ATN_OK) return status;
         for (size_t k = 0; k < some; ++k) {
             const slabs_record r = slabs_record_at(s, s->raw, k);
-            if (r.position[s->axis] >= low && r.position[s->axis] <= high) slabs_show(s, &r, (*count)++);
+            if (slabs_is_in(s, &r, around)) slabs_show(s, &r, (*count)++);
         }
     }
     return ATN_OK;
@@ -415,14 +335,13 @@ static atn_status add_own(atn_slabs *s, size_t g, size_t *count) {
 }
 
 static atn_status take_sorted(atn_slabs *s, const slabs_slab *b, size_t *own, size_t *count) {
-    double low, high, halo = s->options.halo;
+    slabs_edges around = slabs_around(s, b);
     atn_status status = ATN_OK;
-    slabs_edges(s, b, &low, &high);
     for (size_t g = b->first; status == ATN_OK && g <= b->last; ++g) status = add_own(s, g, count);
     *own = *count;
     for (size_t g = 0; status == ATN_OK && g < s->groups; ++g)
-        if ((g < b->first || g > b->last) && slabs_reaches(s, &s->group[g], low, high))
-            status = add_group(s, g, low - halo, high + halo, count);
+        if ((g < b->first || g > b->last) && slabs_reaches(&s->group[g], &around))
+            status = add_group(s, g, &around, count);
     return status;
 }
 

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { SLABS_BINS = 1 << 16, SLABS_SAMPLE = 1 << 17 };
+enum { SLABS_BINS = 1 << 16, SLABS_ACROSS = 64, SLABS_SAMPLE = 1 << 17 };
 
 /* An atom while it is sorted. */
 typedef struct slabs_record {
@@ -23,15 +23,20 @@ typedef struct slabs_ion {
     uint32_t index;
 } slabs_ion;
 
+/* Of its atoms: along the axis and across it; across it everything where slabs are not cut into strips. */
+typedef struct slabs_edges {
+    double low[2], high[2];
+} slabs_edges;
+
 typedef struct slabs_group {
-    size_t first, last; /* its bins */
     size_t count;
-    double low, high; /* of its atoms, along the axis */
+    slabs_edges edges;
 } slabs_group;
 
 typedef struct slabs_slab {
     size_t first, last; /* its groups */
     size_t own;
+    size_t strips; /* that it is to be cut into */
 } slabs_slab;
 
 /* What one of several ranks has (slabs_ranks.c). */
@@ -41,7 +46,7 @@ typedef struct slabs_part {
     size_t bytes;             /* of a result */
     uint64_t *start;          /* of group g of rank r, at r (groups + 1) + g: the first of its atoms; owned */
     char *got;                /* atoms of all ranks that a slab needs; owned */
-    size_t *place;            /* of each rank's in `got`; owned */
+    size_t *place;            /* of group g of rank r in `got`, at r groups + g; owned */
 } slabs_part;
 
 struct atn_slabs {
@@ -51,8 +56,9 @@ struct atn_slabs {
     atn_frame_info info;
     atn_slabs_settings options; /* with the defaults filled in */
     size_t wanted;              /* number of slabs; 0: as many as options.atoms makes */
-    int axis;                   /* 0, 1, 2 */
-    double low, per_bin;        /* bin = (x - low) * per_bin */
+    int axis[2];                /* 0, 1, 2: of the slabs; of strips */
+    size_t across;              /* bins across the axis: 1 or SLABS_ACROSS */
+    double low[2], per_bin[2];  /* along and across: bin = (x - low) * per_bin */
     uint16_t *group_of;         /* of each bin; owned */
     slabs_group *group;         /* owned */
     slabs_slab *slab;           /* owned */
@@ -72,9 +78,10 @@ struct atn_slabs {
     uint64_t *index;
 };
 
-/* As atn_slabs_open; wanted: that many slabs, from 1.7 to 0.3 times the mean in atoms, or a multiple of it if one would
- * have more than given->atoms; 0: as given->atoms says. Called by all ranks of the frame, and closed by all after they
- * have agreed on how it went. The same number of slabs gives the same slabs, atom by atom, whatever the number of
+/* As atn_slabs_open; wanted: that many slabs, from 1.8 to 0.2 times the mean in atoms, or a multiple of it if one would
+ * have more than given->atoms; 0: as given->atoms says. Slabs that would be thinner than two halos are strips of
+ * thicker ones, cut across the axis: their halos are smaller. Called by all ranks of the frame, and closed by all after
+ * they have agreed on how it went. The same number of slabs gives the same slabs, atom by atom, whatever the number of
  * ranks. */
 atn_status slabs_open(atn_frame *frame, const atn_slabs_settings *given, size_t wanted, atn_slabs **out);
 void slabs_narrow(atn_slabs *slabs, double halo); /* from now on a halo that is at most as wide as before */
@@ -95,24 +102,49 @@ atn_status slabs_hold(atn_slabs *slabs, size_t bytes);
 atn_status slabs_give(atn_slabs *slabs, size_t slab, const void *results);
 const void *slabs_held(const atn_slabs *slabs, size_t k, uint64_t *index);
 
-static inline size_t slabs_bin(const atn_slabs *s, double x) {
-    double bin = (x - s->low) * s->per_bin;
-    return bin < 0 ? 0 : bin >= SLABS_BINS - 1 ? SLABS_BINS - 1 : (size_t)bin;
+static inline size_t slabs_bin_of(double x, double low, double per_bin, size_t bins) {
+    double bin = (x - low) * per_bin;
+    return bin < 0 ? 0 : bin >= (double)bins - 1 ? bins - 1 : (size_t)bin;
 }
 
-/* Where the own atoms of a slab begin and end. */
-static inline void slabs_edges(const atn_slabs *s, const slabs_slab *b, double *low, double *high) {
-    *low = INFINITY;
-    *high = -INFINITY;
-    for (size_t g = b->first; g <= b->last; ++g) {
-        *low = fmin(*low, s->group[g].low);
-        *high = fmax(*high, s->group[g].high);
-    }
+/* Of atom k of a piece: along the axis first. */
+static inline size_t slabs_bin(const atn_slabs *s, const atn_atoms *piece, size_t k) {
+    size_t along = slabs_bin_of(piece->position[s->axis[0]][k], s->low[0], s->per_bin[0], SLABS_BINS / s->across);
+    if (s->across == 1) return along;
+    double y = piece->position[s->axis[1]][k];
+    return along * s->across + slabs_bin_of(y, s->low[1], s->per_bin[1], s->across);
 }
 
-/* Has the group atoms within the halo of what lies between low and high? */
-static inline bool slabs_reaches(const atn_slabs *s, const slabs_group *g, double low, double high) {
-    return g->count && g->high >= low - s->options.halo && g->low <= high + s->options.halo;
+/* Edges of no atoms. */
+static inline slabs_edges slabs_nowhere(const atn_slabs *s) {
+    double across = s->across > 1 ? INFINITY : -INFINITY;
+    return (slabs_edges){{INFINITY, across}, {-INFINITY, -across}};
+}
+
+static inline void slabs_widen(slabs_edges *e, const slabs_edges *by) {
+    for (int d = 0; d < 2; ++d) e->low[d] = fmin(e->low[d], by->low[d]), e->high[d] = fmax(e->high[d], by->high[d]);
+}
+
+/* Where the own atoms of a slab lie, and all that are within the halo of that. */
+static inline slabs_edges slabs_around(const atn_slabs *s, const slabs_slab *b) {
+    slabs_edges e = slabs_nowhere(s);
+    for (size_t g = b->first; g <= b->last; ++g) slabs_widen(&e, &s->group[g].edges);
+    for (int d = 0; d < 2; ++d) e.low[d] -= s->options.halo, e.high[d] += s->options.halo;
+    return e;
+}
+
+/* Has the group atoms in there? Is that atom? */
+static inline bool slabs_reaches(const slabs_group *g, const slabs_edges *e) {
+    bool reaches = g->count > 0;
+    for (int d = 0; d < 2; ++d) reaches = reaches && g->edges.high[d] >= e->low[d] && g->edges.low[d] <= e->high[d];
+    return reaches;
+}
+
+static inline bool slabs_is_in(const atn_slabs *s, const slabs_record *r, const slabs_edges *e) {
+    bool in = true;
+    for (int d = 0; d < 2; ++d)
+        in = in && r->position[s->axis[d]] >= e->low[d] && r->position[s->axis[d]] <= e->high[d];
+    return in;
 }
 
 /* An atom as it was sorted; and as one of the slab that is shown. */
@@ -131,6 +163,11 @@ static inline void slabs_show(const atn_slabs *s, const slabs_record *r, size_t 
     if (s->species) s->species[at] = r->species;
     s->index[at] = r->index;
 }
+
+/* slabs_cut.c: axes and bins; groups and slabs, from the atoms of each bin. */
+void slabs_choose_axes(atn_slabs *s);
+atn_status slabs_cut(atn_slabs *s, const size_t *count);
+size_t slabs_wanted(const atn_slabs *s, size_t wanted);
 
 /* slabs_ranks.c: atoms of each bin, and bounds of the groups, of all ranks; this rank's atoms where all reach them; a
  * slab, and how many of its atoms are its own. */

@@ -18,18 +18,19 @@ atn_status slabs_join_bins(atn_slabs *s, atn_status status, size_t *count) {
     return status;
 }
 
-/* Bounds of the groups, of all ranks. */
+/* Edges of the groups, of all ranks. */
 static atn_status join_edges(atn_slabs *s, atn_status status) {
-    double *edge = atn_alloc(s->ctx, (2 * s->groups + 1) * sizeof *edge);
+    enum { NUMBERS = sizeof(slabs_edges) / sizeof(double) };
+    double *edge = atn_alloc(s->ctx, (NUMBERS * s->groups + 1) * sizeof *edge);
     if (status == ATN_OK && !edge) status = ATN_ERR_MEMORY;
-    for (size_t g = 0; g < s->groups && status == ATN_OK; ++g) {
-        edge[2 * g] = s->group[g].low;
-        edge[2 * g + 1] = -s->group[g].high;
+    for (size_t k = 0; k < 2 * s->groups && status == ATN_OK; ++k) {
+        edge[2 * k] = s->group[k / 2].edges.low[k % 2];
+        edge[2 * k + 1] = -s->group[k / 2].edges.high[k % 2];
     }
-    status = atn_ranks_least(s->ranks, status, edge, 2 * s->groups);
-    for (size_t g = 0; g < s->groups && status == ATN_OK && edge; ++g) {
-        s->group[g].low = edge[2 * g];
-        s->group[g].high = -edge[2 * g + 1];
+    status = atn_ranks_least(s->ranks, status, edge, NUMBERS * s->groups);
+    for (size_t k = 0; k < 2 * s->groups && status == ATN_OK && edge; ++k) {
+        s->group[k / 2].edges.low[k % 2] = edge[2 * k];
+        s->group[k / 2].edges.high[k % 2] = -edge[2 * k + 1];
     }
     atn_free(s->ctx, edge);
     return status;
@@ -46,7 +47,7 @@ static atn_status join_starts(atn_slabs *s, atn_status status) {
     size_t ranks = (size_t)s->ranks->count, row = s->groups + 1;
     uint64_t *own = atn_zalloc(s->ctx, row * sizeof *own);
     s->part.start = atn_alloc(s->ctx, ranks * row * sizeof *s->part.start);
-    s->part.place = atn_alloc(s->ctx, ranks * sizeof *s->part.place);
+    s->part.place = atn_alloc(s->ctx, ranks * s->groups * sizeof *s->part.place);
     if (status == ATN_OK && !(own && s->part.start && s->part.place)) status = ATN_ERR_MEMORY;
     for (size_t g = 0; g < s->groups && status == ATN_OK && own; ++g) own[g + 1] = own[g] + spill_count(s->spill, g);
     status = atn_ranks_allgather(s->ranks, status, own, row * sizeof *own, s->part.start);
@@ -93,55 +94,53 @@ atn_status slabs_take(atn_slabs *s, size_t *slab, bool *there) {
     return status;
 }
 
-/* Atoms of groups first ... last of all ranks, into `got`; from this rank on, so that not all ask the same one. */
-static atn_status get_groups(atn_slabs *s, size_t first, size_t last) {
-    int32_t ranks = s->ranks->count;
-    size_t at = 0;
+static size_t count_of(const atn_slabs *s, int32_t rank, size_t group) {
+    return (size_t)(start_of(s, rank, group + 1) - start_of(s, rank, group));
+}
+
+/* Atoms of a rank, of all groups within reach, to `at` in `got`: those of groups side by side at once. */
+static atn_status get_groups(atn_slabs *s, int32_t rank, const slabs_edges *around, size_t *at) {
+    size_t *place = s->part.place + (size_t)rank * s->groups;
     atn_status status = ATN_OK;
-    if (!s->part.got) s->part.got = atn_alloc(s->ctx, (s->most + 1) * s->bytes);
-    if (!s->part.got) return ATN_ERR_MEMORY;
-    for (int32_t r = 0; r < ranks; ++r) {
-        s->part.place[r] = at;
-        at += start_of(s, r, last + 1) - start_of(s, r, first);
-    }
-    for (int32_t k = 0; k < ranks && status == ATN_OK; ++k) {
-        int32_t r = (s->ranks->rank + k) % ranks;
-        size_t from = start_of(s, r, first), count = start_of(s, r, last + 1) - from;
-        status = atn_ranks_get(s->ranks, &s->part.atoms, r, ATOMS + from * s->bytes,
-                               s->part.got + s->part.place[r] * s->bytes, count * s->bytes);
+    for (size_t g = 0, end; g < s->groups && status == ATN_OK; g = end) {
+        size_t from = *at;
+        for (end = g; end < s->groups && slabs_reaches(&s->group[end], around); ++end) {
+            place[end] = *at;
+            *at += count_of(s, rank, end);
+        }
+        if (*at > from)
+            status = atn_ranks_get(s->ranks, &s->part.atoms, rank, ATOMS + start_of(s, rank, g) * s->bytes,
+                                   s->part.got + from * s->bytes, (*at - from) * s->bytes);
+        end += end == g;
     }
     return status;
 }
 
-/* Atoms of a group that lie between low and high, in the order of the file; `first`: group that `got` begins with. */
-static void add_group(atn_slabs *s, size_t group, size_t first, double low, double high, size_t *count) {
+/* Atoms of a group, those of `around` where that is not NULL, in the order of the file. */
+static void add_group(atn_slabs *s, size_t group, const slabs_edges *around, size_t *count) {
     for (int32_t r = 0; r < s->ranks->count; ++r) {
-        size_t at = s->part.place[r] + start_of(s, r, group) - start_of(s, r, first);
-        size_t end = s->part.place[r] + start_of(s, r, group + 1) - start_of(s, r, first);
+        size_t at = s->part.place[(size_t)r * s->groups + group], end = at + count_of(s, r, group);
         for (; at < end; ++at) {
             const slabs_record record = slabs_record_at(s, s->part.got, at);
-            double x = record.position[s->axis];
-            if (x >= low && x <= high) slabs_show(s, &record, (*count)++);
+            if (!around || slabs_is_in(s, &record, around)) slabs_show(s, &record, (*count)++);
         }
     }
 }
 
+/* From this rank on, so that not all ask the same one. */
 atn_status slabs_pull(atn_slabs *s, const slabs_slab *b, size_t *own, size_t *count) {
-    double low, high;
-    size_t first = b->first, last = b->last;
-    slabs_edges(s, b, &low, &high);
-    for (size_t g = 0; g < s->groups; ++g) {
-        if (!slabs_reaches(s, &s->group[g], low, high)) continue;
-        first = g < first ? g : first;
-        last = g > last ? g : last;
-    }
-    atn_status status = get_groups(s, first, last);
+    slabs_edges around = slabs_around(s, b);
+    size_t at = 0;
+    if (!s->part.got) s->part.got = atn_alloc(s->ctx, (s->most + 1) * s->bytes);
+    atn_status status = s->part.got ? ATN_OK : ATN_ERR_MEMORY;
+    for (int32_t k = 0; k < s->ranks->count && status == ATN_OK; ++k)
+        status = get_groups(s, (s->ranks->rank + k) % s->ranks->count, &around, &at);
     if (status != ATN_OK) return status;
-    for (size_t g = b->first; g <= b->last; ++g) add_group(s, g, first, -INFINITY, INFINITY, count);
+    for (size_t g = b->first; g <= b->last; ++g)
+        if (s->group[g].count) add_group(s, g, NULL, count);
     *own = *count;
-    low -= s->options.halo, high += s->options.halo;
-    for (size_t g = first; g <= last; ++g)
-        if (g < b->first || g > b->last) add_group(s, g, first, low, high, count);
+    for (size_t g = 0; g < s->groups; ++g)
+        if ((g < b->first || g > b->last) && slabs_reaches(&s->group[g], &around)) add_group(s, g, &around, count);
     return ATN_OK;
 }
 

@@ -109,6 +109,69 @@ KIT_TEST(slabs_have_their_halo) {
     kit_free(ctx);
 }
 
+/* Many slabs of a thick frame are strips: every atom is own once, each has all that is within its halo along and across
+ * and nothing else, and halos are far smaller than those of slabs as thin would be. */
+KIT_TEST(thin_slabs_are_strips) {
+    enum { WANTED = 40 };
+    atn_ctx *ctx = kit_ctx();
+    char *dir = kit_tempdir(), path[512];
+    atn_frame *frame;
+    atn_cloud *cloud;
+    snprintf(path, sizeof path, "%s/a.pos", dir);
+    write_pos(ctx, path, ATOMS, 10, false);
+    kit_ok(ctx, atn_frame_open(ctx, path, NULL, &frame));
+    kit_ok(ctx, atn_cloud_read(ctx, path, NULL, &cloud));
+    for (int file = 0; file < 2; ++file) {
+        atn_slabs_settings options = {.halo = 1, .memory = file ? 1000 : 0};
+        atn_slabs *slabs;
+        atn_atoms atoms;
+        unsigned char *met = calloc(ATOMS, 1);
+        size_t own = 0, all = 0, least = ATOMS, most = 0, shown = 0;
+        kit_ok(ctx, slabs_open(frame, &options, WANTED, &slabs));
+        assert_true(slabs->across > 1 && slabs->axis[0] == 1 && slabs->axis[1] != 1);
+        assert_int_equal(slabs->slabs, WANTED);
+        const double *at[2] = {atn_cloud_positions(cloud, slabs->axis[0]), atn_cloud_positions(cloud, slabs->axis[1])};
+        for (size_t k = 0; k < WANTED; ++k) {
+            double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+            kit_ok(ctx, slabs_read(slabs, k, &atoms));
+            assert_true(atoms.own > 0 && atoms.count <= slabs->most);
+            for (size_t i = 0; i < atoms.own; ++i) {
+                assert_int_equal(met[atoms.index[i]]++, 0);
+                for (int d = 0; d < 2; ++d) {
+                    low[d] = fmin(low[d], atoms.position[slabs->axis[d]][i]);
+                    high[d] = fmax(high[d], atoms.position[slabs->axis[d]][i]);
+                }
+            }
+            size_t within = 0;
+            for (size_t i = 0; i < ATOMS; ++i) {
+                bool in = true;
+                for (int d = 0; d < 2; ++d) in = in && at[d][i] >= low[d] - 1 && at[d][i] <= high[d] + 1;
+                within += in;
+            }
+            assert_int_equal(atoms.count, within);
+            own += atoms.own, all += atoms.count;
+            least = atoms.own < least ? atoms.own : least;
+            most = atoms.own > most ? atoms.own : most;
+            shown = atoms.count > shown ? atoms.count : shown;
+        }
+        assert_int_equal(own, ATOMS);
+        assert_true(most > 5 * least && most < 1.9 * ATOMS / WANTED); /* 1.8 to 0.2 times the mean */
+        assert_true(slabs->most >= shown);
+        assert_true(all < 3 * ATOMS); /* slabs 0.75 thick, of which 2 more are halo: 3.6 times as many */
+        atn_slabs_close(slabs);
+        free(met);
+    }
+    atn_slabs_settings wide = {.halo = 3}; /* too narrow across for two strips of twice that */
+    atn_slabs *slabs;
+    kit_ok(ctx, slabs_open(frame, &wide, WANTED, &slabs));
+    assert_true(slabs->across == 1);
+    atn_slabs_close(slabs);
+    atn_cloud_free(cloud);
+    atn_frame_close(frame);
+    kit_remove(dir);
+    kit_free(ctx);
+}
+
 /* Settings of a small frame are found from the same atoms however it is cut. */
 KIT_TEST(the_sample_is_all) {
     atn_ctx *ctx = kit_ctx();
@@ -482,6 +545,7 @@ KIT_TEST(every_allocation_fails_once) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slabs_have_their_halo),
+        cmocka_unit_test(thin_slabs_are_strips),
         cmocka_unit_test(the_sample_is_all),
         cmocka_unit_test(odd_frames),
         cmocka_unit_test(lumps_stay_apart),
