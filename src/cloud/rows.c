@@ -43,15 +43,26 @@ struct atn_atom_rows {
     char *made;              /* owned; rows that were made by several cores, a piece of each */
 };
 
-static const double POWER[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+static const double POWER[] = {1,   1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
+                               1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
 
-static char *put_whole(char *at, uint64_t number, int least) {
-    char digit[24];
-    int count = 0;
-    do digit[count++] = (char)('0' + number % 10);
-    while ((number /= 10) || count < least);
-    while (count) *at++ = digit[--count];
-    return at;
+/* Of a number below 2^53. */
+static int count_digits(uint64_t number) {
+    int bits = 64 - __builtin_clzll(number | 1), n = bits * 1233 >> 12; /* log10(2) */
+    return n + ((double)number >= POWER[n]);
+}
+
+/* The last `count` digits, which end before `end`, two at a time: divisions wait for each other. */
+static uint64_t put_digits(char *end, uint64_t number, int count) {
+    for (; count > 1; count -= 2, end -= 2) {
+        uint64_t rest = number / 100;
+        unsigned pair = (unsigned)(number - 100 * rest);
+        end[-2] = (char)('0' + pair / 10), end[-1] = (char)('0' + pair % 10);
+        number = rest;
+    }
+    if (count == 0) return number;
+    end[-1] = (char)('0' + number % 10);
+    return number / 10;
 }
 
 /* At most NUMBER bytes. */
@@ -63,11 +74,12 @@ static char *put_number(char *at, double value, int digits) {
     }
     uint64_t whole = (uint64_t)(fabs(scaled) + 0.5);
     if (scaled < 0 && whole) *at++ = '-';
-    at = put_whole(at, whole, digits < 0 ? 1 : digits + 1);
-    if (digits <= 0) return at;
-    memmove(at - digits + 1, at - digits, (size_t)digits);
-    at[-digits] = '.';
-    return at + 1;
+    int all = count_digits(whole), behind = digits < 0 ? 0 : digits, before = all > behind ? all - behind : 1;
+    char *end = at + before + (behind > 0) + behind;
+    whole = put_digits(end, whole, behind);
+    if (behind > 0) at[before] = '.';
+    put_digits(at + before, whole, before);
+    return end;
 }
 
 static void swap_put(char *at, double value) {

@@ -509,6 +509,41 @@ KIT_TEST(rows_of_xyz) {
     kit_free(ctx);
 }
 
+/* As printf prints them, whatever their length. */
+KIT_TEST(numbers_of_rows) {
+    enum { ROWS = 4000, MOST = 9, COLUMNS = MOST + 2 };
+    static const atn_atom_rows_column columns[COLUMNS + 1] = {{"w", 1, -1}, {"a", 1, 0}, {"b", 1, 1}, {"c", 1, 2},
+                                                              {"d", 1, 3},  {"e", 1, 4}, {"f", 1, 5}, {"g", 1, 6},
+                                                              {"h", 1, 7},  {"i", 1, 8}, {"j", 1, 9}, {0}};
+    atn_ctx *ctx = kit_ctx();
+    char *dir = kit_tempdir(), path[512], *text;
+    size_t length;
+    uint64_t seed = 17;
+    atn_atom_rows *rows;
+    atn_text wanted = {.ctx = ctx};
+    snprintf(path, sizeof path, "%s/a.xyz", dir);
+    kit_ok(ctx, atn_atom_rows_open_xyz(ctx, path, ROWS, false, NULL, columns, &rows));
+    for (int k = 0; k < ROWS; ++k) {
+        double value[COLUMNS], most = pow(10, k % 16) - (k % 3 == 0);
+        for (int c = 0; c < COLUMNS; ++c) {
+            double whole = k % 5 ? floor(most * kit_uniform(&seed)) : most; /* 9, 10, 99, 100 and so on, too */
+            value[c] = (k % 2 ? 1 : -1) * whole / pow(10, c ? c - 1 : 0);
+            atn_text_printf(&wanted, "%s%.*f", c ? " " : "", c ? c - 1 : 0, whole > 0 ? value[c] : 0.0);
+        }
+        atn_text_add(&wanted, "\n");
+        kit_ok(ctx, atn_atom_rows_add(rows, NULL, value));
+    }
+    kit_ok(ctx, atn_atom_rows_finish(rows));
+    atn_atom_rows_free(rows);
+    kit_ok(ctx, atn_file_read(ctx, path, 1 << 22, &text, &length));
+    const char *body = strchr(strchr(text, '\n') + 1, '\n') + 1;
+    assert_string_equal(body, atn_text_str(&wanted));
+    atn_free(ctx, text);
+    atn_text_free(&wanted);
+    kit_remove(dir);
+    kit_free(ctx);
+}
+
 static atn_status go_through(atn_ctx *ctx, const void *path) {
     atn_frame *frame;
     atn_slabs *slabs = NULL;
@@ -544,17 +579,12 @@ KIT_TEST(every_allocation_fails_once) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slabs_have_their_halo),
-        cmocka_unit_test(thin_slabs_are_strips),
-        cmocka_unit_test(the_sample_is_all),
-        cmocka_unit_test(odd_frames),
-        cmocka_unit_test(lumps_stay_apart),
-        cmocka_unit_test(memory_is_bounded),
-        cmocka_unit_test(long_text_is_not_kept),
-        cmocka_unit_test(columns_come_in_order),
-        cmocka_unit_test(rows_of_ranks),
-        cmocka_unit_test(rows_of_xyz),
-        cmocka_unit_test(every_allocation_fails_once),
+        cmocka_unit_test(slabs_have_their_halo), cmocka_unit_test(thin_slabs_are_strips),
+        cmocka_unit_test(the_sample_is_all),     cmocka_unit_test(odd_frames),
+        cmocka_unit_test(lumps_stay_apart),      cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(long_text_is_not_kept), cmocka_unit_test(columns_come_in_order),
+        cmocka_unit_test(rows_of_ranks),         cmocka_unit_test(rows_of_xyz),
+        cmocka_unit_test(numbers_of_rows),       cmocka_unit_test(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
