@@ -110,6 +110,7 @@ atn_status atn_bench_serve(atn_ctx *ctx, const char *device, double seconds, FIL
     while (status == ATN_OK && getline(&line, &room, in) > 0) {
         atn_kernel_row row = {0};
         line[strcspn(line, "\n")] = '\0';
+        atn_worker_limit_cpu(ROW_LIMIT_S);
         status = serve_row(&s, device, seconds, line, &row); /* after a failure it ends: another takes over */
         if (status != ATN_OK) snprintf(row.error, sizeof row.error, "%s", atn_ctx_message(ctx));
         json_t *object = row_json(&row);

@@ -35,7 +35,7 @@ static void lower(unsigned resource, rlim_t value) {
 
 /* The tuner's clock ends a stage that does not come back; this does when the tuner cannot, being stopped by Ctrl-Z,
  * say. The soft limit alone is set: the next stage has its own. */
-static void limit_cpu(double wall_s) {
+void atn_worker_limit_cpu(double wall_s) {
     struct rlimit now;
     struct timespec used;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -71,7 +71,7 @@ void atn_worker_prepare(void) {
     sigaction(SIGTERM, &action, NULL);
     lower(RLIMIT_CORE, 0);
     lower(RLIMIT_FSIZE, (rlim_t)1 << 30); /* more than the cache reads back */
-    limit_cpu(ATN_WIRE_OPEN_S);
+    atn_worker_limit_cpu(ATN_WIRE_OPEN_S);
 #if defined(__linux__)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
 #endif
@@ -92,7 +92,7 @@ static void answer(worker *w, json_t *object) {
 }
 
 static void tell_stage(void *user, const char *stage, double limit_s) {
-    limit_cpu(limit_s);
+    atn_worker_limit_cpu(limit_s);
     answer(user, json_pack("{s:s, s:f}", "stage", stage, "limit", limit_s));
 }
 
@@ -212,7 +212,7 @@ atn_status atn_worker_run(atn_ctx *ctx, FILE *in, FILE *out) {
     while (!w.over && next_line(in, &line)) {
         json_t *job = json_loadb(atn_text_str(&line), line.length, 0, NULL), *done = NULL;
         json_int_t number = json_integer_value(json_object_get(job, "job"));
-        limit_cpu(ATN_WIRE_OPEN_S);
+        atn_worker_limit_cpu(ATN_WIRE_OPEN_S);
         atn_status status = atn_text_status(&line);
         if (status == ATN_OK)
             status = job ? obey(&w, job, &done) : atn_fail(ctx, ATN_ERR_INPUT, "a worker heard no JSON");

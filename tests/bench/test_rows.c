@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { MOST = 8 };
 typedef struct seen {
@@ -68,6 +69,27 @@ KIT_TEST(a_process_that_ends_is_one_row) {
     kit_contains(s.row[0].error, "its process said");
 }
 
+/* A hundred rows take more CPU time than one may. */
+KIT_TEST(each_row_has_a_limit_of_its_own) {
+    atn_ctx *ctx = kit_ctx();
+    struct rlimit before, low, after;
+    char line[] = "shift_lookup 99\n", *said = NULL;
+    size_t length;
+    FILE *in = fmemopen(line, sizeof line - 1, "r"), *out = open_memstream(&said, &length);
+    assert_int_equal(getrlimit(RLIMIT_CPU, &before), 0);
+    low = (struct rlimit){500, before.rlim_max}; /* of the process so far; none where there is less anyway */
+    if (setrlimit(RLIMIT_CPU, &low) != 0) print_message("    CPU time cannot be limited here\n"), skip();
+    kit_ok(ctx, atn_bench_serve(ctx, "0", 0.01, in, out));
+    fclose(out);
+    kit_contains(said, "there is no such row");
+    assert_int_equal(getrlimit(RLIMIT_CPU, &after), 0);
+    assert_true(after.rlim_cur > 900 || after.rlim_cur == after.rlim_max);
+    setrlimit(RLIMIT_CPU, &before);
+    fclose(in);
+    free(said);
+    kit_free(ctx);
+}
+
 KIT_TEST(nothing_measured_is_a_failure) {
     atn_ctx *ctx = kit_ctx();
     char *dir = kit_tempdir(), *program = kit_script(dir, "program", "kill -SEGV $$\n");
@@ -107,8 +129,8 @@ KIT_TEST(sums_are_compared_with_exact_ones) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_process_that_ends_is_one_row),
-                                       cmocka_unit_test(nothing_measured_is_a_failure),
-                                       cmocka_unit_test(sums_are_compared_with_exact_ones)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_process_that_ends_is_one_row), cmocka_unit_test(each_row_has_a_limit_of_its_own),
+        cmocka_unit_test(nothing_measured_is_a_failure), cmocka_unit_test(sums_are_compared_with_exact_ones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
