@@ -47,6 +47,7 @@ typedef struct slabs_part {
     uint64_t *start;          /* of group g of rank r, at r (groups + 1) + g: the first of its atoms; owned */
     char *got;                /* atoms of all ranks that a slab needs; owned */
     size_t *place;            /* of group g of rank r in `got`, at r groups + g; owned */
+    atn_ranks_piece *piece;   /* room for what is read or written at once, as many; owned */
 } slabs_part;
 
 struct atn_slabs {

@@ -48,7 +48,8 @@ static atn_status join_starts(atn_slabs *s, atn_status status) {
     uint64_t *own = atn_zalloc(s->ctx, row * sizeof *own);
     s->part.start = atn_alloc(s->ctx, ranks * row * sizeof *s->part.start);
     s->part.place = atn_alloc(s->ctx, ranks * s->groups * sizeof *s->part.place);
-    if (status == ATN_OK && !(own && s->part.start && s->part.place)) status = ATN_ERR_MEMORY;
+    s->part.piece = atn_alloc(s->ctx, ranks * s->groups * sizeof *s->part.piece);
+    if (status == ATN_OK && !(own && s->part.start && s->part.place && s->part.piece)) status = ATN_ERR_MEMORY;
     for (size_t g = 0; g < s->groups && status == ATN_OK && own; ++g) own[g + 1] = own[g] + spill_count(s->spill, g);
     status = atn_ranks_allgather(s->ranks, status, own, row * sizeof *own, s->part.start);
     atn_free(s->ctx, own);
@@ -78,6 +79,7 @@ void slabs_part_free(atn_slabs *s) {
     atn_free(s->ctx, s->part.start);
     atn_free(s->ctx, s->part.got);
     atn_free(s->ctx, s->part.place);
+    atn_free(s->ctx, s->part.piece);
 }
 
 /* ---- slabs ---- */
@@ -98,22 +100,20 @@ static size_t count_of(const atn_slabs *s, int32_t rank, size_t group) {
     return (size_t)(start_of(s, rank, group + 1) - start_of(s, rank, group));
 }
 
-/* Atoms of a rank, of all groups within reach, to `at` in `got`: those of groups side by side at once. */
-static atn_status get_groups(atn_slabs *s, int32_t rank, const slabs_edges *around, size_t *at) {
+/* What is to be read of a rank, of all groups within reach, to `at` in `got`: those of groups side by side at once. */
+static void list_groups(atn_slabs *s, int32_t rank, const slabs_edges *around, size_t *at, size_t *pieces) {
     size_t *place = s->part.place + (size_t)rank * s->groups;
-    atn_status status = ATN_OK;
-    for (size_t g = 0, end; g < s->groups && status == ATN_OK; g = end) {
+    for (size_t g = 0, end; g < s->groups; g = end) {
         size_t from = *at;
         for (end = g; end < s->groups && slabs_reaches(&s->group[end], around); ++end) {
             place[end] = *at;
             *at += count_of(s, rank, end);
         }
         if (*at > from)
-            status = atn_ranks_get(s->ranks, &s->part.atoms, rank, ATOMS + start_of(s, rank, g) * s->bytes,
-                                   s->part.got + from * s->bytes, (*at - from) * s->bytes);
+            s->part.piece[(*pieces)++] = (atn_ranks_piece){rank, ATOMS + start_of(s, rank, g) * s->bytes,
+                                                           (*at - from) * s->bytes, s->part.got + from * s->bytes};
         end += end == g;
     }
-    return status;
 }
 
 /* Atoms of a group, those of `around` where that is not NULL, in the order of the file. */
@@ -130,11 +130,12 @@ static void add_group(atn_slabs *s, size_t group, const slabs_edges *around, siz
 /* From this rank on, so that not all ask the same one. */
 atn_status slabs_pull(atn_slabs *s, const slabs_slab *b, size_t *own, size_t *count) {
     slabs_edges around = slabs_around(s, b);
-    size_t at = 0;
+    size_t at = 0, pieces = 0;
     if (!s->part.got) s->part.got = atn_alloc(s->ctx, (s->most + 1) * s->bytes);
     atn_status status = s->part.got ? ATN_OK : ATN_ERR_MEMORY;
     for (int32_t k = 0; k < s->ranks->count && status == ATN_OK; ++k)
-        status = get_groups(s, (s->ranks->rank + k) % s->ranks->count, &around, &at);
+        list_groups(s, (s->ranks->rank + k) % s->ranks->count, &around, &at, &pieces);
+    if (status == ATN_OK) status = atn_ranks_move(s->ranks, &s->part.atoms, s->part.piece, pieces, false);
     if (status != ATN_OK) return status;
     for (size_t g = b->first; g <= b->last; ++g)
         if (s->group[g].count) add_group(s, g, NULL, count);
@@ -172,9 +173,10 @@ atn_status slabs_give(atn_slabs *s, size_t slab, const void *results) {
     for (int32_t k = 0; k < s->ranks->count && status == ATN_OK; ++k) {
         int32_t r = (s->ranks->rank + k) % s->ranks->count;
         size_t place = start_of(s, r, b->first), count = start_of(s, r, b->last + 1) - place;
-        status = atn_ranks_put(s->ranks, &s->part.results, r, place * bytes, sorted + s->part.place[r] * bytes,
-                               count * bytes);
+        s->part.piece[k] = (atn_ranks_piece){r, place * bytes, count * bytes, sorted + s->part.place[r] * bytes};
     }
+    if (status == ATN_OK)
+        status = atn_ranks_move(s->ranks, &s->part.results, s->part.piece, (size_t)s->ranks->count, true);
     atn_free(s->ctx, sorted);
     return status;
 }

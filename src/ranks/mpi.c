@@ -150,7 +150,6 @@ static int get(void *window, int32_t from, size_t at, void *data, size_t bytes, 
         int some = (int)(bytes - done < PIECE ? bytes - done : PIECE);
         code = MPI_Get((char *)data + done, some, MPI_BYTE, (int)from, (MPI_Aint)(at + done), some, MPI_BYTE, win);
     }
-    if (code == MPI_SUCCESS) code = MPI_Win_flush((int)from, win);
     return say(code, "reading the memory of a rank", words);
 }
 
@@ -161,8 +160,11 @@ static int put(void *window, int32_t to, size_t at, const void *data, size_t byt
         int some = (int)(bytes - done < PIECE ? bytes - done : PIECE);
         code = MPI_Put((const char *)data + done, some, MPI_BYTE, (int)to, (MPI_Aint)(at + done), some, MPI_BYTE, win);
     }
-    if (code == MPI_SUCCESS) code = MPI_Win_flush((int)to, win);
     return say(code, "writing the memory of a rank", words);
+}
+
+static int finish(void *window, char *words) {
+    return say(MPI_Win_flush_all(*(MPI_Win *)window), "waiting for the memory of ranks", words);
 }
 
 static int add(void *window, int32_t of, size_t at, int64_t more, int64_t *before, char *words) {

@@ -24,10 +24,12 @@ typedef struct atn_ranks_way {
     int (*probe)(int32_t *from, size_t *bytes, bool *there, char *words); /* has a message come? returns at once */
     int (*receive)(int32_t from, void *data, size_t bytes, char *words);
     /* Memory of each rank that all reach while its owner computes; share and unshare are called by all together. What
-     * was read or written is there when a call returns; `add` adds to a number of 8 bytes and tells what it was. */
+     * was read or written is there when finish returns; `add` adds to a number of 8 bytes and tells at once what it
+     * was. */
     int (*share)(size_t bytes, void **memory, void **window, char *words);
     int (*get)(void *window, int32_t from, size_t at, void *data, size_t bytes, char *words);
     int (*put)(void *window, int32_t to, size_t at, const void *data, size_t bytes, char *words);
+    int (*finish)(void *window, char *words);
     int (*add)(void *window, int32_t of, size_t at, int64_t more, int64_t *before, char *words);
     int (*unshare)(void *window, char *words);
     void (*serve)(void); /* lets MPI answer what others ask of this rank's memory, where they cannot reach it alone */
@@ -38,7 +40,7 @@ typedef struct atn_ranks_way {
 #define ATN_RANKS_WAY(named)                                                                                           \
     {                                                                                                                  \
         sizeof(atn_ranks_way), ATN_VERSION, named, begin, end, broadcast, allgather, swap, send, probe, receive,       \
-            share, get, put, add, unshare, serve, stop                                                                 \
+            share, get, put, finish, add, unshare, serve, stop                                                         \
     }
 
 extern const atn_ranks_way ATN_RANKS_ALONE;
@@ -109,6 +111,14 @@ atn_status atn_ranks_get(atn_ranks *ranks, const atn_ranks_window *window, int32
                          size_t bytes);
 atn_status atn_ranks_put(atn_ranks *ranks, const atn_ranks_window *window, int32_t to, size_t at, const void *data,
                          size_t bytes);
+/* Many pieces, which take as long together as one takes to answer; `out`: to the ranks. */
+typedef struct atn_ranks_piece {
+    int32_t rank;
+    size_t at, bytes;
+    void *data;
+} atn_ranks_piece;
+atn_status atn_ranks_move(atn_ranks *ranks, const atn_ranks_window *window, const atn_ranks_piece *piece, size_t count,
+                          bool out);
 /* Now and then by whoever computes for long while others may read its memory: on some networks they wait for it. */
 void atn_ranks_serve(const atn_ranks *ranks);
 /* Adds to the int64_t at place `at` (a multiple of 8): each that does gets another number. */

@@ -39,14 +39,28 @@ atn_status atn_ranks_get(atn_ranks *r, const atn_ranks_window *window, int32_t f
                          size_t bytes) {
     char words[ATN_RANKS_WORDS] = "";
     if (!bytes) return ATN_OK;
-    return result(r, r->way->get(window->handle, from, at, data, bytes, words), words);
+    int failed = r->way->get(window->handle, from, at, data, bytes, words);
+    return result(r, failed ? failed : r->way->finish(window->handle, words), words);
 }
 
 atn_status atn_ranks_put(atn_ranks *r, const atn_ranks_window *window, int32_t to, size_t at, const void *data,
                          size_t bytes) {
     char words[ATN_RANKS_WORDS] = "";
     if (!bytes) return ATN_OK;
-    return result(r, r->way->put(window->handle, to, at, data, bytes, words), words);
+    int failed = r->way->put(window->handle, to, at, data, bytes, words);
+    return result(r, failed ? failed : r->way->finish(window->handle, words), words);
+}
+
+atn_status atn_ranks_move(atn_ranks *r, const atn_ranks_window *window, const atn_ranks_piece *piece, size_t count,
+                          bool out) {
+    char words[ATN_RANKS_WORDS] = "";
+    int failed = 0;
+    for (const atn_ranks_piece *p = piece; p < piece + count && !failed; ++p) {
+        if (!p->bytes) continue;
+        failed = out ? r->way->put(window->handle, p->rank, p->at, p->data, p->bytes, words)
+                     : r->way->get(window->handle, p->rank, p->at, p->data, p->bytes, words);
+    }
+    return result(r, failed ? failed : r->way->finish(window->handle, words), words);
 }
 
 atn_status atn_ranks_add(atn_ranks *r, const atn_ranks_window *window, int32_t of, size_t at, int64_t more,
@@ -66,20 +80,24 @@ enum { HALF = 1 << 21 }; /* bytes of a piece; there are two, so that nobody wait
 
 struct atn_ranks_room {
     atn_ranks_window window;
-    int turn; /* of the pieces so far: which is next */
+    int turn;               /* of the pieces so far: which is next */
+    atn_ranks_piece *piece; /* from each of the others; owned */
 };
 
 static atn_status open_room(atn_ranks *r, atn_status own) {
     if (r->room) return own;
     struct atn_ranks_room *room = atn_zalloc(r->ctx, sizeof *room);
+    atn_ranks_piece *piece = atn_alloc(r->ctx, (size_t)r->count * sizeof *piece);
     atn_ranks_window window;
-    if (own == ATN_OK && !room) own = ATN_ERR_MEMORY;
+    if (own == ATN_OK && !(room && piece)) own = ATN_ERR_MEMORY;
     atn_status status = atn_ranks_share(r, own, 2 * (size_t)HALF, 0, &window);
     if (status != ATN_OK || !room) {
         atn_free(r->ctx, room);
+        atn_free(r->ctx, piece);
         return status;
     }
     room->window = window;
+    room->piece = piece;
     r->room = room;
     return ATN_OK;
 }
@@ -87,6 +105,7 @@ static atn_status open_room(atn_ranks *r, atn_status own) {
 void atn_ranks_close_room(atn_ranks *r) {
     if (!r->room) return;
     atn_ranks_unshare(r, &r->room->window);
+    atn_free(r->ctx, r->room->piece);
     atn_free(r->ctx, r->room);
     r->room = NULL;
 }
@@ -111,8 +130,9 @@ static atn_status fill(atn_ranks *r, atn_status own, char *list, size_t count, s
         for (int32_t k = 1; k < r->count && status == ATN_OK; ++k) {
             int32_t rank = (r->rank + k) % r->count;
             some = piece_of(r, rank, count, bytes, at, &from);
-            if (some) status = atn_ranks_get(r, &r->room->window, rank, half, list + from, some);
+            r->room->piece[k - 1] = (atn_ranks_piece){rank, half, some, list + from};
         }
+        if (status == ATN_OK) status = atn_ranks_move(r, &r->room->window, r->room->piece, (size_t)r->count - 1, false);
         if (status != ATN_OK) return status;
     }
     return status;

@@ -93,6 +93,13 @@ KIT_TEST(test_window) {
         kit_ok(here.ctx, atn_ranks_put(here.r, &w, k, (size_t)self * sizeof word, &word, sizeof word));
     kit_ok(here.ctx, atn_ranks_get(here.r, &w, next, (size_t)self * sizeof word, &got, sizeof got));
     assert_int_equal(got, word);
+    int32_t list[64] = {0};
+    atn_ranks_piece piece[64];
+    assert_true(n <= 64);
+    for (int32_t k = 0; k < n; ++k) piece[k] = (atn_ranks_piece){k, (size_t)self * sizeof word, sizeof word, &list[k]};
+    kit_ok(here.ctx, atn_ranks_move(here.r, &w, piece, (size_t)n, false));
+    for (int32_t k = 0; k < n; ++k) assert_int_equal(list[k], word), list[k] = 100 + self;
+    kit_ok(here.ctx, atn_ranks_move(here.r, &w, piece, (size_t)n, true));
     int64_t before, last = -1;
     double sum = 0;
     for (int k = 0; k < 50; ++k, last = before, sum += (double)before) {
