@@ -10,9 +10,6 @@ enum { HELD = 1 << 28 };                              /* bytes of a frame, and o
 static const double BUFFERS = 50e6, WRITTEN = 11.5e6; /* tables and buffers; those of results */
 static const double NEAR = 2312, SCORES = 3700;       /* of an atom of a batch: neighbours; of each model, results */
 static const double ATOM = 40, SLAB = 167, RESULT = 44, ROW = 52; /* bytes an atom: copied, of a slab, with -o */
-static const double LINE =
-    128; /* of a row that a rank holds until it is known where its rows begin, HELD_ROWS in all */
-enum { HELD_ROWS = 1 << 24 };
 static const double KEPT = 44; /* of a slab with --resume: what is kept of it is put together before it is written */
 
 /* More goes to a temporary file, whose buffers are among BUFFERS and WRITTEN. */
@@ -28,7 +25,7 @@ static double fixed(const lattice_job *j) {
     double models = info.models > 0 ? info.models : 3;
     double sum = BUFFERS + (j->ranks ? bytes : held(j, bytes)) +
                  lattice_batch_for(device) * (NEAR + device_part * SCORES * models);
-    if (j->output && j->ranks) sum += fmin(HELD_ROWS, LINE * atoms) + (double)sizeof(lattice_kept) * atoms;
+    if (j->output && j->ranks) sum += (double)sizeof(lattice_kept) * atoms;
     return j->output ? sum + held(j, ROW * atoms) + WRITTEN + 1e-3 * ROW * atoms : sum;
 }
 

@@ -398,9 +398,8 @@ static atn_status write_parts(const job *j, const char *path, bool pos) {
     atn_status status = rows_open_ranks(j->call->ctx, path, j->about.atoms, frame_part_atoms(j->frame),
                                         pos ? NULL : COLUMNS, j->ranks, &rows);
     if (!status) {
-        bool again;
-        status = rows_place(rows, write_all(j, rows, pos), &again);
-        if (!status) status = rows_finish_ranks(rows, again ? write_all(j, rows, pos) : ATN_OK);
+        status = rows_place(rows, pos ? ATN_OK : write_all(j, rows, pos));
+        if (!status) status = rows_finish_ranks(rows, write_all(j, rows, pos));
     }
     atn_atom_rows_free(rows);
     return status;

@@ -15,20 +15,19 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_VALUES = 64, MOST_NAME = 64, NUMBER = ATN_NUMBER_TEXT };
-enum { MOST_HELD = 1 << 24 }; /* bytes of a rank's rows, until it is known where they begin */
+enum { MOST_VALUES = 64, MOST_NAME = 64, NUMBER = ATN_NUMBER_TEXT, POS_ROW = 16 };
 
 /* The part of one rank. */
 typedef struct part {
     atn_ranks *ranks; /* NULL: there are no parts */
     size_t own;       /* rows */
-    bool placed;      /* its place is known: rows are written */
-    bool counted;     /* they were too many to be held */
+    bool placed;      /* its place is known: rows are written; until then they are measured */
     int fd;           /* of the file that all write; -1: none */
     uint64_t length;  /* bytes of its rows */
     uint64_t at;      /* in the file, of what comes next */
-    char *buffer;     /* owned */
-    size_t held, room;
+    uint64_t end;     /* and behind its last row */
+    char *buffer;     /* ATN_WRITER_ROOM bytes; owned */
+    size_t held;
 } part;
 
 struct atn_atom_rows {
@@ -65,21 +64,46 @@ static uint64_t put_digits(char *end, uint64_t number, int count) {
     return number / 10;
 }
 
+/* A value as a whole number, sign apart, and its digits. False: it is too large for that, or no number. */
+typedef struct digits {
+    uint64_t whole;
+    bool negative;
+    int before, behind; /* the point */
+} digits;
+
+static bool find_digits(double value, int wanted, digits *out) {
+    double scaled = value * POWER[wanted < 0 ? 0 : wanted];
+    if (!(fabs(scaled) < 9e15)) return false; /* NaN too */
+    out->whole = (uint64_t)(fabs(scaled) + 0.5);
+    out->negative = scaled < 0 && out->whole;
+    out->behind = wanted < 0 ? 0 : wanted;
+    int all = count_digits(out->whole);
+    out->before = all > out->behind ? all - out->behind : 1;
+    return true;
+}
+
 /* At most NUMBER bytes. */
-static char *put_number(char *at, double value, int digits) {
-    double scaled = value * POWER[digits < 0 ? 0 : digits];
-    if (!(fabs(scaled) < 9e15)) { /* NaN too */
+static char *put_number(char *at, double value, int wanted) {
+    digits d;
+    if (!find_digits(value, wanted, &d)) {
         atn_number_print(value, at);
         return at + strlen(at);
     }
-    uint64_t whole = (uint64_t)(fabs(scaled) + 0.5);
-    if (scaled < 0 && whole) *at++ = '-';
-    int all = count_digits(whole), behind = digits < 0 ? 0 : digits, before = all > behind ? all - behind : 1;
-    char *end = at + before + (behind > 0) + behind;
-    whole = put_digits(end, whole, behind);
-    if (behind > 0) at[before] = '.';
-    put_digits(at + before, whole, before);
+    if (d.negative) *at++ = '-';
+    char *end = at + d.before + (d.behind > 0) + d.behind;
+    uint64_t whole = put_digits(end, d.whole, d.behind);
+    if (d.behind > 0) at[d.before] = '.';
+    put_digits(at + d.before, whole, d.before);
     return end;
+}
+
+/* As many bytes. */
+static size_t measure_number(double value, int wanted) {
+    char text[NUMBER + 1];
+    digits d;
+    if (find_digits(value, wanted, &d)) return (size_t)(d.negative + d.before + (d.behind > 0) + d.behind);
+    atn_number_print(value, text);
+    return strlen(text);
 }
 
 static void swap_put(char *at, double value) {
@@ -130,20 +154,8 @@ static atn_status part_flush(atn_atom_rows *r) {
 static atn_status emit(atn_atom_rows *r, const char *bytes, size_t length) {
     part *p = &r->part;
     if (!p->ranks) return atn_writer_add(r->writer, bytes, length);
-    p->length += p->placed ? 0 : length;
-    if (p->counted && !p->placed) return ATN_OK;
-    if (length > p->room - p->held && p->room < (p->placed ? (size_t)ATN_WRITER_ROOM : MOST_HELD)) {
-        size_t room = p->placed ? (size_t)ATN_WRITER_ROOM : MOST_HELD; /* pages that are not used cost nothing */
-        char *buffer = atn_resize(r->ctx, p->buffer, room);
-        if (!buffer) return ATN_ERR_MEMORY;
-        p->buffer = buffer, p->room = room;
-    }
-    if (length > p->room - p->held && !p->placed) {
-        p->counted = true;
-        p->held = 0;
-        return ATN_OK;
-    }
-    if (length > p->room - p->held) {
+    if (!p->buffer && !(p->buffer = atn_alloc(r->ctx, ATN_WRITER_ROOM))) return ATN_ERR_MEMORY;
+    if (length > ATN_WRITER_ROOM - p->held) {
         atn_status status = atn_check_cancel(r->ctx);
         if (status == ATN_OK) status = part_flush(r);
         if (status != ATN_OK) return status;
@@ -154,17 +166,18 @@ static atn_status emit(atn_atom_rows *r, const char *bytes, size_t length) {
 }
 
 /* Lengths of all parts say where each begins; those that come later are after this one. */
-atn_status rows_place(atn_atom_rows *r, atn_status status, bool *again) {
+atn_status rows_place(atn_atom_rows *r, atn_status status) {
     part *p = &r->part;
+    if (r->pos) p->length = POS_ROW * p->own, r->added = p->own;
     uint64_t *all = atn_alloc(r->ctx, (size_t)p->ranks->count * sizeof *all);
     if (status == ATN_OK && r->added != p->own)
         status =
             atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %zu rows were announced, %zu were added", r->path, p->own, r->added);
     status = atn_ranks_allgather(p->ranks, all ? status : ATN_ERR_MEMORY, &p->length, sizeof p->length, all);
     for (int32_t k = 0; k < p->ranks->rank && status == ATN_OK && all; ++k) p->at += all[k];
+    p->end = p->at + p->length;
     p->placed = true;
-    *again = p->counted;
-    if (*again) r->added = 0;
+    r->added = 0;
     atn_free(r->ctx, all);
     return status;
 }
@@ -175,6 +188,8 @@ atn_status rows_finish_ranks(atn_atom_rows *r, atn_status status) {
         status =
             atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %zu rows were announced, %zu were written", r->path, p->own, r->added);
     if (status == ATN_OK) status = part_flush(r);
+    if (status == ATN_OK && p->at != p->end)
+        status = atn_fail(r->ctx, ATN_ERR_INPUT, "%s: the rows are not those that were measured", r->path);
     if (p->fd >= 0 && close(p->fd) != 0 && status == ATN_OK)
         status = atn_fail(r->ctx, ATN_ERR_IO, "%s: %s", r->path, strerror(errno));
     p->fd = -1;
@@ -272,7 +287,7 @@ static char *make_row(const atn_atom_rows *r, const char *species, const double 
     char *at = row;
     if (r->pos) {
         for (int k = 0; k < 4; ++k) swap_put(row + 4 * k, values[k]);
-        return row + 16;
+        return row + POS_ROW;
     }
     if (r->species) {
         size_t length = species ? strnlen(species, MOST_NAME) : 0;
@@ -287,10 +302,22 @@ static char *make_row(const atn_atom_rows *r, const char *species, const double 
     return at;
 }
 
+/* What make_row would return, from `row` on. */
+static size_t measure_row(const atn_atom_rows *r, const char *species, const double *values) {
+    size_t length = r->species ? strnlen(species ? species : "", MOST_NAME) : 0;
+    if (r->species && length == 0) length = 1;
+    for (size_t k = 0; k < r->values; ++k) length += measure_number(values[k], r->digits[k]) + 1;
+    return length + r->species; /* one blank less than values, one line feed */
+}
+
+static bool is_measured(const atn_atom_rows *r) { return r->part.ranks && !r->part.placed; }
+
 atn_status atn_atom_rows_add(atn_atom_rows *r, const char *species, const double *values) {
     char row[MOST_ROW];
     ++r->added;
-    return emit(r, row, (size_t)(make_row(r, species, values, row) - row));
+    if (!is_measured(r)) return emit(r, row, (size_t)(make_row(r, species, values, row) - row));
+    r->part.length += measure_row(r, species, values);
+    return ATN_OK;
 }
 
 /* ---- many rows ---- */
@@ -301,6 +328,7 @@ typedef struct making {
     const atn_atom_rows *r;
     rows_fill *fill;
     void *user;
+    bool measured;           /* only their lengths are asked for */
     size_t first, end, each; /* rows; of each piece */
     size_t length[MAKERS];   /* bytes of each piece */
 } making;
@@ -309,19 +337,23 @@ static void make_pieces(void *user, int64_t from, int64_t to) {
     making *m = user;
     for (int64_t p = from; p < to; ++p) {
         char *begin = m->r->made + (size_t)p * MADE, *at = begin;
+        size_t length = 0;
         size_t k = m->first + (size_t)p * m->each, end = k + m->each < m->end ? k + m->each : m->end;
         for (; k < end; ++k) {
             const char *species = NULL;
             double values[MOST_VALUES];
             m->fill(m->user, k, &species, values);
-            at = make_row(m->r, species, values, at);
+            if (m->measured)
+                length += measure_row(m->r, species, values);
+            else
+                at = make_row(m->r, species, values, at);
         }
-        m->length[p] = (size_t)(at - begin);
+        m->length[p] = length + (size_t)(at - begin);
     }
 }
 
 atn_status rows_add_some(atn_atom_rows *r, size_t count, rows_fill *fill, void *user) {
-    making m = {.r = r, .fill = fill, .user = user, .end = count};
+    making m = {.r = r, .fill = fill, .user = user, .measured = is_measured(r), .end = count};
     size_t workers = (size_t)atn_parallel_workers();
     atn_status status = ATN_OK;
     if (!r->made) r->made = atn_alloc(r->ctx, (size_t)MAKERS * MADE);
@@ -332,7 +364,12 @@ atn_status rows_add_some(atn_atom_rows *r, size_t count, rows_fill *fill, void *
         size_t pieces = (count - m.first + m.each - 1) / m.each;
         if (pieces > workers) pieces = workers;
         atn_parallel((int64_t)pieces, 1, make_pieces, &m);
-        for (size_t p = 0; p < pieces && status == ATN_OK; ++p) status = emit(r, r->made + p * MADE, m.length[p]);
+        for (size_t p = 0; p < pieces && status == ATN_OK; ++p) {
+            if (m.measured)
+                r->part.length += m.length[p];
+            else
+                status = emit(r, r->made + p * MADE, m.length[p]);
+        }
     }
     r->added += count;
     return status;

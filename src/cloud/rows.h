@@ -7,11 +7,11 @@
 #include <attune/frame.h>
 
 /* As atn_atom_rows_open_xyz and _pos (columns NULL), by all ranks, whose rows follow each other: `rows` of all, `own`
- * of this rank. Where they begin is known when all are added: rows_place then writes them, or, where they are more than
- * are held in memory (`again`), they are added once more. */
+ * of this rank. Rows that are added first are measured only; rows_place finds where each rank's begin, and
+ * then the same ones are added once more and written. Those of POS are all as long: they need no measuring. */
 atn_status rows_open_ranks(atn_ctx *ctx, const char *path, size_t rows, size_t own, const atn_atom_rows_column *columns,
                            atn_ranks *ranks, atn_atom_rows **out);
-atn_status rows_place(atn_atom_rows *rows, atn_status own, bool *again);
+atn_status rows_place(atn_atom_rows *rows, atn_status own);
 /* In place of atn_atom_rows_finish: the file is there when all have written theirs. */
 atn_status rows_finish_ranks(atn_atom_rows *rows, atn_status own);
 
