@@ -274,7 +274,7 @@ static size_t hold_kernel(const atn_embedded *s, size_t number, bool shipped, at
                                                                     : host      ? 3
                                                                                 : 2;
     size_t tried = 0, chosen[N_HOST > N_ITEMS ? N_HOST : N_ITEMS];
-    if (!only && !kit_turn(number, (few ? 6u : 2u) * (host ? 1u : 2u))) return 0;
+    if (!only && !kit_turn(number, (few ? 8u : 3u) * (host ? 1u : 2u))) return 0;
     number += (size_t)kit_day();
     for (int t = 0; t < (all ? 2 : 1); ++t) {
         if (t == 1 && !info->fp64) continue;
