@@ -6,10 +6,11 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 
-enum { FIRST = 64 }; /* a first piece is this fraction of an even share */
+enum { FIRST = 64, FEW = 8 }; /* a first piece is this fraction of an even share; where it is to be heard of, so many */
 
 typedef struct range {
     int64_t from, to;
@@ -27,7 +28,8 @@ struct atn_pieces {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int64_t next, count, most;
-    int64_t left; /* not done */
+    int64_t left;   /* not done */
+    double seconds; /* of a piece; 0: any */
     int32_t workers;
     worker *worker; /* owned */
     range *back;    /* given back; one for each worker at most; owned */
@@ -63,6 +65,8 @@ void atn_pieces_free(atn_pieces *p) {
 
 void atn_pieces_reserve(atn_pieces *p, int32_t w) { p->worker[w].reserve = true; }
 
+void atn_pieces_hear_each(atn_pieces *p, double seconds) { p->seconds = seconds; }
+
 /* Does it get pieces now? */
 static bool works(const atn_pieces *p, int32_t w) {
     bool alone = p->worker[w].reserve;
@@ -84,6 +88,7 @@ static int64_t length_for(const atn_pieces *p, int32_t w) {
     double left = (double)(p->count - p->next), share = left * own / sum;
     double length = p->worker[w].rate > 0 ? share / 2 : share / FIRST;
     if (n == 1) length = left; /* no one to wait for */
+    if (p->seconds > 0) length = fmin(length, p->worker[w].rate > 0 ? p->worker[w].rate * p->seconds : FEW);
     if (p->most > 0 && length > (double)p->most) length = (double)p->most;
     return length < 1 ? 1 : (int64_t)length;
 }

@@ -352,7 +352,8 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "dropped. Cut-off, noise, efficiency and background are estimated from all of them by default, from 40 "
             "frames on; constants are bcc=3.2, fcc=4.79 and hcp=3.39, or these times a factor that fits much better.",
             "mpirun -n N attune lattice: ranks share the frame, cut into slabs (docs/cluster.md). The same number of "
-            "slabs gives the same result, however many ranks there are. Several devices share the slabs: --device "
+            "slabs gives the same result, however many ranks there are (--memory may make them smaller). Several "
+            "devices share the slabs: --device "
             "cuda,host, or all. With --resume FOLDER finished slabs are kept there: the same command, repeated on any "
             "number of ranks, continues with the rest.",
             "JSON: atoms, counts (of each class), background (atoms of other on no site of the surrounding lattice), "

@@ -1,5 +1,5 @@
 /* Rows on ranks. The first rank works like the others; in addition, a thread answers requests for pieces and receives
- * results. A piece comes back as one answer or several, if the journal already contains a part of it. */
+ * results. A piece comes back as one answer, or as several where the journal has rows between its own. */
 #include "cli/rows.h"
 
 #include "base/clock.h"
@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
+
+static const double HEARD = 1; /* seconds: so much is lost when a run ends early, and nothing is printed meanwhile */
 
 /* What a rank says to the first one: it wants a piece, having done the one before. */
 typedef struct said {
@@ -24,8 +26,10 @@ typedef struct piece {
 typedef struct pool {
     const atn_cli_rows *rows;
     atn_ranks *ranks;
-    atn_pieces *pieces;   /* of the first rank */
     unsigned char *known; /* rows that the journal has; owned */
+    size_t *row;          /* the others, ascending, which pieces are of; owned */
+    size_t rows_left;     /* of them */
+    atn_pieces *pieces;   /* of the first rank */
     rows_journal *journal;
     pthread_mutex_t lock;         /* of what follows */
     atn_cli_rows_answer **answer; /* by first row, until it is reported; owned */
@@ -75,7 +79,7 @@ static void take_answer(pool *c, atn_cli_rows_answer *a, bool keep) {
     if (status && !c->status) {
         c->status = status;
         snprintf(c->message, sizeof c->message, "%s", atn_ctx_message(c->rows->call->ctx));
-        atn_pieces_stop(c->pieces);
+        if (c->pieces) atn_pieces_stop(c->pieces);
     }
     pthread_mutex_unlock(&c->lock);
 }
@@ -101,21 +105,18 @@ static atn_status send_answer(pool *c, atn_cli_rows_answer *a) {
     return status;
 }
 
-/* A piece, except for rows that are known. */
+/* A piece: an answer for rows that follow each other. */
 static atn_status work_piece(pool *c, size_t from, size_t to, give_answer *give) {
     atn_status status = ATN_OK;
-    while (from < to && !status) {
-        size_t end = from;
-        while (end < to && c->known[end] == c->known[from]) ++end;
-        if (!c->known[from]) {
-            atn_cli_rows_answer *a = make_answer(c->rows->call->ctx, from, end);
-            status = a ? c->rows->work(c->rows->user, a) : ATN_ERR_MEMORY;
-            if (status)
-                free_answer(c->rows->call->ctx, a);
-            else
-                status = give(c, a);
-        }
-        from = end;
+    for (size_t end; from < to && !status; from = end) {
+        end = from + 1;
+        while (end < to && c->row[end] == c->row[end - 1] + 1) ++end;
+        atn_cli_rows_answer *a = make_answer(c->rows->call->ctx, c->row[from], c->row[end - 1] + 1);
+        status = a ? c->rows->work(c->rows->user, a) : ATN_ERR_MEMORY;
+        if (status)
+            free_answer(c->rows->call->ctx, a);
+        else
+            status = give(c, a);
     }
     return status;
 }
@@ -250,14 +251,18 @@ static atn_status begin(pool *c) {
     const atn_cli_rows *rows = c->rows;
     const atn_ctx *ctx = rows->call->ctx;
     c->known = atn_zalloc(ctx, rows->count + 1);
+    c->row = atn_alloc(ctx, (rows->count + 1) * sizeof *c->row);
     c->answer = atn_zalloc(ctx, (rows->count + 1) * sizeof *c->answer);
-    atn_status status = c->known && c->answer ? ATN_OK : ATN_ERR_MEMORY;
-    if (c->ranks->rank == 0) {
-        if (!status)
-            status = atn_pieces_make(ctx, (int64_t)rows->count, c->ranks->count, (int64_t)rows->most, &c->pieces);
-        if (!status && rows->journal) status = rows_journal_open(ctx, rows->journal, rows->key, know, c, &c->journal);
-    }
-    return atn_ranks_broadcast(c->ranks, status, 0, c->known, rows->count);
+    atn_status status = c->known && c->row && c->answer ? ATN_OK : ATN_ERR_MEMORY;
+    if (!status && rows->journal && c->ranks->rank == 0)
+        status = rows_journal_open(ctx, rows->journal, rows->key, know, c, &c->journal);
+    status = atn_ranks_broadcast(c->ranks, status, 0, c->known, rows->count);
+    for (size_t k = 0; k < rows->count && !status; ++k)
+        if (!c->known[k]) c->row[c->rows_left++] = k;
+    if (!status && c->ranks->rank == 0)
+        status = atn_pieces_make(ctx, (int64_t)c->rows_left, c->ranks->count, (int64_t)rows->most, &c->pieces);
+    if (c->pieces) atn_pieces_hear_each(c->pieces, HEARD);
+    return atn_ranks_agree(c->ranks, status);
 }
 
 atn_status atn_cli_rows_run(const atn_cli_rows *rows) {
@@ -272,5 +277,6 @@ atn_status atn_cli_rows_run(const atn_cli_rows *rows) {
     for (size_t k = 0; k < rows->count && c.answer; ++k) free_answer(rows->call->ctx, c.answer[k]);
     atn_free(rows->call->ctx, c.answer);
     atn_free(rows->call->ctx, c.known);
+    atn_free(rows->call->ctx, c.row);
     return status;
 }

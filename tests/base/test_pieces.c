@@ -57,6 +57,38 @@ static void test_lost(void **state) {
     once(&j, 0);
 }
 
+/* The length of a piece that is done in that time. */
+static int64_t next_length(atn_pieces *pieces, double seconds) {
+    int64_t from, to;
+    assert_int_equal(atn_pieces_take(pieces, 0, false, &from, &to), ATN_PIECES_TAKEN);
+    atn_pieces_done(pieces, 0, seconds);
+    return to - from;
+}
+
+/* However much is left, and however fast the first few were done. */
+static void test_heard_of(void **state) {
+    atn_ctx *ctx = *state;
+    for (int32_t workers = 1; workers < 4; ++workers) {
+        atn_pieces *pieces;
+        kit_ok(ctx, atn_pieces_make(ctx, 1000000, workers, 0, &pieces));
+        atn_pieces_hear_each(pieces, 0.5);
+        int64_t first = next_length(pieces, 2), slow, fast;
+        assert_in_range(first, 1, 10);
+        slow = next_length(pieces, 1e-3); /* a piece of 2 s: a quarter as long is wanted */
+        assert_true(slow <= first / 4 + 1);
+        fast = next_length(pieces, 1e-3);
+        assert_true(fast > 50 * slow);
+        for (int k = 0; k < 40; ++k) { /* a thousand per second */
+            int64_t from, to;
+            assert_int_equal(atn_pieces_take(pieces, 0, false, &from, &to), ATN_PIECES_TAKEN);
+            fast = to - from;
+            atn_pieces_done(pieces, 0, 1e-3 * (double)fast);
+        }
+        assert_in_range(fast, 490, 510);
+        atn_pieces_free(pieces);
+    }
+}
+
 /* Who is in reserve works only when all others are lost. */
 static void test_reserve(void **state) {
     atn_ctx *ctx = *state;
@@ -125,6 +157,7 @@ static int teardown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_all, setup, teardown),
                                        cmocka_unit_test_setup_teardown(test_lost, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(test_heard_of, setup, teardown),
                                        cmocka_unit_test_setup_teardown(test_reserve, setup, teardown),
                                        cmocka_unit_test_setup_teardown(test_failure, setup, teardown),
                                        cmocka_unit_test_setup_teardown(test_rates, setup, teardown),

@@ -291,7 +291,7 @@ KIT_TEST(many_pairs) {
          "bad1.csv:1: a row is source,target[,init[,aligned[,matrix]]]"},
         {"register --batch @/bad2.csv --device host", 1, "bad2.csv:1: a quote is not closed"},
         {"register --batch @/bad3.csv --device host", 1, "bad3.csv: there are no pairs"},
-        {"register --batch @/bad4.csv --device host", 2, "points cannot be written to"},
+        {"register --batch @/bad4.csv --device host", 1, "bad4.csv:1: points cannot be written to 'x.stl'"},
         {"register --batch @/bad5.csv --device host", 1, "bad5.csv:2: a row is"},
         {"register --batch @/good.csv --device host --resume @/short.log", 1, "is not a journal of this list"},
     };
