@@ -353,9 +353,8 @@ const atn_cli_verb ATN_VERB_LATTICE = {
             "frames on; constants are bcc=3.2, fcc=4.79 and hcp=3.39, or these times a factor that fits much better.",
             "mpirun -n N attune lattice: ranks share the frame, cut into slabs (docs/cluster.md). The same number of "
             "slabs gives the same result, however many ranks there are (--memory may make them smaller). Several "
-            "devices share the slabs: --device "
-            "cuda,host, or all. With --resume FOLDER finished slabs are kept there: the same command, repeated on any "
-            "number of ranks, continues with the rest.",
+            "devices share the slabs: --device cuda,host, or all. With --resume FOLDER finished slabs are kept there: "
+            "the same command, repeated on any number of ranks, continues with the rest.",
             "JSON: atoms, counts (of each class), background (atoms of other on no site of the surrounding lattice), "
             "dropped, seconds, match_seconds, read_seconds, learn_seconds, write_seconds (of the slowest rank), ranks, "
             "quickest (with several ranks: match_seconds, read_seconds and learn_seconds of the fastest rank), "
