@@ -37,7 +37,7 @@ grep -q "data race" "$work/log" || complain "a planted race is not found"
 simulate ATTUNE_TEST_PLANT=uninitialized "$tests/test_kernel_shipped" || complain "the planted read does not run"
 grep -q "Uninitialized value" "$work/log" || complain "a planted read of what was not set is not found"
 
-export ATTUNE_TEST_CASES=25 # random kernels of integers
+export ATTUNE_TEST_CASES=12 # random kernels of integers
 for program in test_kernel_integers_opencl test_kernel_in_place test_kernel_sort test_kernel_shipped; do
     simulate "$tests/$program" || complain "$program: wrong results"
     [[ ! -s $work/log ]] || complain "$program: Oclgrind has found something"

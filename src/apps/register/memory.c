@@ -14,10 +14,12 @@ static const double LEVELS = 1.7;  /* all levels together, in points of the fine
 static const double PLACED = 1.2;  /* and those that are on the device at the same time */
 static const double COARSER = 0.3; /* of the points, at most, are left on the level below the finest */
 /* Bytes a point of the host's, measured at the peak, which comes after the sort: in order (between what surfaces and
- * what points that fill space take), in blocks, what the polish adds; lists of the device; what pairs of ICP, and soft
+ * what points that fill space take, and between millions of points whose noise hides the finest level, 150, and others,
+ * 240 in all), in blocks, what the polish adds; lists of the device; what pairs of ICP, and soft
  * pairs in both directions, take beside. */
-enum { COPY = 60, HOST = 26, POLISH = 18, LISTS = 16, PAIRS = 30, SOFT = 110 };
-/* What the verdict adds for each point, of so many of a cloud at most, half of them where they are from a level. */
+enum { COPY = 55, HOST = 26, POLISH = 18, LISTS = 16, PAIRS = 30, SOFT = 110 };
+/* What the verdict adds for each point, of so many of a cloud at most, about half of them where there are more: those
+ * are from a level. */
 enum { JUDGED = 230, MOST_JUDGED = 30000 };
 /* Of the search for rivals, however many points there are, and of steps over surfaces while it is there. */
 enum { SCENE = 5900000, STEPS = 700000 };
@@ -57,9 +59,7 @@ static double of_method(const atn_register_settings *s, bool steps) {
     }
 }
 
-static double judged_of(double points) {
-    return points > 2 * MOST_JUDGED ? MOST_JUDGED / 2 : fmin(points, MOST_JUDGED);
-}
+static double judged_of(double points) { return points > MOST_JUDGED ? MOST_JUDGED / 2 : points; }
 
 /* remote: the device is another than the host; steps: of surfaces, as gicp takes them; polish: share of the points that
  * take part in it. */
