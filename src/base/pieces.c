@@ -10,7 +10,10 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { FIRST = 64, FEW = 8 }; /* a first piece is this fraction of an even share; where it is to be heard of, so many */
+enum {
+    FIRST = 64,
+    FEW = 8
+}; /* a first piece is this fraction of an even share; with a limit of seconds at most so many */
 
 typedef struct range {
     int64_t from, to;
@@ -65,7 +68,7 @@ void atn_pieces_free(atn_pieces *p) {
 
 void atn_pieces_reserve(atn_pieces *p, int32_t w) { p->worker[w].reserve = true; }
 
-void atn_pieces_hear_each(atn_pieces *p, double seconds) { p->seconds = seconds; }
+void atn_pieces_limit_seconds(atn_pieces *p, double seconds) { p->seconds = seconds; }
 
 /* Does it get pieces now? */
 static bool works(const atn_pieces *p, int32_t w) {

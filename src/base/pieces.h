@@ -11,9 +11,9 @@ typedef struct atn_pieces atn_pieces;
  * concurrently. Owned by the caller. */
 atn_status atn_pieces_make(const atn_ctx *ctx, int64_t count, int32_t workers, int64_t most, atn_pieces **out);
 void atn_pieces_free(atn_pieces *pieces); /* NULL is fine */
-/* Pieces take about that long at most, as far as a worker's rate tells: what is done is heard of that often. Called
+/* No piece takes much longer than that at its worker's measured rate, so that progress is reported that often. Called
  * before the first is taken. */
-void atn_pieces_hear_each(atn_pieces *pieces, double seconds);
+void atn_pieces_limit_seconds(atn_pieces *pieces, double seconds);
 
 typedef enum atn_pieces_answer {
     ATN_PIECES_TAKEN, /* from ... to - 1 are this worker's */

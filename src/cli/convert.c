@@ -191,7 +191,7 @@ static atn_status run(atn_cli_call *call) {
     const char *to = call->operands[call->n_operands - 1];
     double start = atn_clock_seconds();
     if (source_has_ending(to, "vti")) return atn_cli_convert_volume(call);
-    atn_status status = atn_cli_register_check_output(call, NULL, to);
+    atn_status status = atn_cli_register_check_output(call, NULL, 0, to);
     if (!status) status = read_plan(call, &w.plan);
     if (status) return status;
     w.steps = json_array();

@@ -68,9 +68,9 @@ atn_status atn_cli_register_distribute(atn_cli_register *r, atn_device *device, 
 /* ---- register_options.c ---- */
 extern const atn_cli_option ATN_CLI_REGISTER_OPTIONS[];
 atn_status atn_cli_register_read(atn_cli_register *r);
-/* The ending of a file that points are to be written to. Where none is written so: wrong usage, or, if a place of a
- * list says so (`where`), a wrong input. */
-atn_status atn_cli_register_check_output(atn_cli_call *call, const char *where, const char *path);
+/* The ending of a file that points are to be written to. Where none is written so: wrong usage, or, in a line of
+ * a list, a wrong input. */
+atn_status atn_cli_register_check_output(atn_cli_call *call, const char *list, int line, const char *path);
 /* All files that one pair is to be written to, before the work begins: each can be made, and none is another. */
 atn_status atn_cli_register_check_files(atn_cli_call *call);
 

@@ -8,8 +8,6 @@
 #include "base/parallel.h"
 #include "cli/register.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -165,9 +163,7 @@ static atn_status read_line(atn_cli_call *call, const char *path, int number, ch
     if (list->n_rows == 0 && strcasecmp(field[0], "source") == 0 && strcasecmp(field[1], "target") == 0) return ATN_OK;
     if (n < 2 || n > FIELDS || !*field[0] || !*field[1])
         return atn_fail(call->ctx, ATN_ERR_INPUT, "%s:%d: a row is " ROW, path, number);
-    char where[PATH_MAX + 16];
-    snprintf(where, sizeof where, "%s:%d", path, number);
-    atn_status status = atn_cli_register_check_output(call, where, *field[3] ? field[3] : NULL);
+    atn_status status = atn_cli_register_check_output(call, path, number, *field[3] ? field[3] : NULL);
     return status ? status : add_row(call, path, list, field);
 }
 

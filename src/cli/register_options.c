@@ -193,7 +193,7 @@ atn_status atn_cli_register_read(atn_cli_register *r) {
     return read_start(r);
 }
 
-atn_status atn_cli_register_check_output(atn_cli_call *call, const char *where, const char *path) {
+atn_status atn_cli_register_check_output(atn_cli_call *call, const char *list, int line, const char *path) {
     static const char WORDS[] = "points cannot be written to '%s'; supported extensions are %s";
     const cloud_format *format = path ? cloud_format_of(path, "", 0) : NULL;
     char said[ATN_MESSAGE_BYTES];
@@ -203,7 +203,8 @@ atn_status atn_cli_register_check_output(atn_cli_call *call, const char *where, 
     atn_status status = atn_text_status(&endings);
     if (!status) snprintf(said, sizeof said, WORDS, path, endings.data);
     if (!status)
-        status = where ? atn_fail(call->ctx, ATN_ERR_INPUT, "%s: %s", where, said) : atn_cli_misuse(call, "%s", said);
+        status =
+            list ? atn_fail(call->ctx, ATN_ERR_INPUT, "%s:%d: %s", list, line, said) : atn_cli_misuse(call, "%s", said);
     atn_text_free(&endings);
     return status;
 }
@@ -240,7 +241,7 @@ static atn_status check_place(const atn_cli_call *call, const char *path) {
 atn_status atn_cli_register_check_files(atn_cli_call *call) {
     static const char *const NAMES[] = {"output", "matrix", "report"};
     enum { COUNT = sizeof NAMES / sizeof *NAMES };
-    atn_status status = atn_cli_register_check_output(call, NULL, atn_cli_value(call, "output"));
+    atn_status status = atn_cli_register_check_output(call, NULL, 0, atn_cli_value(call, "output"));
     for (size_t k = 0; k < COUNT && !status; ++k) {
         const char *path = atn_cli_value(call, NAMES[k]), *other;
         for (size_t j = 0; j < k && path && !status; ++j)

@@ -189,7 +189,8 @@ atn_status rows_finish_ranks(atn_atom_rows *r, atn_status status) {
             atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %zu rows were announced, %zu were written", r->path, p->own, r->added);
     if (status == ATN_OK) status = part_flush(r);
     if (status == ATN_OK && p->at != p->end)
-        status = atn_fail(r->ctx, ATN_ERR_INPUT, "%s: the rows are not those that were measured", r->path);
+        status =
+            atn_fail(r->ctx, ATN_ERR_INPUT, "%s: the rows differ in length from those that were measured", r->path);
     if (p->fd >= 0 && close(p->fd) != 0 && status == ATN_OK)
         status = atn_fail(r->ctx, ATN_ERR_IO, "%s: %s", r->path, strerror(errno));
     p->fd = -1;
@@ -328,32 +329,31 @@ typedef struct making {
     const atn_atom_rows *r;
     rows_fill *fill;
     void *user;
-    bool measured;           /* only their lengths are asked for */
     size_t first, end, each; /* rows; of each piece */
     size_t length[MAKERS];   /* bytes of each piece */
 } making;
 
 static void make_pieces(void *user, int64_t from, int64_t to) {
     making *m = user;
+    bool measured = is_measured(m->r);
     for (int64_t p = from; p < to; ++p) {
-        char *begin = m->r->made + (size_t)p * MADE, *at = begin;
-        size_t length = 0;
+        char *at = m->r->made + (size_t)p * MADE;
+        m->length[p] = 0;
         size_t k = m->first + (size_t)p * m->each, end = k + m->each < m->end ? k + m->each : m->end;
         for (; k < end; ++k) {
             const char *species = NULL;
             double values[MOST_VALUES];
             m->fill(m->user, k, &species, values);
-            if (m->measured)
-                length += measure_row(m->r, species, values);
-            else
-                at = make_row(m->r, species, values, at);
+            size_t length =
+                measured ? measure_row(m->r, species, values) : (size_t)(make_row(m->r, species, values, at) - at);
+            m->length[p] += length;
+            at += measured ? 0 : length;
         }
-        m->length[p] = length + (size_t)(at - begin);
     }
 }
 
 atn_status rows_add_some(atn_atom_rows *r, size_t count, rows_fill *fill, void *user) {
-    making m = {.r = r, .fill = fill, .user = user, .measured = is_measured(r), .end = count};
+    making m = {.r = r, .fill = fill, .user = user, .end = count};
     size_t workers = (size_t)atn_parallel_workers();
     atn_status status = ATN_OK;
     if (!r->made) r->made = atn_alloc(r->ctx, (size_t)MAKERS * MADE);
@@ -365,7 +365,7 @@ atn_status rows_add_some(atn_atom_rows *r, size_t count, rows_fill *fill, void *
         if (pieces > workers) pieces = workers;
         atn_parallel((int64_t)pieces, 1, make_pieces, &m);
         for (size_t p = 0; p < pieces && status == ATN_OK; ++p) {
-            if (m.measured)
+            if (is_measured(r))
                 r->part.length += m.length[p];
             else
                 status = emit(r, r->made + p * MADE, m.length[p]);

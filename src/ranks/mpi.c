@@ -164,7 +164,7 @@ static int put(void *window, int32_t to, size_t at, const void *data, size_t byt
 }
 
 static int finish(void *window, char *words) {
-    return say(MPI_Win_flush_all(*(MPI_Win *)window), "waiting for the memory of ranks", words);
+    return say(MPI_Win_flush_all(*(MPI_Win *)window), "completing access to the memory of other ranks", words);
 }
 
 static int add(void *window, int32_t of, size_t at, int64_t more, int64_t *before, char *words) {

@@ -35,20 +35,23 @@ void atn_ranks_unshare(atn_ranks *r, atn_ranks_window *window) {
     *window = (atn_ranks_window){0};
 }
 
+/* Waits for what was begun, unless that failed. */
+static atn_status finish(atn_ranks *r, const atn_ranks_window *window, int failed, char *words) {
+    return result(r, failed ? failed : r->way->finish(window->handle, words), words);
+}
+
 atn_status atn_ranks_get(atn_ranks *r, const atn_ranks_window *window, int32_t from, size_t at, void *data,
                          size_t bytes) {
     char words[ATN_RANKS_WORDS] = "";
     if (!bytes) return ATN_OK;
-    int failed = r->way->get(window->handle, from, at, data, bytes, words);
-    return result(r, failed ? failed : r->way->finish(window->handle, words), words);
+    return finish(r, window, r->way->get(window->handle, from, at, data, bytes, words), words);
 }
 
 atn_status atn_ranks_put(atn_ranks *r, const atn_ranks_window *window, int32_t to, size_t at, const void *data,
                          size_t bytes) {
     char words[ATN_RANKS_WORDS] = "";
     if (!bytes) return ATN_OK;
-    int failed = r->way->put(window->handle, to, at, data, bytes, words);
-    return result(r, failed ? failed : r->way->finish(window->handle, words), words);
+    return finish(r, window, r->way->put(window->handle, to, at, data, bytes, words), words);
 }
 
 atn_status atn_ranks_move(atn_ranks *r, const atn_ranks_window *window, const atn_ranks_piece *piece, size_t count,
@@ -60,7 +63,7 @@ atn_status atn_ranks_move(atn_ranks *r, const atn_ranks_window *window, const at
         failed = out ? r->way->put(window->handle, p->rank, p->at, p->data, p->bytes, words)
                      : r->way->get(window->handle, p->rank, p->at, p->data, p->bytes, words);
     }
-    return result(r, failed ? failed : r->way->finish(window->handle, words), words);
+    return finish(r, window, failed, words);
 }
 
 atn_status atn_ranks_add(atn_ranks *r, const atn_ranks_window *window, int32_t of, size_t at, int64_t more,

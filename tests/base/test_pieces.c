@@ -65,13 +65,13 @@ static int64_t next_length(atn_pieces *pieces, double seconds) {
     return to - from;
 }
 
-/* However much is left, and however fast the first few were done. */
-static void test_heard_of(void **state) {
+/* Whatever is left, and whatever the rate of the first few was. */
+static void test_limited_seconds(void **state) {
     atn_ctx *ctx = *state;
     for (int32_t workers = 1; workers < 4; ++workers) {
         atn_pieces *pieces;
         kit_ok(ctx, atn_pieces_make(ctx, 1000000, workers, 0, &pieces));
-        atn_pieces_hear_each(pieces, 0.5);
+        atn_pieces_limit_seconds(pieces, 0.5);
         int64_t first = next_length(pieces, 2), slow, fast;
         assert_in_range(first, 1, 10);
         slow = next_length(pieces, 1e-3); /* a piece of 2 s: a quarter as long is wanted */
@@ -157,7 +157,7 @@ static int teardown(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_all, setup, teardown),
                                        cmocka_unit_test_setup_teardown(test_lost, setup, teardown),
-                                       cmocka_unit_test_setup_teardown(test_heard_of, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(test_limited_seconds, setup, teardown),
                                        cmocka_unit_test_setup_teardown(test_reserve, setup, teardown),
                                        cmocka_unit_test_setup_teardown(test_failure, setup, teardown),
                                        cmocka_unit_test_setup_teardown(test_rates, setup, teardown),

@@ -471,7 +471,8 @@ KIT_TEST(rows_of_ranks) {
     kit_ok(ctx, atn_atom_rows_add(rows, "Fe", row));
     kit_ok(ctx, rows_place(rows, ATN_OK));
     kit_ok(ctx, atn_atom_rows_add(rows, "Fe", longer));
-    kit_fails(ctx, ATN_ERR_INPUT, "not those that were measured", rows_finish_ranks(rows, ATN_OK));
+    kit_fails(ctx, ATN_ERR_INPUT, "the rows differ in length from those that were measured",
+              rows_finish_ranks(rows, ATN_OK));
     atn_atom_rows_free(rows);
     atn_ranks_leave(alone);
     kit_remove(dir);
