@@ -6,9 +6,11 @@
 #include "base/leftover.h"
 #include "base/memory.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -199,4 +201,14 @@ atn_status atn_process_find(const atn_ctx *ctx, const char *name, char **path) {
     atn_status status = atn_text_status(&candidate);
     atn_text_free(&candidate);
     return status;
+}
+
+char *atn_process_file_of(void (*code)(void)) {
+    void *address;
+    Dl_info library;
+    struct link_map *map = NULL;
+    memcpy(&address, &code, sizeof address);
+    if (!dladdr1(address, &library, (void **)&map, RTLD_DL_LINKMAP)) return NULL;
+    /* the program itself has no name there, and its argv[0], found along $PATH, is no path */
+    return realpath(map && *map->l_name ? map->l_name : "/proc/self/exe", NULL);
 }

@@ -23,4 +23,8 @@ int atn_process_spawn(const char *const argv[], char **environment, const posix_
  * with ATN_OK, when there is none; owned by the caller. */
 atn_status atn_process_find(const atn_ctx *ctx, const char *name, char **path);
 
+/* The absolute path, without links, of the library or program that holds `code`, however it was started. NULL where
+ * that is not known; owned by the caller, who calls free. */
+char *atn_process_file_of(void (*code)(void));
+
 #endif

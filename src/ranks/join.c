@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/memory.h"
+#include "base/process.h"
 #include "ranks/ranks.h"
 
 #include <attune/version.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Has the caller of the library MPI running? Its functions are in the process then. */
 static bool caller_has_mpi(void) {
@@ -32,19 +34,17 @@ static bool started_with_others(void) {
 /* Beside the program or library that this is part of: as it was built, and as it is installed. */
 static void *open_module(char *words, size_t room) {
     static const char *const PLACES[] = {"", "../lib/attune/", ATN_MODULES_FROM_PROGRAM "/", "attune/"};
-    Dl_info here = {0};
-    char path[4096], *real = NULL;
+    char path[4096], *real = atn_process_file_of((void (*)(void))open_module);
     void *module = NULL;
-    if (dladdr((const void *)(uintptr_t)open_module, &here) && here.dli_fname) real = realpath(here.dli_fname, NULL);
     const char *slash = real ? strrchr(real, '/') : NULL;
     int folder = slash ? (int)(slash - real) + 1 : 0;
     snprintf(words, room, "there is no attune_mpi.so next to %s; was attune built without MPI?",
              real ? real : "attune");
     for (size_t k = 0; k < sizeof PLACES / sizeof *PLACES && folder && !module; ++k) {
         snprintf(path, sizeof path, "%.*s%sattune_mpi.so", folder, real, PLACES[k]);
+        if (access(path, F_OK) != 0) continue;
         module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* MPI loads parts of its own, which look for its symbols */
-        const char *why = module ? NULL : dlerror();
-        if (why && !strstr(why, "No such file")) snprintf(words, room, "%.900s", why);
+        if (!module) snprintf(words, room, "%.900s", dlerror());
     }
     free(real);
     return module;

@@ -9,7 +9,6 @@
 #include "tune/key.h"
 #include "tune/wire.h"
 
-#include <dlfcn.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -55,10 +54,7 @@ static const char *last_part(const char *path) {
  * program that it is part of, as it was built and as it is installed. */
 static atn_status find_installed(const atn_ctx *ctx, const char *self, char **out) {
     static const char *const PLACES[] = {"attune", "bin/attune", ATN_PROGRAM_FROM_LIBRARY};
-    Dl_info library = {0};
-    char path[8192], *real = NULL;
-    if (dladdr((const void *)(uintptr_t)find_installed, &library) && library.dli_fname)
-        real = realpath(library.dli_fname, NULL);
+    char path[8192], *real = atn_process_file_of((void (*)(void))find_installed);
     const char *from = real ? real : self;
     atn_status status = ATN_OK;
     for (size_t k = 0; k < sizeof PLACES / sizeof *PLACES && status == ATN_OK && !*out; ++k) {

@@ -17,6 +17,8 @@ mkdir "$work/other"
 for file in attune attune_mpi.so; do LC_ALL=C sed "s/${own//./\\.}/$other/g" "$build/$file" >"$work/other/$file"; done
 chmod +x "$work/other/attune"
 printf '2\n\nA 0 0 0\nA 1 1 1\n' >"$work/two.xyz"
+mkdir "$work/elsewhere"
+(cd "$work/elsewhere" && PATH=$build:$PATH ranks 2 attune lattice "$work/two.xyz") >/dev/null || bad "a program found along PATH"
 ranks 1 "$build/attune" lattice "$work/two.xyz" : -n 1 "$work/other/attune" lattice "$work/two.xyz" && bad "another version is not a failure"
 grep -q "rank 0 is attune $own, rank 1 is $other; all need the same" "$work/err" || bad "another version is not named"
 
