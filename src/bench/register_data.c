@@ -71,9 +71,12 @@ atn_status bench_turned(atn_ctx *ctx, size_t points, bench_pair *out) {
     return status;
 }
 
-atn_status bench_scans(atn_ctx *ctx, size_t points, bench_pair *out) {
+atn_status bench_scans(atn_ctx *ctx, size_t points, bench_pair *out) { return bench_scans_off(ctx, points, -1, out); }
+
+atn_status bench_scans_off(atn_ctx *ctx, size_t points, double turn_deg, bench_pair *out) {
     atn_scans scans;
-    atn_scans_settings settings = {.size = points, .seed = SCANS_SEED, .noise = 0.002, .overlap = 0.65, .turn_deg = -1};
+    atn_scans_settings settings = {
+        .size = points, .seed = SCANS_SEED, .noise = 0.002, .overlap = 0.65, .turn_deg = turn_deg};
     *out = (bench_pair){0};
     atn_status status = atn_scans_make(ctx, &settings, NULL, NULL, &scans);
     if (status != ATN_OK) return status;

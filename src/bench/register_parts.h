@@ -1,6 +1,6 @@
 /* The parts of the benchmark of registration: clouds (register_data.c), turns and rows (register_turns.c), dense
- * E-steps (register_dense.c), whole registrations (register_whole.c), many scans (register_views.c), many pairs
- * (register_batch.c), methods on files (register_methods.c). */
+ * E-steps (register_dense.c), whole registrations (register_whole.c), of few and of many points (register_scans.c),
+ * many scans (register_views.c), many pairs (register_batch.c), methods on files (register_methods.c). */
 #ifndef ATN_BENCH_REGISTER_PARTS_H
 #define ATN_BENCH_REGISTER_PARTS_H
 
@@ -19,6 +19,7 @@ typedef struct bench_pair {
 atn_status bench_turned(atn_ctx *ctx, size_t points, bench_pair *out);
 /* Two scans from two sides: noise, outliers, partial overlap, any turn. */
 atn_status bench_scans(atn_ctx *ctx, size_t points, bench_pair *out);
+atn_status bench_scans_off(atn_ctx *ctx, size_t points, double turn_deg, bench_pair *out); /* negative: any turn */
 void bench_pair_free(bench_pair *pair);
 double bench_turn_error(const double transform[16], const double truth[16]); /* in radians */
 
@@ -50,9 +51,10 @@ atn_status bench_large(bench_session *s);      /* many points: rate and bytes */
 atn_status bench_whole(bench_session *s);      /* a whole registration against the published structure */
 atn_status bench_truncation(bench_session *s); /* what is left out, and what reproducible sums cost */
 atn_status bench_precisions(bench_session *s);
-atn_status bench_views(bench_session *s);   /* many scans into one frame */
-atn_status bench_batch(bench_session *s);   /* many small pairs */
-atn_status bench_methods(bench_session *s); /* on the clouds of the options */
+atn_status bench_whole_answers(bench_session *s); /* time and error from few points to many */
+atn_status bench_views(bench_session *s);         /* many scans into one frame */
+atn_status bench_batch(bench_session *s);         /* many small pairs */
+atn_status bench_methods(bench_session *s);       /* on the clouds of the options */
 size_t bench_method_count(void);
 
 #endif
