@@ -8,6 +8,7 @@
 #include "base/environment.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -43,12 +44,14 @@ static struct {
     post post[POSTS];
     alignas(64) atomic_ullong taken; /* posts in use */
     alignas(64) atomic_ullong open;  /* those with seats */
-    alignas(64) atomic_uint bell;    /* rung when something is posted while someone sleeps */
-    atomic_int asleep;
+    alignas(64) struct {
+        atomic_uint bell; /* rung when something is posted while someone sleeps */
+        atomic_int asleep;
+    } bed[2];            /* of those that always come; of those that are spared while loops follow each other */
     atomic_int threads;  /* created */
     atomic_int refused;  /* loops until creating one is tried again */
     atomic_int expected; /* who said that loops follow each other, */
-    atomic_int most;     /* and for how many threads: the others do not poll for longer */
+    atomic_int most;     /* and for how many threads: the others are spared, they would only take cores from these */
 } pool;
 
 static pthread_mutex_t creating = PTHREAD_MUTEX_INITIALIZER;
@@ -75,6 +78,9 @@ static void relax(void) {
 static _Thread_local double patience; /* seconds that this thread polls; 0: not yet known */
 static _Thread_local int32_t own;     /* number of this thread of the pool; 0: it is none */
 
+static bool are_expected(void) { return atomic_load_explicit(&pool.expected, memory_order_relaxed) > 0; }
+static bool is_spared(void) { return are_expected() && own > atomic_load_explicit(&pool.most, memory_order_relaxed); }
+
 static bool nobody_inside(void *user) { return atomic_load((atomic_uint *)user) == 0; }
 static bool something_open(void *user) { return atomic_load((atomic_ullong *)user) != 0; }
 
@@ -95,10 +101,7 @@ bool atn_pool_poll(bool (*is_so)(void *user), void *user) {
             patience *= 0.1;
             if (patience < LEAST_POLL_S) patience = LEAST_POLL_S;
         }
-        bool asked = atomic_load_explicit(&pool.expected, memory_order_relaxed) > 0 &&
-                     own <= atomic_load_explicit(&pool.most, memory_order_relaxed);
-        double longer = asked ? LONGER : 1;
-        if (now - begun > longer * patience) return false;
+        if (is_spared() || now - begun > (are_expected() ? LONGER : 1) * patience) return false;
         last = now;
     }
 }
@@ -128,15 +131,20 @@ static int32_t sit_down(void) {
     return -1;
 }
 
-static void ring(void) {
-    if (!atomic_load(&pool.asleep)) return;
-    atomic_fetch_add(&pool.bell, 1);
-    wake(&pool.bell, 2); /* who wake others */
+static void ring(int which, int count) {
+    if (!atomic_load(&pool.bed[which].asleep)) return;
+    atomic_fetch_add(&pool.bed[which].bell, 1);
+    wake(&pool.bed[which].bell, count);
+}
+
+static void call(void) {
+    ring(0, 2); /* who wake others */
+    if (!are_expected()) ring(1, 2);
 }
 
 static void take_part(int32_t at, int32_t number) {
     post *p = &pool.post[at];
-    if (atomic_load(&pool.asleep) && atomic_load(&p->seats) > 0) ring();
+    if (atomic_load(&p->seats) > 0) call();
     if (!CPU_EQUAL(&allowed, &p->cores) && sched_setaffinity(0, sizeof p->cores, &p->cores) == 0) allowed = p->cores;
     p->work(p->user, number % p->threads);
     leave(p);
@@ -146,16 +154,18 @@ static void *live(void *argument) {
     int32_t number = own = (int32_t)(intptr_t)argument;
     (void)sched_getaffinity(0, sizeof allowed, &allowed);
     for (;;) {
-        int32_t at = sit_down();
+        bool spared = is_spared();
+        int32_t at = spared ? -1 : sit_down();
         if (at >= 0) {
             take_part(at, number);
             continue;
         }
-        if (atn_pool_poll(something_open, &pool.open)) continue;
-        unsigned bell = atomic_load(&pool.bell);
-        atomic_fetch_add(&pool.asleep, 1); /* before it looks: who posts later sees that someone sleeps */
-        if (!something_open(&pool.open)) sleep_while(&pool.bell, bell);
-        atomic_fetch_sub(&pool.asleep, 1);
+        if (!spared && atn_pool_poll(something_open, &pool.open)) continue;
+        spared = is_spared();
+        unsigned bell = atomic_load(&pool.bed[spared].bell);
+        atomic_fetch_add(&pool.bed[spared].asleep, 1); /* before it looks: who posts later sees that someone sleeps */
+        if (spared || !something_open(&pool.open)) sleep_while(&pool.bed[spared].bell, bell);
+        atomic_fetch_sub(&pool.bed[spared].asleep, 1);
     }
     return NULL;
 }
@@ -234,9 +244,7 @@ void atn_pool_expect(int32_t threads) {
     atomic_store(&pool.most, threads);
     atomic_fetch_add(&pool.expected, 1);
     grow(threads < ATN_POOL_MOST ? threads : ATN_POOL_MOST - 1);
-    if (threads < 1 || !atomic_load(&pool.asleep)) return;
-    atomic_fetch_add(&pool.bell, 1);
-    wake(&pool.bell, threads);
+    ring(0, INT_MAX); /* those that are spared sleep elsewhere then */
 }
 
 void atn_pool_rest(void) { atomic_fetch_sub(&pool.expected, 1); }
@@ -255,7 +263,7 @@ int32_t atn_pool_begin(int32_t threads, atn_pool_work *work, void *user) {
     if (sched_getaffinity(0, sizeof p->cores, &p->cores) != 0) CPU_ZERO(&p->cores); /* which no one can be set to */
     atomic_fetch_or(&pool.open, 1ULL << at); /* before there are seats: who takes the last one removes it */
     atomic_store(&p->seats, threads - 1);
-    ring();
+    call();
     grow(threads - 1); /* new ones look at the board at once */
     return at;
 }
