@@ -10,7 +10,7 @@ static const double TURN = 1.6022;  /* 91.8 degrees, about the published axis */
 static const double AXIS[3] = {-0.3269, -0.5388, -0.7765}, SHIFT[3] = {-0.009, -0.051, -0.053};
 enum {
     TURNED_SEED = 5, /* a thing whose turn ours and the published steps both find: no start is found for it */
-    SCANS_SEED = 2
+    SCANS_SEED = 0   /* as attune sample scans makes them */
 };
 
 void bench_pair_free(bench_pair *pair) {

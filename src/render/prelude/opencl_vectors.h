@@ -6,7 +6,7 @@
     INLINE T##W atn_add_##T##W(T##W a, T##W b) { return as_##T##W(as_u##T##W(a) + as_u##T##W(b)); } \
     INLINE T##W atn_sub_##T##W(T##W a, T##W b) { return as_##T##W(as_u##T##W(a) - as_u##T##W(b)); } \
     INLINE T##W atn_mul_##T##W(T##W a, T##W b) { return as_##T##W(as_u##T##W(a) * as_u##T##W(b)); } \
-    INLINE T##W atn_neg_##T##W(T##W a) { return as_##T##W(-as_u##T##W(a)); } \
+    INLINE T##W atn_neg_##T##W(T##W a) { a = ~a; OPAQUE##W(T, a) return as_##T##W(as_u##T##W(a) + 1); } \
     INLINE T##W atn_shl_##T##W(T##W a, T##W b) { return as_##T##W(as_u##T##W(a) << as_u##T##W(b)); } \
     INLINE T##W atn_div_##T##W(T##W a, T##W b) { \
         T##W safe = select(b, (T##W)(1), (b == 0) | (b == -1)); \
@@ -15,7 +15,7 @@
         T##W safe = select(b, (T##W)(1), (b == 0) | (b == -1)); \
         return a % safe; } \
     INLINE T##W atn_floormod_##T##W(T##W a, T##W b) { T##W r = atn_mod_##T##W(a, b); return select(r, r + b, (r != 0) & ((r < 0) ^ (b < 0))); } \
-    INLINE T##W atn_abs_##T##W(T##W a) { T##W n = atn_neg_##T##W(a); OPAQUE##W(T, n) return select(a, n, a < 0); }
+    INLINE T##W atn_abs_##T##W(T##W a) { return select(a, atn_neg_##T##W(a), a < 0); }
 #define BITS(T, M, nan, W) INLINE M##W atn_bits_of_##T##W(T##W x) { \
     return select(as_##M##W(x), (M##W)(nan), isnan(x)); }
 #define KNOWN(T, W) INLINE T##W atn_known_##T##W(T##W x) { return select(x, (T##W)(0), isnan(x)); }
