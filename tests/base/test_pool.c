@@ -168,6 +168,44 @@ KIT_TEST(they_use_the_cores_of_the_caller) {
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
+/* Quick loops for few threads: of those that are there, the others stay away until the last of these loops is over. */
+typedef struct guests {
+    atomic_int of[ATN_POOL_MOST];
+} guests;
+
+static void visit(void *user, int32_t home) {
+    guests *g = user;
+    atomic_fetch_add(&g->of[home], 1);
+    if (home == 0) usleep(1000);
+}
+
+/* How often threads from `first` on came to so many loops. */
+static int visits(int32_t threads, int32_t first, int loops) {
+    guests g = {0};
+    int count = 0;
+    for (int k = 0; k < loops; ++k) atn_pool_run(threads, visit, &g);
+    for (int32_t h = first; h < threads; ++h) count += g.of[h];
+    return count;
+}
+
+KIT_TEST(only_those_who_are_expected_come) {
+    enum { LOOPS = 40 };
+    int32_t all = atn_parallel_cores() > THREADS ? atn_parallel_cores() : THREADS, others = all - 2;
+    meeting m = {0};
+    atn_pool_run(THREADS, meet, &m);
+    for (int round = 0; round < 3; ++round) {
+        atn_pool_expect(1);
+        usleep(5000);
+        assert_true(visits(all, 2, LOOPS) <= others); /* each once, where it had been about to */
+        int came = 0;
+        for (int tries = 0; !came && tries < 100; ++tries) came = visits(all, 1, LOOPS);
+        assert_true(came);
+        atn_pool_rest();
+        for (int tries = 0; came && tries < 100; ++tries) came = visits(all, 2, LOOPS) == 0;
+        assert_int_equal(came, 0);
+    }
+}
+
 #ifndef __SANITIZE_THREAD__
 /* A child has none of the threads and makes its own; also where another thread is in the middle of a loop. */
 static atomic_bool over;
@@ -226,6 +264,7 @@ int main(void) {
         cmocka_unit_test(several_call_at_once),
         cmocka_unit_test(all_come_if_they_are_waited_for),
         cmocka_unit_test(they_use_the_cores_of_the_caller),
+        cmocka_unit_test(only_those_who_are_expected_come),
         cmocka_unit_test(plugins_can_be_closed),
 #ifndef __SANITIZE_THREAD__
         cmocka_unit_test(children_have_their_own),
