@@ -13,7 +13,7 @@
 enum { VARIANTS = 4, DRAWS = 12 };
 
 typedef struct tally {
-    int cases, graphs, refused, reported, unguarded;
+    int cases, graphs, refused, reported, unguarded, unoptimised;
 } tally;
 
 /* What is drawn, and how much of it. */
@@ -36,6 +36,23 @@ static void fail_case(const random_graph *g, const atn_device *device, const atn
 /* May its gathers go unguarded? Where every one of them is known to be inside. */
 static bool is_earned(const random_graph *g, const atn_eval_result *oracle) {
     return g->integers && oracle->bad_accesses == 0;
+}
+
+/* PoCL 5.0 leaves out the last round of loops that items take unequally often, but only where it does not optimise
+ * (seed 56): there, what is wrong counts if it is wrong as users have it, too. */
+static atn_status run(atn_device *device, const held_case *c, const atn_variant *v, const atn_eval_result *oracle,
+                      tally *t) {
+    static const char FLAGS[] = "ATTUNE_OPENCL_FLAGS";
+    atn_status status = held_run(device, c, v, oracle);
+    bool newer_pocl = strncmp(atn_device_get_info(device)->name, "cpu-", 4) == 0; /* "pthread-" before */
+    if (status == ATN_OK || status == ATN_ERR_UNSUPPORTED || !newer_pocl) return status;
+    char *flags = getenv(FLAGS) ? strdup(getenv(FLAGS)) : NULL;
+    unsetenv(FLAGS);
+    status = held_run(device, c, v, oracle);
+    if (flags) setenv(FLAGS, flags, 1);
+    free(flags);
+    t->unoptimised += status == ATN_OK;
+    return status;
 }
 
 /* Some variants of one graph: the plain one, the estimate, then drawn ones. */
@@ -63,7 +80,7 @@ static void hold_graph(random_graph *g, atn_device *device, const sort *of, tall
             v.guard = 1;
             if (!atn_variant_fits(g->graph, &v, &target, NULL)) v.index = 64;
         }
-        atn_status status = held_run(device, &c, &v, oracle);
+        atn_status status = run(device, &c, &v, oracle, t);
         t->reported += status == ATN_OK && oracle->bad_accesses > 0;
         t->unguarded += status == ATN_OK && !v.guard;
         atn_eval_free(oracle);
@@ -102,9 +119,9 @@ static void hold_device(const atn_ctx *ctx, atn_device *device, const sort *of, 
         random_graph_free(&g);
     }
     print_message("    %d cases of %d graphs on %s, from seed %llu (%d variants do not exist; %d reported accesses out "
-                  "of range, %d without guards)\n",
+                  "of range, %d without guards, %d wrong only where the driver does not optimise)\n",
                   t.cases, t.graphs, atn_device_get_info(device)->name, (unsigned long long)seed, t.refused, t.reported,
-                  t.unguarded);
+                  t.unguarded, t.unoptimised);
 }
 
 enum { DAYS = 4, GRAPHS = 50 }; /* seeds begin elsewhere every day, among those that all cases go through */
