@@ -132,8 +132,7 @@ static const char *const PARAGRAPHS[] = {
     "one that wants all pixels, against no page.",
     "register: EM-ICP against its published structure (a stored matrix of all pairs, on all cores of the CPU): dense "
     "E-steps and a whole registration; the gain of skipping distant pairs, the cost of reproducible sums and "
-    "precisions, the memory for many points; time and error of two scans of 10^4 and 10^6 points, of 10^7 where that "
-    "is "
+    "precisions, the memory for many points; time and error of two scans of 10^4 and 10^6 points, of 10^7 where it is "
     "quick, 3 degrees off and in any pose; many scans, and a batch of small pairs; on synthetic clouds. With SOURCE "
     "TARGET: time, rmse and overlap of all methods on these files.",
     "trust: verdicts of registration on 400 synthetic pairs (overlap 0.1 to 1, up to 60 % outliers, noise, different "
