@@ -47,7 +47,7 @@ static struct {
     alignas(64) struct {
         atomic_uint bell; /* rung when something is posted while someone sleeps */
         atomic_int asleep;
-    } bed[2];            /* of those that always come; of those that are spared while loops follow each other */
+    } sleepers[2];       /* of those that always come; of those that are spared while loops follow each other */
     atomic_int threads;  /* created */
     atomic_int refused;  /* loops until creating one is tried again */
     atomic_int expected; /* who said that loops follow each other, */
@@ -132,9 +132,9 @@ static int32_t sit_down(void) {
 }
 
 static void ring(int which, int count) {
-    if (!atomic_load(&pool.bed[which].asleep)) return;
-    atomic_fetch_add(&pool.bed[which].bell, 1);
-    wake(&pool.bed[which].bell, count);
+    if (!atomic_load(&pool.sleepers[which].asleep)) return;
+    atomic_fetch_add(&pool.sleepers[which].bell, 1);
+    wake(&pool.sleepers[which].bell, count);
 }
 
 static void call(void) {
@@ -162,10 +162,11 @@ static void *live(void *argument) {
         }
         if (!spared && atn_pool_poll(something_open, &pool.open)) continue;
         spared = is_spared();
-        unsigned bell = atomic_load(&pool.bed[spared].bell);
-        atomic_fetch_add(&pool.bed[spared].asleep, 1); /* before it looks: who posts later sees that someone sleeps */
-        if (spared || !something_open(&pool.open)) sleep_while(&pool.bed[spared].bell, bell);
-        atomic_fetch_sub(&pool.bed[spared].asleep, 1);
+        unsigned bell = atomic_load(&pool.sleepers[spared].bell);
+        atomic_fetch_add(&pool.sleepers[spared].asleep,
+                         1); /* before it looks: who posts later sees that someone sleeps */
+        if (spared || !something_open(&pool.open)) sleep_while(&pool.sleepers[spared].bell, bell);
+        atomic_fetch_sub(&pool.sleepers[spared].asleep, 1);
     }
     return NULL;
 }

@@ -25,7 +25,8 @@ void atn_pool_end(int32_t begun);
 void atn_pool_run(int32_t threads, atn_pool_work *work, void *user);
 
 /* Many short loops follow, several at a time, for which there are so many threads: they wake up now, since that takes
- * longer than such a loop, and poll for longer than usual until atn_pool_rest, which is called as often. */
+ * longer than such a loop, and poll for longer than usual until atn_pool_rest, which is called as often. Others that
+ * there may be sleep until then: while they polled, these would wait for cores. */
 void atn_pool_expect(int32_t threads);
 void atn_pool_rest(void);
 
