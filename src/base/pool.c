@@ -40,18 +40,20 @@ typedef struct post {
     cpu_set_t cores; /* of the caller */
 } post;
 
+typedef struct sleepers {
+    atomic_uint bell; /* rung when something is posted while someone sleeps */
+    atomic_int asleep;
+} sleepers;
+
 static struct {
     post post[POSTS];
-    alignas(64) atomic_ullong taken; /* posts in use */
-    alignas(64) atomic_ullong open;  /* those with seats */
-    alignas(64) struct {
-        atomic_uint bell; /* rung when something is posted while someone sleeps */
-        atomic_int asleep;
-    } sleepers[2];       /* of those that always come; of those that are spared while loops follow each other */
-    atomic_int threads;  /* created */
-    atomic_int refused;  /* loops until creating one is tried again */
-    atomic_int expected; /* who said that loops follow each other, */
-    atomic_int most;     /* and for how many threads: the others are spared, they would only take cores from these */
+    alignas(64) atomic_ullong taken;  /* posts in use */
+    alignas(64) atomic_ullong open;   /* those with seats */
+    alignas(64) sleepers sleepers[2]; /* those that always come; those that are spared while loops follow each other */
+    atomic_int threads;               /* created */
+    atomic_int refused;               /* loops until creating one is tried again */
+    atomic_int expected;              /* who said that loops follow each other, */
+    atomic_int most; /* and for how many threads: the others are spared, they would only take cores from these */
 } pool;
 
 static pthread_mutex_t creating = PTHREAD_MUTEX_INITIALIZER;
@@ -82,7 +84,7 @@ static bool are_expected(void) { return atomic_load_explicit(&pool.expected, mem
 static bool is_spared(void) { return are_expected() && own > atomic_load_explicit(&pool.most, memory_order_relaxed); }
 
 static bool nobody_inside(void *user) { return atomic_load((atomic_uint *)user) == 0; }
-static bool something_open(void *user) { return atomic_load((atomic_ullong *)user) != 0; }
+static bool is_wanted(void *user) { return (void)user, atomic_load(&pool.open) != 0 && !is_spared(); }
 
 bool atn_pool_poll(bool (*is_so)(void *user), void *user) {
     if (patience <= 0) patience = POLL_S;
@@ -131,15 +133,15 @@ static int32_t sit_down(void) {
     return -1;
 }
 
-static void ring(int which, int count) {
-    if (!atomic_load(&pool.sleepers[which].asleep)) return;
-    atomic_fetch_add(&pool.sleepers[which].bell, 1);
-    wake(&pool.sleepers[which].bell, count);
+static void ring(sleepers *who, int count) {
+    if (!atomic_load(&who->asleep)) return;
+    atomic_fetch_add(&who->bell, 1);
+    wake(&who->bell, count);
 }
 
 static void call(void) {
-    ring(0, 2); /* who wake others */
-    if (!are_expected()) ring(1, 2);
+    ring(&pool.sleepers[0], 2); /* who wake others */
+    if (!are_expected()) ring(&pool.sleepers[1], 2);
 }
 
 static void take_part(int32_t at, int32_t number) {
@@ -154,19 +156,17 @@ static void *live(void *argument) {
     int32_t number = own = (int32_t)(intptr_t)argument;
     (void)sched_getaffinity(0, sizeof allowed, &allowed);
     for (;;) {
-        bool spared = is_spared();
-        int32_t at = spared ? -1 : sit_down();
+        int32_t at = is_wanted(NULL) ? sit_down() : -1;
         if (at >= 0) {
             take_part(at, number);
             continue;
         }
-        if (!spared && atn_pool_poll(something_open, &pool.open)) continue;
-        spared = is_spared();
-        unsigned bell = atomic_load(&pool.sleepers[spared].bell);
-        atomic_fetch_add(&pool.sleepers[spared].asleep,
-                         1); /* before it looks: who posts later sees that someone sleeps */
-        if (spared || !something_open(&pool.open)) sleep_while(&pool.sleepers[spared].bell, bell);
-        atomic_fetch_sub(&pool.sleepers[spared].asleep, 1);
+        if (atn_pool_poll(is_wanted, NULL)) continue;
+        sleepers *others = &pool.sleepers[is_spared()];
+        unsigned bell = atomic_load(&others->bell);
+        atomic_fetch_add(&others->asleep, 1); /* before it looks: who posts later sees that someone sleeps */
+        if (!is_wanted(NULL)) sleep_while(&others->bell, bell);
+        atomic_fetch_sub(&others->asleep, 1);
     }
     return NULL;
 }
@@ -245,7 +245,7 @@ void atn_pool_expect(int32_t threads) {
     atomic_store(&pool.most, threads);
     atomic_fetch_add(&pool.expected, 1);
     grow(threads < ATN_POOL_MOST ? threads : ATN_POOL_MOST - 1);
-    ring(0, INT_MAX); /* those that are spared sleep elsewhere then */
+    ring(&pool.sleepers[0], INT_MAX); /* those that are spared sleep elsewhere then */
 }
 
 void atn_pool_rest(void) { atomic_fetch_sub(&pool.expected, 1); }

@@ -4,8 +4,8 @@
 static const struct {
     atn_status (*run)(bench_session *);
     size_t steps; /* calls of bench_tell */
-} PARTS[] = {{bench_dense, 2},       {bench_large, 1},         {bench_whole, 1}, {bench_truncation, 1},
-             {bench_precisions, 11}, {bench_whole_answers, 5}, {bench_views, 1}, {bench_batch, 1}};
+} PARTS[] = {{bench_dense, 2},       {bench_large, 1},     {bench_whole, 1}, {bench_truncation, 1},
+             {bench_precisions, 11}, {bench_two_scans, 5}, {bench_views, 1}, {bench_batch, 1}};
 
 size_t atn_bench_register_steps(const atn_bench_register_options *options) {
     size_t steps = 0;

@@ -51,10 +51,10 @@ atn_status bench_large(bench_session *s);      /* many points: rate and bytes */
 atn_status bench_whole(bench_session *s);      /* a whole registration against the published structure */
 atn_status bench_truncation(bench_session *s); /* what is left out, and what reproducible sums cost */
 atn_status bench_precisions(bench_session *s);
-atn_status bench_whole_answers(bench_session *s); /* time and error from few points to many */
-atn_status bench_views(bench_session *s);         /* many scans into one frame */
-atn_status bench_batch(bench_session *s);         /* many small pairs */
-atn_status bench_methods(bench_session *s);       /* on the clouds of the options */
+atn_status bench_two_scans(bench_session *s); /* time and error from few points to many */
+atn_status bench_views(bench_session *s);     /* many scans into one frame */
+atn_status bench_batch(bench_session *s);     /* many small pairs */
+atn_status bench_methods(bench_session *s);   /* on the clouds of the options */
 size_t bench_method_count(void);
 
 #endif

@@ -1,11 +1,11 @@
-/* Two scans of one object, from few points to many, 3 degrees off and in any pose: what a person waits for, from clouds
- * in memory to the verdict, and the error beside it. */
+/* Registrations of two scans of one object, from few points to many, 3 degrees off and from an unknown pose: time from
+ * clouds in memory to the verdict, and the error. */
 #include "bench/register_parts.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static const double NEAR_DEG = 3, PI = 3.141592653589793;
+static const double NEAR_DEG = 3, DEGREES = 57.29577951308232; /* in a radian */
 
 /* A row is left out where the one before it took longer than `patience_s`. */
 static const struct {
@@ -22,13 +22,13 @@ enum { ALL = sizeof ROWS / sizeof *ROWS, QUICK_ROWS = 2, QUICK_POINTS = 1200 };
 
 static void emit(bench_session *s, const bench_one *one, const bench_runner *runner, int32_t rounds, const char *what) {
     const atn_register_result *r = &one->result;
-    atn_bench_row row = {.name = "two scans, whole answer", .unit = "s", .ours = runner->median};
+    atn_bench_row row = {.name = "registration of two scans", .unit = "s", .ours = runner->median};
     double least = runner->median;
     for (int32_t n = 0; n < rounds; ++n) least = fmin(least, runner->second[n]);
     row.seconds = runner->median;
     snprintf(row.shape, sizeof row.shape, "%s", what);
     snprintf(row.note, sizeof row.note, "best of %d: %.3g s; %.2g degrees off; %s", rounds, least,
-             bench_turn_error(r->transform, one->pair->truth) * 180 / PI, atn_verdict_name(r->verdict));
+             bench_turn_error(r->transform, one->pair->truth) * DEGREES, atn_verdict_name(r->verdict));
     bench_emit(s, row);
 }
 
@@ -52,7 +52,7 @@ static atn_status wait_for(bench_session *s, size_t points, bool near, int32_t r
     return status;
 }
 
-atn_status bench_whole_answers(bench_session *s) {
+atn_status bench_two_scans(bench_session *s) {
     bool quick = s->options->quick;
     double before_s = 0;
     atn_status status = ATN_OK;
