@@ -284,7 +284,7 @@ static atn_status match(atn_cli_call *call, atn_device *const *devices, int32_t 
     if (s.serve) call->watch.listener = show, call->watch.listener_user = &s;
     for (int32_t k = 0; k < n && !status; ++k) status = atn_lattice_create(devices[k], settings, &lattice[k]);
     if (!status) status = frames ? lattice_run_frames(call, lattice[0], o) : lattice_run_slabs(call, lattice, n, o);
-    o->seconds = atn_clock_seconds() - from;
+    o->seconds = (o->ended > 0 ? o->ended : atn_clock_seconds()) - from;
     if (!frames) status = lattice_join_line(call, status, lattice[0] ? &lattice[0]->spent : NULL, o);
     if (!status && report && first) status = lattice_report(call, o, report);
     if (!status && atn_cli_has(call, "profile")) o->spent = &lattice[0]->spent;

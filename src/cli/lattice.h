@@ -48,7 +48,7 @@ typedef struct lattice_outcome {
     double seconds, match_seconds;
     double quickest[3]; /* of several ranks: the least match_seconds, read_seconds, learn_seconds */
     double read_seconds, learn_seconds, write_seconds; /* with waiting for other ranks */
-    double began;                                      /* when a rank began */
+    double began, ended;                               /* when a rank began, and when all was written */
     lattice_line own;                                  /* of this rank */
     lattice_line *line;                                /* owned; with --profile on ranks: of each; else NULL */
     size_t estimated_bytes;                            /* of memory, as it was known before the run; 0: it was not */
@@ -68,12 +68,6 @@ typedef struct lattice_outcome {
     size_t ions;
 } lattice_outcome;
 
-/* What is kept of an atom until its row is written. */
-typedef struct lattice_kept {
-    atn_lattice_atom atom;
-    int32_t known; /* 1: a result is there */
-} lattice_kept;
-
 /* A run over a frame. */
 typedef struct lattice_job {
     atn_cli_call *call;
@@ -86,7 +80,7 @@ typedef struct lattice_job {
     atn_frame_info about;
     atn_mass_ranges *ranges;
     size_t first, end;       /* indices that this rank writes */
-    atn_atom_column *column; /* of these; NULL: nothing is written */
+    atn_atom_column *column; /* results of these; NULL: nothing is written, or `slabs` hold them, as they do on ranks */
     atn_slabs *slabs;        /* of the whole frame; NULL: it is not cut */
     lattice_outcome *o;
     const char *resume; /* folder that what is done is kept in, or NULL */
@@ -124,9 +118,7 @@ void lattice_resume_end(const lattice_job *j); /* all is written: nothing of it 
 /* ---- lattice_ranks.c ---- */
 /* All have learned: what the first rank has holds. */
 atn_status lattice_share_learned(const lattice_job *j, atn_status status);
-/* By all: results will be given (slabs_give); and, when all slabs are matched, those of this rank's atoms are kept. */
-atn_status lattice_hold_results(const lattice_job *j, atn_status status);
-atn_status lattice_take_results(const lattice_job *j, atn_status status);
+atn_status lattice_hold_results(const lattice_job *j, atn_status status); /* by all: they will be given (slabs_give) */
 void lattice_pass(const lattice_job *j, lattice_moment moment); /* now */
 /* With --profile, by all: where the time of each rank went, for the first one to tell. */
 atn_status lattice_join_line(atn_cli_call *call, atn_status status, const lattice_spent *spent, lattice_outcome *o);

@@ -27,23 +27,7 @@ atn_status lattice_share_learned(const lattice_job *j, atn_status status) {
 /* ---- results ---- */
 
 atn_status lattice_hold_results(const lattice_job *j, atn_status status) {
-    return status ? atn_ranks_agree(j->ranks, status) : slabs_hold(j->slabs, sizeof(lattice_kept));
-}
-
-atn_status lattice_take_results(const lattice_job *j, atn_status status) {
-    enum { SOME = 512 };
-    uint64_t place[SOME];
-    lattice_kept row[SOME];
-    status = atn_ranks_agree(j->ranks, status);
-    for (size_t from = 0, count = frame_part_atoms(j->frame); from < count && !status && j->column; from += SOME) {
-        size_t some = count - from < SOME ? count - from : SOME;
-        for (size_t k = 0; k < some; ++k) {
-            memcpy(&row[k], slabs_held(j->slabs, from + k, &place[k]), sizeof *row);
-            place[k] -= j->first;
-        }
-        status = atn_atom_column_put(j->column, place, some, row);
-    }
-    return status;
+    return status ? atn_ranks_agree(j->ranks, status) : slabs_hold(j->slabs, sizeof(atn_lattice_atom));
 }
 
 /* ---- reports ---- */

@@ -67,7 +67,6 @@ atn_status lattice_run_frames(atn_cli_call *call, atn_lattice *lattice, lattice_
 
 /* ---- a frame ---- */
 
-typedef lattice_kept kept;
 typedef lattice_job job;
 
 /* Species that masses tell, where the file has none; `room` is the caller's to free. */
@@ -176,15 +175,11 @@ static atn_status match_atoms(const job *j, atn_lattice *lattice, size_t slab, a
 }
 
 static atn_status keep_atoms(const job *j, size_t slab, const atn_atoms *atoms, const atn_lattice_atom *atom) {
-    kept *rows = j->column ? atn_alloc(j->call->ctx, (atoms->own + 1) * sizeof *rows) : NULL;
-    if (!rows && j->column) return ATN_ERR_MEMORY;
     atn_status status = tally_all(j, atoms, atom);
     keep_shown(j, atoms, atom);
-    for (size_t k = 0; k < atoms->own && rows; ++k) rows[k] = (kept){atom[k], 1};
-    if (rows && !status)
-        status = j->ranks ? slabs_give(j->slabs, slab, rows)
-                          : atn_atom_column_put(j->column, atoms->index, atoms->own, rows);
-    atn_free(j->call->ctx, rows);
+    if (j->output && !status)
+        status = j->ranks ? slabs_give(j->slabs, slab, atom)
+                          : atn_atom_column_put(j->column, atoms->index, atoms->own, atom);
     ++j->o->slabs;
     return status;
 }
@@ -271,7 +266,7 @@ static int32_t slabs_of_a_rank(const job *j, double reach) {
     return (int32_t)fmin(fmax(fmax(1.5 * each, strips), 2), MOST);
 }
 
-/* Cut, learned and matched by all ranks; results are where they were read. */
+/* Cut, learned and matched by all ranks; results are with those who read the atoms. */
 static atn_status match_cut(job *j, double reach, double wanted) {
     atn_status status = open_slabs(j, reach, wanted);
     if (!status && atn_lattice_reach(j->lattice) > reach && reach < FARTHEST) { /* farther than was guessed */
@@ -285,7 +280,7 @@ static atn_status match_cut(job *j, double reach, double wanted) {
             atn_fail(j->call->ctx, ATN_ERR_INPUT, "the cut-off is above %g Angstrom; a smaller one would do", reach);
     if (!status) slabs_narrow(j->slabs, 1.001 * atn_lattice_reach(j->lattice) / j->about.angstrom);
     double from = atn_clock_seconds();
-    if (j->ranks && j->column) status = lattice_hold_results(j, status);
+    if (j->ranks && j->output) status = lattice_hold_results(j, status);
     j->o->read_seconds += atn_clock_seconds() - from;
     lattice_pass(j, LATTICE_SHARED);
     if (j->ranks) status = lattice_knots_begin(j->lattice, j->ranks, status, j->devices > 1);
@@ -301,9 +296,14 @@ static atn_status match_cut(job *j, double reach, double wanted) {
     }
     lattice_pass(j, LATTICE_MATCHED);
     atn_cli_progress_end(j->call);
-    if (j->ranks) status = lattice_take_results(j, status);
-    if (j->ranks) lattice_knots_end(j->lattice, j->ranks);
     return status;
+}
+
+/* On ranks by all, after they have agreed on how it went. */
+static void close_slabs(job *j) {
+    if (j->ranks) lattice_knots_end(j->lattice, j->ranks);
+    atn_slabs_close(j->slabs);
+    j->slabs = NULL;
 }
 
 static atn_status match_all(job *j) {
@@ -319,8 +319,7 @@ static atn_status match_all(job *j) {
         status = match_cut(j, reach, wanted);
     else if (j->ranks)
         status = atn_ranks_agree(j->ranks, status);
-    atn_slabs_close(j->slabs);
-    j->slabs = NULL;
+    if (!j->ranks) close_slabs(j);
     return status;
 }
 
@@ -343,20 +342,25 @@ typedef struct writing {
     bool pos;
     size_t next; /* index of the record of the column that comes next */
     atn_atoms atoms;
-    kept *list;
+    atn_lattice_atom *list;
 } writing;
 
-/* Records of the piece's atoms; those of atoms that were dropped lie between them. */
-static atn_status take_kept(writing *w) {
+/* Results of the piece's atoms; in a column those of atoms that were dropped lie between them. */
+static atn_status take_results(writing *w) {
     const atn_atoms *atoms = &w->atoms;
     size_t first = w->j->first, got = 1;
     atn_status status = ATN_OK;
+    if (w->j->ranks) {
+        for (size_t k = 0; k < atoms->count; ++k)
+            memcpy(&w->list[k], slabs_held(w->j->slabs, atoms->index[k]), sizeof *w->list);
+        return ATN_OK;
+    }
     if (atoms->index[atoms->count - 1] - first + 1 - w->next == atoms->count) {
         w->next += atoms->count;
         return atn_atom_column_get(w->j->column, atoms->count, w->list, &got);
     }
     for (size_t k = 0; k < atoms->count && !status; ++k) {
-        w->list[k] = (kept){0};
+        w->list[k] = (atn_lattice_atom){0};
         for (; w->next <= atoms->index[k] - first && got && !status; ++w->next)
             status = atn_atom_column_get(w->j->column, 1, &w->list[k], &got);
     }
@@ -365,7 +369,7 @@ static atn_status take_kept(writing *w) {
 
 static void fill_row(void *user, size_t k, const char **species, double *value) {
     const writing *w = user;
-    const atn_lattice_atom *a = &w->list[k].atom;
+    const atn_lattice_atom *a = &w->list[k];
     for (int c = 0; c < 3; ++c) value[c] = w->atoms.position[c][k] * (w->pos ? 1 : w->j->about.angstrom);
     value[3] = a->structure;
     if (w->pos) return;
@@ -382,11 +386,10 @@ static atn_status write_all(const job *j, atn_atom_rows *rows, bool pos) {
     writing w = {.j = j, .rows = rows, .pos = pos};
     w.list = atn_alloc(j->call->ctx, ATN_FRAME_PIECE * sizeof *w.list);
     atn_status status = w.list ? atn_frame_rewind(j->frame) : ATN_ERR_MEMORY;
-    column_rewind(j->column);
     while (!status) {
         status = atn_frame_next(j->frame, &w.atoms);
         if (status || w.atoms.count == 0) break;
-        status = take_kept(&w);
+        status = take_results(&w);
         if (!status) status = rows_add_some(rows, w.atoms.count, fill_row, &w);
     }
     atn_free(j->call->ctx, w.list);
@@ -398,8 +401,9 @@ static atn_status write_parts(const job *j, const char *path, bool pos) {
     atn_status status = rows_open_ranks(j->call->ctx, path, j->about.atoms, frame_part_atoms(j->frame),
                                         pos ? NULL : COLUMNS, j->ranks, &rows);
     if (!status) {
-        status = rows_place(rows, pos ? ATN_OK : write_all(j, rows, pos));
-        if (!status) status = rows_finish_ranks(rows, write_all(j, rows, pos));
+        bool again;
+        status = rows_place(rows, pos ? ATN_OK : write_all(j, rows, pos), &again);
+        if (!status) status = rows_finish_ranks(rows, again ? write_all(j, rows, pos) : ATN_OK);
     }
     atn_atom_rows_free(rows);
     return status;
@@ -484,7 +488,8 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, i
     if (!status && j.ranges) status = count_ranged(&j);
     if (!status && j.ranges) status = list_ions(&j);
     if (!status) status = lattice_plan_memory(&j, guess_reach(&j), &(size_t){0});
-    if (!status && out) status = atn_atom_column_create(call->ctx, j.end - j.first, sizeof(kept), j.held, &j.column);
+    if (!status && out && !j.ranks)
+        status = atn_atom_column_create(call->ctx, j.end - j.first, sizeof(atn_lattice_atom), j.held, &j.column);
     if (!status && atn_cli_value(call, "report")) {
         o->shown = atn_alloc(call->ctx, LATTICE_SHOWN * sizeof *o->shown);
         if (!o->shown) status = ATN_ERR_MEMORY;
@@ -497,7 +502,9 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, i
     if (!status && out) status = write_rows(&j, out);
     o->write_seconds = atn_clock_seconds() - from;
     lattice_pass(&j, LATTICE_WRITTEN);
+    o->ended = atn_clock_seconds();
     if (!status) lattice_resume_end(&j);
+    close_slabs(&j);
     atn_atom_column_free(j.column);
     atn_frame_close(j.frame);
     atn_mass_ranges_free(j.ranges);

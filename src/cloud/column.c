@@ -4,8 +4,9 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/size.h"
-#include "cloud/rows.h"
 #include "cloud/spill.h"
+
+#include <attune/frame.h>
 
 #include <string.h>
 
@@ -126,8 +127,6 @@ static atn_status load(atn_atom_column *c, size_t bucket) {
     c->loaded = bucket;
     return status;
 }
-
-void column_rewind(atn_atom_column *c) { c->at = 0; }
 
 atn_status atn_atom_column_get(atn_atom_column *c, size_t count, void *values, size_t *got) {
     char *to = values;

@@ -15,19 +15,24 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { HELD = 1 << 25, LONG = 128 }; /* bytes of a part that are held, at most; of a row, as few have */
+
+size_t rows_held(size_t rows) { return rows < HELD / LONG ? rows * LONG : 0; }
+
 enum { MOST_VALUES = 64, MOST_NAME = 64, NUMBER = ATN_NUMBER_TEXT, POS_ROW = 16 };
 
 /* The part of one rank. */
 typedef struct part {
     atn_ranks *ranks; /* NULL: there are no parts */
     size_t own;       /* rows */
-    bool placed;      /* its place is known: rows are written; until then they are measured */
+    bool placed;      /* its place is known: rows are written; until then they are held */
+    bool measured;    /* they were more than are held: their lengths are added up, until the place is known */
     int fd;           /* of the file that all write; -1: none */
     uint64_t length;  /* bytes of its rows */
     uint64_t at;      /* in the file, of what comes next */
     uint64_t end;     /* and behind its last row */
-    char *buffer;     /* ATN_WRITER_ROOM bytes; owned */
-    size_t held;
+    char *buffer;     /* `room` bytes; owned */
+    size_t room, held;
 } part;
 
 struct atn_atom_rows {
@@ -151,22 +156,41 @@ static atn_status part_flush(atn_atom_rows *r) {
     return ATN_OK;
 }
 
+/* Room for all rows of the part, or for what is written at once. */
+static atn_status make_room(atn_atom_rows *r) {
+    part *p = &r->part;
+    p->room = p->placed ? 0 : rows_held(p->own);
+    if (p->room < ATN_WRITER_ROOM) p->room = ATN_WRITER_ROOM;
+    p->buffer = atn_alloc(r->ctx, p->room);
+    return p->buffer ? ATN_OK : ATN_ERR_MEMORY;
+}
+
+/* Rows are longer than was foreseen: they are measured, all of them. */
+static atn_status measure_instead(atn_atom_rows *r) {
+    r->part.measured = true;
+    r->part.held = 0;
+    return ATN_OK;
+}
+
 static atn_status emit(atn_atom_rows *r, const char *bytes, size_t length) {
     part *p = &r->part;
     if (!p->ranks) return atn_writer_add(r->writer, bytes, length);
-    if (!p->buffer && !(p->buffer = atn_alloc(r->ctx, ATN_WRITER_ROOM))) return ATN_ERR_MEMORY;
-    if (length > ATN_WRITER_ROOM - p->held) {
-        atn_status status = atn_check_cancel(r->ctx);
+    if (!p->placed) p->length += length;
+    if (p->measured) return ATN_OK;
+    atn_status status = p->buffer ? ATN_OK : make_room(r);
+    if (status == ATN_OK && length > p->room - p->held) {
+        if (!p->placed) return measure_instead(r);
+        status = atn_check_cancel(r->ctx);
         if (status == ATN_OK) status = part_flush(r);
-        if (status != ATN_OK) return status;
     }
+    if (status != ATN_OK) return status;
     memcpy(p->buffer + p->held, bytes, length); /* a row is shorter than the buffer */
     p->held += length;
     return ATN_OK;
 }
 
 /* Lengths of all parts say where each begins; those that come later are after this one. */
-atn_status rows_place(atn_atom_rows *r, atn_status status) {
+atn_status rows_place(atn_atom_rows *r, atn_status status, bool *again) {
     part *p = &r->part;
     if (r->pos) p->length = POS_ROW * p->own, r->added = p->own;
     uint64_t *all = atn_alloc(r->ctx, (size_t)p->ranks->count * sizeof *all);
@@ -177,7 +201,9 @@ atn_status rows_place(atn_atom_rows *r, atn_status status) {
     for (int32_t k = 0; k < p->ranks->rank && status == ATN_OK && all; ++k) p->at += all[k];
     p->end = p->at + p->length;
     p->placed = true;
-    r->added = 0;
+    *again = r->pos || p->measured;
+    if (*again) r->added = 0;
+    p->measured = false;
     atn_free(r->ctx, all);
     return status;
 }
@@ -190,7 +216,7 @@ atn_status rows_finish_ranks(atn_atom_rows *r, atn_status status) {
     if (status == ATN_OK) status = part_flush(r);
     if (status == ATN_OK && p->at != p->end)
         status =
-            atn_fail(r->ctx, ATN_ERR_INPUT, "%s: the rows differ in length from those that were measured", r->path);
+            atn_fail(r->ctx, ATN_ERR_INPUT, "%s: the rows differ in length from those that were added first", r->path);
     if (p->fd >= 0 && close(p->fd) != 0 && status == ATN_OK)
         status = atn_fail(r->ctx, ATN_ERR_IO, "%s: %s", r->path, strerror(errno));
     p->fd = -1;
@@ -252,7 +278,7 @@ atn_status rows_open_ranks(atn_ctx *ctx, const char *path, size_t rows, size_t o
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     **out = (atn_atom_rows){.ctx = ctx, .rows = rows, .pos = !columns, .species = columns != NULL};
-    (*out)->part = (part){.ranks = ranks, .own = own, .fd = -1};
+    (*out)->part = (part){.ranks = ranks, .own = own, .measured = own && !rows_held(own), .fd = -1};
     (*out)->path = atn_strdup(ctx, path);
     atn_status status = (*out)->path ? open_part(*out, columns) : ATN_ERR_MEMORY;
     if (status == ATN_OK) return ATN_OK;
@@ -311,12 +337,10 @@ static size_t measure_row(const atn_atom_rows *r, const char *species, const dou
     return length + r->species; /* one blank less than values, one line feed */
 }
 
-static bool is_measured(const atn_atom_rows *r) { return r->part.ranks && !r->part.placed; }
-
 atn_status atn_atom_rows_add(atn_atom_rows *r, const char *species, const double *values) {
     char row[MOST_ROW];
     ++r->added;
-    if (!is_measured(r)) return emit(r, row, (size_t)(make_row(r, species, values, row) - row));
+    if (!r->part.measured) return emit(r, row, (size_t)(make_row(r, species, values, row) - row));
     r->part.length += measure_row(r, species, values);
     return ATN_OK;
 }
@@ -335,7 +359,7 @@ typedef struct making {
 
 static void make_pieces(void *user, int64_t from, int64_t to) {
     making *m = user;
-    bool measured = is_measured(m->r);
+    bool measured = m->r->part.measured;
     for (int64_t p = from; p < to; ++p) {
         char *at = m->r->made + (size_t)p * MADE;
         m->length[p] = 0;
@@ -364,12 +388,7 @@ atn_status rows_add_some(atn_atom_rows *r, size_t count, rows_fill *fill, void *
         size_t pieces = (count - m.first + m.each - 1) / m.each;
         if (pieces > workers) pieces = workers;
         atn_parallel((int64_t)pieces, 1, make_pieces, &m);
-        for (size_t p = 0; p < pieces && status == ATN_OK; ++p) {
-            if (is_measured(r))
-                r->part.length += m.length[p];
-            else
-                status = emit(r, r->made + p * MADE, m.length[p]);
-        }
+        for (size_t p = 0; p < pieces && status == ATN_OK; ++p) status = emit(r, r->made + p * MADE, m.length[p]);
     }
     r->added += count;
     return status;

@@ -7,11 +7,13 @@
 #include <attune/frame.h>
 
 /* As atn_atom_rows_open_xyz and _pos (columns NULL), by all ranks, whose rows follow each other: `rows` of all, `own`
- * of this rank. Rows that are added first are measured only; rows_place finds where each rank's begin, and
- * then the same ones are added once more and written. Those of POS are all as long: they need no measuring. */
+ * of this rank. rows_place finds where each rank's begin, once all were added, or none of POS, which are all as long;
+ * *again: then the same ones are added once more and written, since there were too many to be held: of them only the
+ * lengths were added up. */
 atn_status rows_open_ranks(atn_ctx *ctx, const char *path, size_t rows, size_t own, const atn_atom_rows_column *columns,
                            atn_ranks *ranks, atn_atom_rows **out);
-atn_status rows_place(atn_atom_rows *rows, atn_status own);
+atn_status rows_place(atn_atom_rows *rows, atn_status own, bool *again);
+size_t rows_held(size_t rows); /* bytes that so many of a rank are held in; 0: they are too many */
 /* In place of atn_atom_rows_finish: the file is there when all have written theirs. */
 atn_status rows_finish_ranks(atn_atom_rows *rows, atn_status own);
 
@@ -19,8 +21,5 @@ atn_status rows_finish_ranks(atn_atom_rows *rows, atn_status own);
  * of row k, for several rows concurrently. */
 typedef void rows_fill(void *user, size_t k, const char **species, double *values);
 atn_status rows_add_some(atn_atom_rows *rows, size_t count, rows_fill *fill, void *user);
-
-/* The next records to be got of a column are its first again. */
-void column_rewind(atn_atom_column *column);
 
 #endif

@@ -44,6 +44,8 @@ typedef struct slabs_part {
     atn_ranks_window atoms;   /* 8 bytes: slabs that were taken; then those of its part of the file, by groups */
     atn_ranks_window results; /* of these atoms, in the same order; no window: none are wanted */
     size_t bytes;             /* of a result */
+    size_t first;             /* index of the first atom of its part */
+    size_t *at;               /* of an atom of the part, in the order of the file: which result is its own; owned */
     uint64_t *start;          /* of group g of rank r, at r (groups + 1) + g: the first of its atoms; owned */
     char *got;                /* atoms of all ranks that a slab needs; owned */
     size_t *place;            /* of group g of rank r in `got`, at r groups + g; owned */
@@ -98,10 +100,10 @@ atn_status slabs_read_sample(atn_slabs *slabs, atn_atoms *out);
 size_t slabs_mine(const atn_slabs *slabs, const size_t **list);
 
 /* Of several ranks: results of `bytes` for each atom will be given, by all; then those of a slab's own atoms by whoever
- * took it. When all have agreed that they are there, result k of this rank's part, and the index of its atom. */
+ * took it. When all have agreed that they are there, the result of an atom of this rank's part, by its index. */
 atn_status slabs_hold(atn_slabs *slabs, size_t bytes);
 atn_status slabs_give(atn_slabs *slabs, size_t slab, const void *results);
-const void *slabs_held(const atn_slabs *slabs, size_t k, uint64_t *index);
+const void *slabs_held(const atn_slabs *slabs, uint64_t index);
 
 static inline size_t slabs_bin_of(double x, double low, double per_bin, size_t bins) {
     double bin = (x - low) * per_bin;

@@ -80,6 +80,7 @@ void slabs_part_free(atn_slabs *s) {
     atn_free(s->ctx, s->part.got);
     atn_free(s->ctx, s->part.place);
     atn_free(s->ctx, s->part.piece);
+    atn_free(s->ctx, s->part.at);
 }
 
 /* ---- slabs ---- */
@@ -148,8 +149,14 @@ atn_status slabs_pull(atn_slabs *s, const slabs_slab *b, size_t *own, size_t *co
 /* ---- results ---- */
 
 atn_status slabs_hold(atn_slabs *s, size_t bytes) {
-    s->part.bytes = bytes;
-    return atn_ranks_share(s->ranks, ATN_OK, start_of(s, s->ranks->rank, s->groups) * bytes, 0, &s->part.results);
+    slabs_part *p = &s->part;
+    size_t count = start_of(s, s->ranks->rank, s->groups), end;
+    frame_part(s->frame, &p->first, &end);
+    p->bytes = bytes;
+    p->at = atn_alloc(s->ctx, (end - p->first + 1) * sizeof *p->at);
+    for (size_t k = 0; k < count && p->at; ++k)
+        p->at[slabs_record_at(s, (const char *)p->atoms.memory + ATOMS, k).index - p->first] = k;
+    return atn_ranks_share(s->ranks, p->at ? ATN_OK : ATN_ERR_MEMORY, count * bytes, 0, &p->results);
 }
 
 /* A slab's results, group by group and there rank by rank, become those of each rank, which lie side by side there. */
@@ -181,7 +188,6 @@ atn_status slabs_give(atn_slabs *s, size_t slab, const void *results) {
     return status;
 }
 
-const void *slabs_held(const atn_slabs *s, size_t k, uint64_t *index) {
-    *index = slabs_record_at(s, (const char *)s->part.atoms.memory + ATOMS, k).index;
-    return (const char *)s->part.results.memory + k * s->part.bytes;
+const void *slabs_held(const atn_slabs *s, uint64_t index) {
+    return (const char *)s->part.results.memory + s->part.at[index - s->part.first] * s->part.bytes;
 }
