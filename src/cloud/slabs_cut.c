@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { GROUPS_OF_A_SLAB = 8, MOST_STRIPS = SLABS_ACROSS / 4 };
-static const double UNEVEN = 0.8; /* of a number that is wanted, the first has 1 + UNEVEN times the mean, the last 1 -
+static const double UNEVEN = 0.95; /* of a number that is wanted, the first has 1 + UNEVEN times the mean, the last 1 -
                                      UNEVEN times: who shares them takes them in this order, and all end together */
 static const double HALOS = 2;    /* slabs and strips are at least that thick where they can be */
 

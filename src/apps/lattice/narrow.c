@@ -2,7 +2,7 @@
  * atoms given touches are near. */
 #include "apps/lattice/narrow.h"
 
-#include "base/extreme.h"
+#include "base/lanes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
@@ -39,7 +39,7 @@ static bool divide(const atn_atoms *atoms, double reach, cubes *r) {
 static size_t cube_of(const cubes *r, const atn_atoms *atoms, size_t k, size_t at[3]) {
     for (int axis = 0; axis < 3; ++axis) {
         at[axis] = (size_t)((atoms->position[axis][k] - r->low[axis]) * r->per);
-        if (at[axis] >= r->size[axis]) at[axis] = r->size[axis] - 1;
+        if (at[axis] >= r->size[axis]) at[axis] = r->size[axis] - 1; /* as find_cubes has it */
     }
     return (at[2] * r->size[1] + at[1]) * r->size[0] + at[0];
 }
@@ -95,24 +95,62 @@ typedef struct narrowing {
     double low[ATN_PARALLEL_MOST][3], high[ATN_PARALLEL_MOST][3];
 } narrowing;
 
+/* Some atoms, one after the other: their cubes as cube_of has them, and what these are marked with. */
+enum { SOME = 512 };
+typedef struct some {
+    int32_t at[3][SOME];
+    double marked[SOME]; /* 0: is not */
+} some;
+
+ATN_IN_LANES static void find_cubes(const cubes *r, int axis, const double *restrict place, size_t count,
+                                    int32_t *restrict at) {
+    const double low = r->low[axis], per = r->per, most = (double)r->size[axis] - 1;
+    ATN_LANES()
+    for (size_t k = 0; k < count; ++k) {
+        double cube = (place[k] - low) * per;
+        at[k] = (int32_t)(cube < most ? cube : most);
+    }
+}
+
+ATN_IN_LANES static void widen(const double *restrict place, const double *restrict marked, size_t count, double *low,
+                               double *high) {
+    double least = *low, most = *high;
+    ATN_LANES(reduction(min : least) reduction(max : most))
+    for (size_t k = 0; k < count; ++k) {
+        double below = marked[k] > 0 ? place[k] : INFINITY, above = marked[k] > 0 ? place[k] : -INFINITY;
+        least = below < least ? below : least;
+        most = above > most ? above : most;
+    }
+    *low = least, *high = most;
+}
+
+/* From atom k on; returns how many are near, whose numbers go to `near`. */
+static size_t find_some(narrowing *n, size_t k, size_t count, int64_t stretch, int32_t *near) {
+    const cubes *r = n->cubes;
+    some x;
+    size_t kept = 0;
+    for (int axis = 0; axis < 3; ++axis) find_cubes(r, axis, n->atoms->position[axis] + k, count, x.at[axis]);
+    for (size_t i = 0; i < count; ++i) {
+        size_t cube = ((size_t)x.at[2][i] * r->size[1] + (size_t)x.at[1][i]) * r->size[0] + (size_t)x.at[0][i];
+        unsigned char mark = r->mark[cube];
+        near[kept] = (int32_t)(k + i);
+        kept += mark == NEAR;
+        x.marked[i] = mark;
+    }
+    for (int axis = 0; axis < 3; ++axis)
+        widen(n->atoms->position[axis] + k, x.marked, count, &n->low[stretch][axis], &n->high[stretch][axis]);
+    return kept;
+}
+
 static void find_stretch(void *user, int64_t from, int64_t to) {
     narrowing *n = user;
     for (int64_t s = from; s < to; ++s) {
-        size_t begin = lattice_stretch_begin(n->atoms->count, n->stretches, s), at[3];
-        size_t end = lattice_stretch_begin(n->atoms->count, n->stretches, s + 1), kept = 0;
-        double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-        for (size_t k = begin; k < end; ++k) {
-            unsigned char mark = n->cubes->mark[cube_of(n->cubes, n->atoms, k, at)];
-            n->near[begin + kept] = (int32_t)k;
-            kept += mark == NEAR;
-            for (int axis = 0; axis < 3 && mark; ++axis) {
-                low[axis] = atn_lesser(low[axis], n->atoms->position[axis][k]);
-                high[axis] = atn_larger(high[axis], n->atoms->position[axis][k]);
-            }
-        }
+        size_t begin = lattice_stretch_begin(n->atoms->count, n->stretches, s), kept = 0;
+        size_t end = lattice_stretch_begin(n->atoms->count, n->stretches, s + 1);
+        for (int axis = 0; axis < 3; ++axis) n->low[s][axis] = INFINITY, n->high[s][axis] = -INFINITY;
+        for (size_t k = begin; k < end; k += SOME)
+            kept += find_some(n, k, end - k < SOME ? end - k : SOME, s, n->near + begin + kept);
         n->kept[s] = kept;
-        memcpy(n->low[s], low, sizeof low);
-        memcpy(n->high[s], high, sizeof high);
     }
 }
 
