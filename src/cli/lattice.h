@@ -81,7 +81,9 @@ typedef struct lattice_job {
     atn_mass_ranges *ranges;
     size_t first, end;       /* indices that this rank writes */
     atn_atom_column *column; /* results of these; NULL: nothing is written, or `slabs` hold them, as they do on ranks */
-    atn_slabs *slabs;        /* of the whole frame; NULL: it is not cut */
+    size_t *begin;           /* of each rank: the first of its indices, and behind the last; owned, with length */
+    double *length;   /* of each rank: bytes of its rows, of the slabs that were matched here; NULL: none are wanted */
+    atn_slabs *slabs; /* of the whole frame; NULL: it is not cut */
     lattice_outcome *o;
     const char *resume; /* folder that what is done is kept in, or NULL */
     atn_hash key;       /* of what is kept there */
@@ -116,12 +118,15 @@ atn_status lattice_resume_keep(const lattice_job *j, size_t slab, const atn_atom
 void lattice_resume_end(const lattice_job *j); /* all is written: nothing of it is needed any more */
 
 /* ---- lattice_ranks.c ---- */
-/* Memory of a rank in large pages, which are asked for once and kept: each rank touches its own for the first time, which
- * in small pages costs as much on eight ranks, for each of them, as on one. */
+/* Memory of a rank in large pages, which are asked for once and kept: each rank touches its own for the first time,
+ * which in small pages costs as much on eight ranks, for each of them, as on one. */
 void lattice_take_memory(void);
 /* All have learned: what the first rank has holds. */
 atn_status lattice_share_learned(const lattice_job *j, atn_status status);
 atn_status lattice_hold_results(const lattice_job *j, atn_status status); /* by all: they will be given (slabs_give) */
+/* Rows of the results will be measured as they come (j->begin, j->length), so that each rank knows where its own begin.
+ */
+atn_status lattice_begin_lengths(lattice_job *j);
 void lattice_pass(const lattice_job *j, lattice_moment moment); /* now */
 /* With --profile, by all: where the time of each rank went, for the first one to tell. */
 atn_status lattice_join_line(atn_cli_call *call, atn_status status, const lattice_spent *spent, lattice_outcome *o);

@@ -3,7 +3,6 @@
  * around a slab; --memory makes slabs smaller. */
 #include "apps/lattice/lattice.h"
 #include "cli/lattice.h"
-#include "cloud/rows.h"
 
 #include <math.h>
 
@@ -26,7 +25,7 @@ static double fixed(const lattice_job *j) {
     double models = info.models > 0 ? info.models : 3;
     double sum = BUFFERS + (j->ranks ? bytes : held(j, bytes)) +
                  lattice_batch_for(device) * (NEAR + device_part * SCORES * models);
-    if (j->output && j->ranks) return sum + ROW * atoms + WRITTEN + (double)rows_held((size_t)atoms);
+    if (j->output && j->ranks) return sum + ROW * atoms + WRITTEN;
     return j->output ? sum + held(j, ROW * atoms) + WRITTEN + 1e-3 * ROW * atoms : sum;
 }
 

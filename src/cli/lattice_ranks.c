@@ -21,7 +21,8 @@
 void lattice_take_memory(void) {
 #if defined MADV_HUGEPAGE && defined M_TOP_PAD
     enum { HEAP = 1 << 26, LEAST = 1 << 20, LARGE_PAGE = 1 << 21 };
-    if (!mallopt(M_TOP_PAD, HEAP) || !mallopt(M_MMAP_THRESHOLD, HEAP / 2) || !mallopt(M_TRIM_THRESHOLD, INT_MAX)) return;
+    if (!mallopt(M_TOP_PAD, HEAP) || !mallopt(M_MMAP_THRESHOLD, HEAP / 2) || !mallopt(M_TRIM_THRESHOLD, INT_MAX))
+        return;
     char *first = malloc(LEAST), *end = sbrk(0);
     uintptr_t from = ((uintptr_t)first + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
     if (first && from < (uintptr_t)end && (uintptr_t)end - from <= 2 * (uintptr_t)HEAP)
@@ -48,6 +49,15 @@ atn_status lattice_share_learned(const lattice_job *j, atn_status status) {
 
 atn_status lattice_hold_results(const lattice_job *j, atn_status status) {
     return status ? atn_ranks_agree(j->ranks, status) : slabs_hold(j->slabs, sizeof(atn_lattice_atom));
+}
+
+atn_status lattice_begin_lengths(lattice_job *j) {
+    size_t ranks = (size_t)j->ranks->count;
+    j->begin = atn_alloc(j->call->ctx, (ranks + 1) * sizeof *j->begin);
+    j->length = atn_zalloc(j->call->ctx, ranks * sizeof *j->length);
+    if (!j->begin || !j->length) return ATN_ERR_MEMORY;
+    j->begin[ranks] = SIZE_MAX;
+    return atn_ranks_allgather(j->ranks, ATN_OK, &j->first, sizeof j->first, j->begin);
 }
 
 /* ---- reports ---- */

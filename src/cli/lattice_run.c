@@ -103,21 +103,69 @@ static void place_of(const job *j, const atn_atoms *atoms, size_t k, double out[
     for (int axis = 0; axis < 3; ++axis) out[axis] = atoms->position[axis][k] * j->about.angstrom;
 }
 
+/* ---- rows ---- */
+
+static const atn_atom_rows_column COLUMNS[] = {
+    {"pos", 3, 4},     {"structure_type", 1, -1}, {"orientation", 4, 5}, {"confidence", 1, 4}, {"rmsd", 1, 4},
+    {"matched", 1, 3}, {"value", 1, 4},           {"background", 1, 4},  {"phase", 1, -1},     {0}};
+enum { ROW_VALUES = 14 };
+
+static const char *species_of(const job *j, const atn_atoms *atoms, size_t k) {
+    int32_t range = j->ranges && atoms->mass ? atn_mass_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
+    if (range < 0) return NULL;
+    return atn_mass_ranges_ion(j->ranges, (size_t)atn_mass_ranges_get(j->ranges, (size_t)range)->ion)->name;
+}
+
+static void fill_pos(const atn_atoms *atoms, size_t k, const atn_lattice_atom *a, double *value) {
+    for (int c = 0; c < 3; ++c) value[c] = atoms->position[c][k];
+    value[3] = a->structure;
+}
+
+static void fill_xyz(const job *j, const atn_atoms *atoms, size_t k, const atn_lattice_atom *a, const char **species,
+                     double *value) {
+    place_of(j, atoms, k, value);
+    value[3] = a->structure;
+    for (int c = 0; c < 4; ++c) /* as OVITO has them: x y z w */
+        value[4 + c] = a->structure ? (double)a->quaternion[(c + 1) % 4] : c == 3;
+    value[8] = (double)a->confidence, value[9] = (double)a->rmsd;
+    value[10] = (double)a->matched, value[11] = (double)a->value;
+    value[12] = (double)a->background, value[13] = a->phase;
+    *species = species_of(j, atoms, k);
+}
+
+/* ---- results ---- */
+
 /* Results of a slab, counted on all cores. */
 typedef struct tallying {
     const job *j;
     const atn_atoms *atoms;
     const atn_lattice_atom *atom;
     lattice_outcome *of; /* of each core */
+    size_t *length;      /* of each core and rank: bytes of the rows that the rank will write; NULL: it is not asked */
 } tallying;
+
+/* Atoms of a group are in the order of the file: the rank is mostly that of the atom before. */
+static size_t measure(const tallying *x, size_t k, int32_t *rank) {
+    const job *j = x->j;
+    const char *species = NULL;
+    double value[ROW_VALUES];
+    while (x->atoms->index[k] < j->begin[*rank]) --*rank;
+    while (x->atoms->index[k] >= j->begin[*rank + 1]) ++*rank;
+    fill_xyz(j, x->atoms, k, &x->atom[k], &species, value);
+    return rows_measure(COLUMNS, species, value);
+}
 
 static void tally_part(void *user, int64_t from, int64_t to) {
     const tallying *x = user;
-    lattice_outcome *o = &x->of[atn_parallel_worker()];
+    int32_t worker = atn_parallel_worker(), rank = 0;
+    lattice_outcome *o = &x->of[worker];
     for (size_t k = (size_t)from; k < (size_t)to; ++k) {
         double p[3];
         place_of(x->j, x->atoms, k, p);
         lattice_tally(o, &x->atom[k], p);
+        if (!x->length) continue;
+        size_t bytes = measure(x, k, &rank);
+        x->length[(size_t)worker * (size_t)x->j->ranks->count + (size_t)rank] += bytes;
     }
 }
 
@@ -140,12 +188,16 @@ static atn_status tally_all(const job *j, const atn_atoms *atoms, const atn_latt
     enum { LEAST = 1 << 13 }; /* atoms for which a core is worth waking */
     int32_t workers = atn_parallel_workers();
     tallying x = {.j = j, .atoms = atoms, .atom = atom};
+    size_t ranks = j->length ? (size_t)j->ranks->count : 0, all = (size_t)workers * ranks;
     x.of = atn_zalloc(j->call->ctx, (size_t)workers * sizeof *x.of);
-    if (!x.of) return ATN_ERR_MEMORY;
-    atn_parallel((int64_t)atoms->own, LEAST, tally_part, &x);
-    for (int32_t w = 0; w < workers; ++w) tally_add(&x.of[w], j->o);
+    if (j->length) x.length = atn_zalloc(j->call->ctx, all * sizeof *x.length);
+    atn_status status = x.of && (x.length || !j->length) ? ATN_OK : ATN_ERR_MEMORY;
+    if (!status) atn_parallel((int64_t)atoms->own, LEAST, tally_part, &x);
+    for (int32_t w = 0; w < workers && !status; ++w) tally_add(&x.of[w], j->o);
+    for (size_t k = 0; k < all && !status; ++k) j->length[k % ranks] += (double)x.length[k];
     atn_free(j->call->ctx, x.of);
-    return ATN_OK;
+    atn_free(j->call->ctx, x.length);
+    return status;
 }
 
 /* One in this many atoms is kept for the report. */
@@ -323,17 +375,7 @@ static atn_status match_all(job *j) {
     return status;
 }
 
-/* ---- rows ---- */
-
-static const atn_atom_rows_column COLUMNS[] = {
-    {"pos", 3, 4},     {"structure_type", 1, -1}, {"orientation", 4, 5}, {"confidence", 1, 4}, {"rmsd", 1, 4},
-    {"matched", 1, 3}, {"value", 1, 4},           {"background", 1, 4},  {"phase", 1, -1},     {0}};
-
-static const char *species_of(const job *j, const atn_atoms *atoms, size_t k) {
-    int32_t range = j->ranges && atoms->mass ? atn_mass_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
-    if (range < 0) return NULL;
-    return atn_mass_ranges_ion(j->ranges, (size_t)atn_mass_ranges_get(j->ranges, (size_t)range)->ion)->name;
-}
+/* ---- writing ---- */
 
 /* A piece of the frame, and what is kept of its atoms. */
 typedef struct writing {
@@ -369,16 +411,10 @@ static atn_status take_results(writing *w) {
 
 static void fill_row(void *user, size_t k, const char **species, double *value) {
     const writing *w = user;
-    const atn_lattice_atom *a = &w->list[k];
-    for (int c = 0; c < 3; ++c) value[c] = w->atoms.position[c][k] * (w->pos ? 1 : w->j->about.angstrom);
-    value[3] = a->structure;
-    if (w->pos) return;
-    for (int c = 0; c < 4; ++c) /* as OVITO has them: x y z w */
-        value[4 + c] = a->structure ? (double)a->quaternion[(c + 1) % 4] : c == 3;
-    value[8] = (double)a->confidence, value[9] = (double)a->rmsd;
-    value[10] = (double)a->matched, value[11] = (double)a->value;
-    value[12] = (double)a->background, value[13] = a->phase;
-    *species = species_of(w->j, &w->atoms, k);
+    if (w->pos)
+        fill_pos(&w->atoms, k, &w->list[k], value);
+    else
+        fill_xyz(w->j, &w->atoms, k, &w->list[k], species, value);
 }
 
 /* All atoms of the frame, or of this rank's part. */
@@ -398,21 +434,24 @@ static atn_status write_all(const job *j, atn_atom_rows *rows, bool pos) {
 
 static atn_status write_parts(const job *j, const char *path, bool pos) {
     atn_atom_rows *rows = NULL;
-    atn_status status = rows_open_ranks(j->call->ctx, path, j->about.atoms, frame_part_atoms(j->frame),
-                                        pos ? NULL : COLUMNS, j->ranks, &rows);
-    if (!status) {
-        bool again;
-        status = rows_place(rows, pos ? ATN_OK : write_all(j, rows, pos), &again);
-        if (!status) status = rows_finish_ranks(rows, again ? write_all(j, rows, pos) : ATN_OK);
-    }
+    size_t ranks = (size_t)j->ranks->count;
+    atn_status status = pos ? ATN_OK : atn_ranks_sum(j->ranks, ATN_OK, j->length, ranks);
+    if (!status)
+        status = rows_open_ranks(j->call->ctx, path, j->about.atoms, frame_part_atoms(j->frame),
+                                 pos ? 0 : (uint64_t)j->length[j->ranks->rank], pos ? NULL : COLUMNS, j->ranks, &rows);
+    if (!status) status = rows_finish_ranks(rows, write_all(j, rows, pos));
     atn_atom_rows_free(rows);
     return status;
 }
 
+static bool is_pos(const char *path) {
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".pos") == 0;
+}
+
 static atn_status write_rows(const job *j, const char *path) {
     atn_atom_rows *rows = NULL;
-    size_t length = strlen(path);
-    bool pos = length > 4 && strcmp(path + length - 4, ".pos") == 0;
+    bool pos = is_pos(path);
     if (j->ranks) return write_parts(j, path, pos);
     atn_status status = pos ? atn_atom_rows_open_pos(j->call->ctx, path, j->about.atoms, &rows)
                             : atn_atom_rows_open_xyz(j->call->ctx, path, j->about.atoms, true, NULL, COLUMNS, &rows);
@@ -491,6 +530,7 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, i
     if (!status) status = lattice_plan_memory(&j, guess_reach(&j), &(size_t){0});
     if (!status && out && !j.ranks)
         status = atn_atom_column_create(call->ctx, j.end - j.first, sizeof(atn_lattice_atom), j.held, &j.column);
+    if (!status && out && j.ranks && !is_pos(out)) status = lattice_begin_lengths(&j);
     if (!status && atn_cli_value(call, "report")) {
         o->shown = atn_alloc(call->ctx, LATTICE_SHOWN * sizeof *o->shown);
         if (!o->shown) status = ATN_ERR_MEMORY;
@@ -507,6 +547,8 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, i
     if (!status) lattice_resume_end(&j);
     close_slabs(&j);
     atn_atom_column_free(j.column);
+    atn_free(call->ctx, j.length);
+    atn_free(call->ctx, j.begin);
     atn_frame_close(j.frame);
     atn_mass_ranges_free(j.ranges);
     return status;

@@ -15,24 +15,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HELD = 1 << 25, LONG = 128 }; /* bytes of a part that are held, at most; of a row, as few have */
-
-size_t rows_held(size_t rows) { return rows < HELD / LONG ? rows * LONG : 0; }
-
 enum { MOST_VALUES = 64, MOST_NAME = 64, NUMBER = ATN_NUMBER_TEXT, POS_ROW = 16 };
+enum { AT_ONCE = 1 << 18 }; /* bytes that a rank writes at once: a file takes those of one after those of another */
 
 /* The part of one rank. */
 typedef struct part {
     atn_ranks *ranks; /* NULL: there are no parts */
     size_t own;       /* rows */
-    bool placed;      /* its place is known: rows are written; until then they are held */
-    bool measured;    /* they were more than are held: their lengths are added up, until the place is known */
     int fd;           /* of the file that all write; -1: none */
-    uint64_t length;  /* bytes of its rows */
     uint64_t at;      /* in the file, of what comes next */
     uint64_t end;     /* and behind its last row */
-    char *buffer;     /* `room` bytes; owned */
-    size_t room, held;
+    char *buffer;     /* AT_ONCE bytes; owned */
+    size_t held;
 } part;
 
 struct atn_atom_rows {
@@ -156,54 +150,27 @@ static atn_status part_flush(atn_atom_rows *r) {
     return ATN_OK;
 }
 
-/* Room for all rows of the part, or for what is written at once. */
-static atn_status make_room(atn_atom_rows *r) {
-    part *p = &r->part;
-    p->room = p->placed ? 0 : rows_held(p->own);
-    if (p->room < ATN_WRITER_ROOM) p->room = ATN_WRITER_ROOM;
-    p->buffer = atn_alloc(r->ctx, p->room);
-    return p->buffer ? ATN_OK : ATN_ERR_MEMORY;
-}
-
-/* Rows are longer than was foreseen: they are measured, all of them. */
-static atn_status measure_instead(atn_atom_rows *r) {
-    r->part.measured = true;
-    r->part.held = 0;
-    return ATN_OK;
-}
-
 static atn_status emit(atn_atom_rows *r, const char *bytes, size_t length) {
     part *p = &r->part;
     if (!p->ranks) return atn_writer_add(r->writer, bytes, length);
-    if (!p->placed) p->length += length;
-    if (p->measured) return ATN_OK;
-    atn_status status = p->buffer ? ATN_OK : make_room(r);
-    if (status == ATN_OK && length > p->room - p->held) {
-        if (!p->placed) return measure_instead(r);
-        status = atn_check_cancel(r->ctx);
+    if (!p->buffer && !(p->buffer = atn_alloc(r->ctx, AT_ONCE))) return ATN_ERR_MEMORY;
+    if (length > AT_ONCE - p->held) {
+        atn_status status = atn_check_cancel(r->ctx);
         if (status == ATN_OK) status = part_flush(r);
+        if (status != ATN_OK) return status;
     }
-    if (status != ATN_OK) return status;
-    memcpy(p->buffer + p->held, bytes, length); /* a row is shorter than the buffer */
+    memcpy(p->buffer + p->held, bytes, length); /* what is made at once is shorter than the buffer */
     p->held += length;
     return ATN_OK;
 }
 
-/* Lengths of all parts say where each begins; those that come later are after this one. */
-atn_status rows_place(atn_atom_rows *r, atn_status status, bool *again) {
+/* Lengths of all parts say where each begins, behind the head. */
+static atn_status place_part(atn_atom_rows *r, atn_status status, uint64_t length) {
     part *p = &r->part;
-    if (r->pos) p->length = POS_ROW * p->own, r->added = p->own;
     uint64_t *all = atn_alloc(r->ctx, (size_t)p->ranks->count * sizeof *all);
-    if (status == ATN_OK && r->added != p->own)
-        status =
-            atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %zu rows were announced, %zu were added", r->path, p->own, r->added);
-    status = atn_ranks_allgather(p->ranks, all ? status : ATN_ERR_MEMORY, &p->length, sizeof p->length, all);
+    status = atn_ranks_allgather(p->ranks, all ? status : ATN_ERR_MEMORY, &length, sizeof length, all);
     for (int32_t k = 0; k < p->ranks->rank && status == ATN_OK && all; ++k) p->at += all[k];
-    p->end = p->at + p->length;
-    p->placed = true;
-    *again = r->pos || p->measured;
-    if (*again) r->added = 0;
-    p->measured = false;
+    p->end = p->at + length;
     atn_free(r->ctx, all);
     return status;
 }
@@ -215,8 +182,7 @@ atn_status rows_finish_ranks(atn_atom_rows *r, atn_status status) {
             atn_fail(r->ctx, ATN_ERR_INPUT, "%s: %zu rows were announced, %zu were written", r->path, p->own, r->added);
     if (status == ATN_OK) status = part_flush(r);
     if (status == ATN_OK && p->at != p->end)
-        status =
-            atn_fail(r->ctx, ATN_ERR_INPUT, "%s: the rows differ in length from those that were added first", r->path);
+        status = atn_fail(r->ctx, ATN_ERR_INPUT, "%s: the rows are not as long as was said", r->path);
     if (p->fd >= 0 && close(p->fd) != 0 && status == ATN_OK)
         status = atn_fail(r->ctx, ATN_ERR_IO, "%s: %s", r->path, strerror(errno));
     p->fd = -1;
@@ -273,14 +239,15 @@ static atn_status open_part(atn_atom_rows *r, const atn_atom_rows_column *column
     return status;
 }
 
-atn_status rows_open_ranks(atn_ctx *ctx, const char *path, size_t rows, size_t own, const atn_atom_rows_column *columns,
-                           atn_ranks *ranks, atn_atom_rows **out) {
+atn_status rows_open_ranks(atn_ctx *ctx, const char *path, size_t rows, size_t own, uint64_t length,
+                           const atn_atom_rows_column *columns, atn_ranks *ranks, atn_atom_rows **out) {
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     **out = (atn_atom_rows){.ctx = ctx, .rows = rows, .pos = !columns, .species = columns != NULL};
-    (*out)->part = (part){.ranks = ranks, .own = own, .measured = own && !rows_held(own), .fd = -1};
+    (*out)->part = (part){.ranks = ranks, .own = own, .fd = -1};
     (*out)->path = atn_strdup(ctx, path);
     atn_status status = (*out)->path ? open_part(*out, columns) : ATN_ERR_MEMORY;
+    status = place_part(*out, status, columns ? length : POS_ROW * own);
     if (status == ATN_OK) return ATN_OK;
     atn_atom_rows_free(*out);
     *out = NULL;
@@ -329,20 +296,18 @@ static char *make_row(const atn_atom_rows *r, const char *species, const double 
     return at;
 }
 
-/* What make_row would return, from `row` on. */
-static size_t measure_row(const atn_atom_rows *r, const char *species, const double *values) {
-    size_t length = r->species ? strnlen(species ? species : "", MOST_NAME) : 0;
-    if (r->species && length == 0) length = 1;
-    for (size_t k = 0; k < r->values; ++k) length += measure_number(values[k], r->digits[k]) + 1;
-    return length + r->species; /* one blank less than values, one line feed */
+size_t rows_measure(const atn_atom_rows_column *columns, const char *species, const double *values) {
+    size_t length = strnlen(species ? species : "", MOST_NAME), k = 0;
+    if (length == 0) length = 1;
+    for (const atn_atom_rows_column *c = columns; c->name; ++c)
+        for (int32_t w = 0; w < c->width; ++w) length += measure_number(values[k++], (int)c->digits) + 1;
+    return length + 1; /* a blank before each value, a line feed */
 }
 
 atn_status atn_atom_rows_add(atn_atom_rows *r, const char *species, const double *values) {
     char row[MOST_ROW];
     ++r->added;
-    if (!r->part.measured) return emit(r, row, (size_t)(make_row(r, species, values, row) - row));
-    r->part.length += measure_row(r, species, values);
-    return ATN_OK;
+    return emit(r, row, (size_t)(make_row(r, species, values, row) - row));
 }
 
 /* ---- many rows ---- */
@@ -359,20 +324,16 @@ typedef struct making {
 
 static void make_pieces(void *user, int64_t from, int64_t to) {
     making *m = user;
-    bool measured = m->r->part.measured;
     for (int64_t p = from; p < to; ++p) {
         char *at = m->r->made + (size_t)p * MADE;
-        m->length[p] = 0;
         size_t k = m->first + (size_t)p * m->each, end = k + m->each < m->end ? k + m->each : m->end;
         for (; k < end; ++k) {
             const char *species = NULL;
             double values[MOST_VALUES];
             m->fill(m->user, k, &species, values);
-            size_t length =
-                measured ? measure_row(m->r, species, values) : (size_t)(make_row(m->r, species, values, at) - at);
-            m->length[p] += length;
-            at += measured ? 0 : length;
+            at = make_row(m->r, species, values, at);
         }
+        m->length[p] = (size_t)(at - (m->r->made + (size_t)p * MADE));
     }
 }
 

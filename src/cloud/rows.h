@@ -7,13 +7,11 @@
 #include <attune/frame.h>
 
 /* As atn_atom_rows_open_xyz and _pos (columns NULL), by all ranks, whose rows follow each other: `rows` of all, `own`
- * of this rank. rows_place finds where each rank's begin, once all were added, or none of POS, which are all as long;
- * *again: then the same ones are added once more and written, since there were too many to be held: of them only the
- * lengths were added up. */
-atn_status rows_open_ranks(atn_ctx *ctx, const char *path, size_t rows, size_t own, const atn_atom_rows_column *columns,
-                           atn_ranks *ranks, atn_atom_rows **out);
-atn_status rows_place(atn_atom_rows *rows, atn_status own, bool *again);
-size_t rows_held(size_t rows); /* bytes that so many of a rank are held in; 0: they are too many */
+ * of this rank, which are `length` bytes long (those of POS are all as long: that is not looked at). */
+atn_status rows_open_ranks(atn_ctx *ctx, const char *path, size_t rows, size_t own, uint64_t length,
+                           const atn_atom_rows_column *columns, atn_ranks *ranks, atn_atom_rows **out);
+/* The bytes of a row. */
+size_t rows_measure(const atn_atom_rows_column *columns, const char *species, const double *values);
 /* In place of atn_atom_rows_finish: the file is there when all have written theirs. */
 atn_status rows_finish_ranks(atn_atom_rows *rows, atn_status own);
 
