@@ -88,15 +88,15 @@ typedef struct likeliest {
 typedef struct trial {
     const mixture *x;
     double noise, background, efficiency[TRIALS];
-    int32_t count;
-    likeliest best;
-    double *table;       /* BINS x parts: logarithms of densities of distances */
-    double *base;        /* atoms x parts: logarithms of an atom's distances */
-    double *top;         /* of each atom: the logarithm of its largest likelihood */
-    double *ratio;       /* of an atom: neighbours found over those of filled sites */
-    double *expected;    /* of each part: neighbours with all sites filled */
-    double *none, *each; /* of each part: number of neighbours (fill_numbers) */
-    float *fit;          /* atoms x parts: likelihood, the largest of an atom is 1 */
+    int32_t count, from, to; /* efficiencies; those that are tried here, from `from` to `to` - 1 */
+    likeliest *found;        /* what came of each */
+    double *table;           /* BINS x parts: logarithms of densities of distances */
+    double *base;            /* atoms x parts: logarithms of an atom's distances */
+    double *top;             /* of each atom: the logarithm of its largest likelihood */
+    double *ratio;           /* of an atom: neighbours found over those of filled sites */
+    double *expected;        /* of each part: neighbours with all sites filled */
+    double *none, *each;     /* of each part: number of neighbours (fill_numbers) */
+    float *fit;              /* atoms x parts: likelihood, the largest of an atom is 1 */
 } trial;
 
 static size_t trial_room(size_t atoms, size_t parts) {
@@ -295,29 +295,24 @@ static double filled(const trial *t, const float *weight) {
 /* ---- what is most likely ---- */
 
 /* One efficiency to begin with: that which comes of it after few rounds is tried. */
-static void try_efficiency(trial *t, double efficiency) {
-    likeliest *best = &t->best;
-    float weight[MOST_PARTS];
-    double all = -INFINITY;
+static void try_efficiency(const trial *t, double efficiency, likeliest *out) {
+    out->noise = t->noise, out->background = t->background, out->efficiency = efficiency;
     for (int round = 0; round < 2; ++round) {
-        fill_numbers(t, efficiency);
+        fill_numbers(t, out->efficiency);
         for (size_t k = 0; k < t->x->pairs->atoms; ++k) fill_atom(t, k);
-        all = weigh_all(t, round ? ROUNDS : FEW_ROUNDS, weight);
-        efficiency = filled(t, weight);
+        out->all = weigh_all(t, round ? ROUNDS : FEW_ROUNDS, out->weight);
+        out->efficiency = filled(t, out->weight);
     }
-    best->one = fmax(best->one, weigh_one(t));
-    if (!(all > best->all)) return;
-    best->all = all, best->efficiency = efficiency;
-    memcpy(best->weight, weight, sizeof weight);
+    out->one = weigh_one(t);
 }
 
 static void trial_part(void *user, int64_t from, int64_t to) {
     trial *all = user;
-    for (trial *t = all + from; t < all + to; ++t) {
-        t->best = (likeliest){.noise = t->noise, .background = t->background, .one = -INFINITY, .all = -INFINITY};
+    for (const trial *t = all + from; t < all + to; ++t) {
+        if (t->from >= t->to) continue;
         fill_table(t);
         for (size_t k = 0; k < t->x->pairs->atoms; ++k) fill_base(t, k);
-        for (int32_t k = 0; k < t->count; ++k) try_efficiency(t, t->efficiency[k]);
+        for (int32_t k = t->from; k < t->to; ++k) try_efficiency(t, t->efficiency[k], &t->found[k]);
     }
 }
 
@@ -325,17 +320,25 @@ static void trial_part(void *user, int64_t from, int64_t to) {
 typedef struct trials {
     int32_t count;
     trial of[MOST_TRIALS];
-    likeliest found[MOST_TRIALS];
+    likeliest found[MOST_TRIALS * TRIALS]; /* of each efficiency, trial by trial */
 } trials;
 
 /* All that were added, of which none are left; the first of the likeliest is taken. */
 static atn_status attempt(atn_lattice *l, trials *all, likeliest *best) {
-    size_t from, to;
-    lattice_shared_cut(l, (size_t)all->count, &from, &to);
-    atn_parallel_pieces((int64_t)(to - from), trial_part, all->of + from);
-    for (size_t k = from; k < to; ++k) all->found[k] = all->of[k].best;
-    atn_status status = lattice_shared_join(l, ATN_OK, all->found, (size_t)all->count, sizeof *all->found);
-    for (int32_t k = 0; k < all->count && status == ATN_OK; ++k) {
+    size_t from, to, count = 0;
+    for (trial *t = all->of; t < all->of + all->count; ++t) {
+        t->found = all->found + count;
+        count += (size_t)t->count;
+    }
+    lattice_shared_cut(l, count, &from, &to);
+    for (trial *t = all->of; t < all->of + all->count; ++t) {
+        int32_t first = (int32_t)(t->found - all->found), low = (int32_t)from - first, high = (int32_t)to - first;
+        t->from = low > 0 ? low : 0;
+        t->to = high < t->count ? high : t->count;
+    }
+    atn_parallel_pieces(all->count, trial_part, all->of);
+    atn_status status = lattice_shared_join(l, ATN_OK, all->found, count, sizeof *all->found);
+    for (size_t k = 0; k < count && status == ATN_OK; ++k) {
         const likeliest *found = &all->found[k];
         double one = fmax(best->one, found->one);
         if (found->all > best->all) *best = *found;
