@@ -1,8 +1,12 @@
 /* Memory held by a context: where blocks come from, and the counters of current, peak and refused bytes. */
 #include "base/context_own.h"
+#include "base/memory.h"
 
+#include <limits.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* What this thread has allocated since its own watch began, less what it has freed. */
 static _Thread_local struct {
@@ -14,13 +18,27 @@ static _Thread_local struct {
  * */
 enum { LARGE_PAGE = 1 << 21 };
 
+static bool heap_is_large; /* its pages */
+
+void atn_memory_in_large_pages(void) {
+#if defined MADV_HUGEPAGE && defined M_TOP_PAD
+    enum { MOST = 1 << 26, SOME = 1 << 20 };
+    if (!mallopt(M_TOP_PAD, MOST) || !mallopt(M_MMAP_THRESHOLD, MOST / 2) || !mallopt(M_TRIM_THRESHOLD, INT_MAX)) return;
+    char *first = malloc(SOME), *end = sbrk(0);
+    uintptr_t from = ((uintptr_t)first + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    if (first && from < (uintptr_t)end && (uintptr_t)end - from <= 2 * (uintptr_t)MOST)
+        heap_is_large = madvise((void *)from, ((uintptr_t)end - from) / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE) == 0;
+    free(first);
+#endif
+}
+
 void *atn_ctx_plain_resize(void *user, void *block, size_t bytes) {
     (void)user;
     if (bytes == 0) {
         free(block);
         return NULL;
     }
-    if (block || bytes < LARGE_PAGE) return realloc(block, bytes);
+    if (block || bytes < (heap_is_large ? 4 * LARGE_PAGE : LARGE_PAGE)) return realloc(block, bytes);
     void *large = bytes <= SIZE_MAX - LARGE_PAGE
                       ? aligned_alloc(LARGE_PAGE, (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE)
                       : NULL;

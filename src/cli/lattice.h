@@ -118,9 +118,6 @@ atn_status lattice_resume_keep(const lattice_job *j, size_t slab, const atn_atom
 void lattice_resume_end(const lattice_job *j); /* all is written: nothing of it is needed any more */
 
 /* ---- lattice_ranks.c ---- */
-/* Memory of a rank in large pages, which are asked for once and kept: each rank touches its own for the first time,
- * which in small pages costs as much on eight ranks, for each of them, as on one. */
-void lattice_take_memory(void);
 /* All have learned: what the first rank has holds. */
 atn_status lattice_share_learned(const lattice_job *j, atn_status status);
 atn_status lattice_hold_results(const lattice_job *j, atn_status status); /* by all: they will be given (slabs_give) */

@@ -7,29 +7,9 @@
 #include "cli/lattice.h"
 #include "cloud/slabs.h"
 
-#include <limits.h>
-#include <malloc.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-/* ---- memory ---- */
-
-void lattice_take_memory(void) {
-#if defined MADV_HUGEPAGE && defined M_TOP_PAD
-    enum { HEAP = 1 << 26, LEAST = 1 << 20, LARGE_PAGE = 1 << 21 };
-    if (!mallopt(M_TOP_PAD, HEAP) || !mallopt(M_MMAP_THRESHOLD, HEAP / 2) || !mallopt(M_TRIM_THRESHOLD, INT_MAX))
-        return;
-    char *first = malloc(LEAST), *end = sbrk(0);
-    uintptr_t from = ((uintptr_t)first + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
-    if (first && from < (uintptr_t)end && (uintptr_t)end - from <= 2 * (uintptr_t)HEAP)
-        (void)madvise((void *)from, ((uintptr_t)end - from) / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
-    free(first);
-#endif
-}
 
 /* ---- settings ---- */
 

@@ -507,7 +507,7 @@ atn_status lattice_run_slabs(atn_cli_call *call, atn_lattice *const *lattices, i
     j.resume = atn_cli_value(call, "resume");
     j.output = atn_cli_value(call, "output") != NULL;
     if (call->ranks->count > 1) j.ranks = call->ranks;
-    if (j.ranks) lattice_take_memory();
+    if (j.ranks) atn_memory_in_large_pages();
     const char *out = atn_cli_value(call, "output"), *ranges = atn_cli_value(call, "ranges");
     atn_cloud_settings options = {.invalid = atn_cli_has(call, "drop-invalid") ? ATN_INVALID_DROP : ATN_INVALID_REFUSE};
     atn_status status = ranges ? atn_mass_ranges_read(call->ctx, ranges, &j.ranges) : ATN_OK;
