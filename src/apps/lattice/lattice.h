@@ -13,7 +13,7 @@
 enum {
     LATTICE_GROUPS = 8,  /* of rotations: the best of each is refined */
     LATTICE_CUBIC = 416, /* rotations for a model of cubic symmetry, 24-fold; others have as fine a grid */
-    LATTICE_PULL = 5,    /* numbers of a voxel of the pull table */
+    LATTICE_PULL = 4,    /* numbers of a voxel of the pull table */
     LATTICE_REFINES = 3, /* kinds of EM steps */
     LATTICE_ALL = 0xff,  /* models, as bits */
     LATTICE_PART = 64,   /* atoms for which a core is worth waking */
@@ -111,8 +111,8 @@ size_t lattice_box_voxels(const lattice_box *box);
 atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
                               const lattice_density *density, float *value, float *mean, double *expected);
 
-/* Of each voxel LATTICE_PULL numbers: the chance that a neighbour is an atom of the model, where that one would be, the
- * logarithm of the density. And the same as two words. */
+/* Of each voxel LATTICE_PULL numbers: the chance that a neighbour is an atom of the model, and where that one would be.
+ * And the same as two words, with the logarithm of the density. */
 typedef struct lattice_packing {
     double unit;              /* of places */
     double log_low, log_step; /* of logarithms */
@@ -264,8 +264,9 @@ typedef struct lattice_slot {
     bool strange;     /* the atoms that take it are of another lattice: they are `other` */
     double low, unit; /* logarithm of the density is low + unit * entry, of the table of scores */
     atn_array *turn, *grid, *table, *pull[2];
-    float *host_pull[2]; /* what pull was packed from, LATTICE_PULL numbers a voxel */
-    size_t pull_room[2]; /* numbers that there is memory for */
+    float *host_pull[2];               /* what pull was packed from, LATTICE_PULL numbers a voxel */
+    float *density;                    /* of each voxel, of the sharp one */
+    size_t pull_room[2], density_room; /* numbers that there is memory for */
     lattice_packing packing[2];
     atn_array *score, *rows, *best, *sum, *q[4], *q_rows[4], *shift[3], *fit[4];
     atn_array *few[LATTICE_ROW_ARRAYS]; /* the first rows of these, where the kernels are bound to them; else NULL */

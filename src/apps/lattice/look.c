@@ -85,10 +85,7 @@ static double place(const atn_lattice *l, const lattice_slot *s, const float *pu
     if (p->off) return belongs(l, p, exp(-0.5 * square_off(s, p, x, y, d)) * norm(l));
     for (int c = 0; c < 3; ++c) y[c] = p->m[3 * c] * x[0] + p->m[3 * c + 1] * x[1] + p->m[3 * c + 2] * x[2] - p->t[c];
     const float *v = voxel(s, pull, y, d);
-    if (p->wide) {
-        p->likelihood += (double)v[4];
-        return (double)v[0];
-    }
+    if (p->wide) return (double)v[0];
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) square += d[a] * p->w[3 * a + b] * d[b];
     return belongs(l, p, (double)v[0] < 1e-6 ? 0 : exp(-0.5 * square) * norm(l));

@@ -180,7 +180,6 @@ ATN_IN_LANES static void find_offsets(const bool mirror[3], int32_t n, places *t
 void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const near_pose *p, float *each,
                      near_moments *out) {
     places at;
-    double sum = 0;
     find_places(p, &at);
     find_voxels(&s->box, p->n, &at);
     for (int32_t k = 0; k < rounded(p->n); ++k) {
@@ -188,12 +187,11 @@ void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const 
         at.chance[k] = v[0];
         at.d[0][k] = v[1], at.d[1][k] = v[2], at.d[2][k] = v[3];
     }
-    for (int32_t k = 0; k < p->n && wide && p->told; ++k) sum += (double)pull[LATTICE_PULL * (size_t)at.at[k] + 4];
     find_offsets(s->box.mirror, p->n, &at);
     if (!wide) weigh(p, true, &at);
     count(p, &at);
     add_up(p->n, &at, out);
-    out->likelihood = wide ? sum : likelihood(p, &at, each);
+    out->likelihood = wide ? 0 : likelihood(p, &at, each);
 }
 
 /* Squares of deviations, `far` at most, of places from one of them on, as if a site were there. */

@@ -26,7 +26,8 @@ typedef struct near_moments {
 
 /* Sites of the whole crystal. each (may be NULL): the densities, where the likelihood is wanted. */
 void near_sums_crystal(const lattice_slot *s, const near_pose *p, float *each, near_moments *out);
-/* Sites that the voxels of a table tell (LATTICE_PULL numbers each). wide: chances and logarithms too. */
+/* Sites that the voxels of a table tell (LATTICE_PULL numbers each). wide: chances too, and nobody asks for
+ * likelihoods. */
 void near_sums_table(const lattice_slot *s, const float *pull, bool wide, const near_pose *p, float *each,
                      near_moments *out);
 /* The sum of the logarithms of densities, some at once. */

@@ -62,10 +62,10 @@ static void units(pulls *x) {
     x->packing = (lattice_packing){(double)far / (MOST[0] - 3), least, fmax(range / MOST_LOG, 1e-9)};
 }
 
-/* Numbers of some voxels, each kind side by side: places as whole numbers from 0, chances, logarithms. */
+/* Of some voxels: what is packed, each kind side by side, and how that looks up. */
 typedef struct block {
-    float value[AT_ONCE], mean[3][AT_ONCE], chance[AT_ONCE], log[AT_ONCE];
-    int32_t words[2][AT_ONCE];
+    float value[AT_ONCE], mean[3][AT_ONCE], pull[LATTICE_PULL * AT_ONCE];
+    int32_t words[2 * AT_ONCE];
 } block;
 
 static ATN_INLINE int32_t steps(double number, int32_t most) {
@@ -89,12 +89,13 @@ ATN_IN_LANES static void pack(const pulls *x, block *b) {
     for (int k = 0; k < AT_ONCE; ++k) {
         float value = b->value[k] > none ? b->value[k] : none, chance = (value - background) / value;
         double log = atn_lane_log((double)value);
-        b->chance[k] = chance, b->log[k] = (float)log;
+        b->pull[4 * k] = chance, b->pull[4 * k + 1] = b->mean[0][k];
+        b->pull[4 * k + 2] = b->mean[1][k], b->pull[4 * k + 3] = b->mean[2][k];
         int32_t cx = steps((double)b->mean[0][k] * px + ox, most), cy = steps((double)b->mean[1][k] * py + oy, most);
         int32_t cz = steps((double)b->mean[2][k] * pz + oz, most_z);
-        b->words[0][k] = (int32_t)((uint32_t)cx | (uint32_t)cy << 11 | (uint32_t)cz << 22);
-        b->words[1][k] = (int32_t)((uint32_t)steps((log - low) * per_step, log_most) << 12 |
-                                   (uint32_t)steps((double)chance * chances, chance_most));
+        b->words[2 * k] = (int32_t)((uint32_t)cx | (uint32_t)cy << 11 | (uint32_t)cz << 22);
+        b->words[2 * k + 1] = (int32_t)((uint32_t)steps((log - low) * per_step, log_most) << 12 |
+                                        (uint32_t)steps((double)chance * chances, chance_most));
     }
 }
 
@@ -107,12 +108,8 @@ static void pack_part(void *user, int64_t from, int64_t to) {
         memcpy(b.value, x->value + first, some * sizeof *b.value);
         for (size_t c = 0; c < 3; ++c) memcpy(b.mean[c], x->mean + c * x->count + first, some * sizeof **b.mean);
         pack(x, &b);
-        for (size_t k = 0; k < some; ++k) {
-            float *pull = x->pull + LATTICE_PULL * (first + k);
-            pull[0] = b.chance[k], pull[1] = b.mean[0][k], pull[2] = b.mean[1][k], pull[3] = b.mean[2][k];
-            pull[4] = b.log[k];
-            x->words[2 * (first + k)] = b.words[0][k], x->words[2 * (first + k) + 1] = b.words[1][k];
-        }
+        memcpy(x->pull + LATTICE_PULL * first, b.pull, LATTICE_PULL * some * sizeof *b.pull);
+        memcpy(x->words + 2 * first, b.words, 2 * some * sizeof *b.words);
     }
 }
 

@@ -95,17 +95,16 @@ void lattice_sites_add(const atn_lattice *l, int32_t model, size_t i, double see
 /* What the model says, from the table: expected neighbours. */
 static void said_by(const atn_lattice *l, const lattice_slot *s, double out[2 * LATTICE_RADIAL_BINS]) {
     const lattice_box *box = &s->box;
-    const float *v = s->host_pull[1];
+    const float *v = s->host_pull[1], *density = s->density;
     memset(out, 0, 2 * BINS * sizeof *out);
     for (int32_t z = 0; z < box->size[2]; ++z)
         for (int32_t y = 0; y < box->size[1]; ++y)
-            for (int32_t x = 0; x < box->size[0]; ++x, v += LATTICE_PULL) {
+            for (int32_t x = 0; x < box->size[0]; ++x, v += LATTICE_PULL, ++density) {
                 double p[3] = {x + 0.5 - box->offset[0], y + 0.5 - box->offset[1], z + 0.5 - box->offset[2]};
                 double r = box->edge * sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
                 if (r >= l->info.cutoff) continue;
-                double density = exp((double)v[4]);
-                out[bin_of(l, length(v + 1))] += density * (double)v[0];
-                out[BINS + bin_of(l, r)] += density * (1 - (double)v[0]);
+                out[bin_of(l, length(v + 1))] += (double)*density * (double)v[0];
+                out[BINS + bin_of(l, r)] += (double)*density * (1 - (double)v[0]);
             }
 }
 

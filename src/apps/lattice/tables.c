@@ -8,6 +8,7 @@
 #include "num/array.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { SCORES = 255, VOXELS = 1 << 12 }; /* steps of a score; voxels for which a core is worth waking */
 
@@ -78,6 +79,8 @@ static atn_status put_pull(atn_lattice *l, lattice_slot *s, int sharp, const flo
     void *words = NULL;
     atn_status status = room_for(l->ctx, LATTICE_PULL * voxels, &s->host_pull[sharp], &s->pull_room[sharp]);
     if (status == ATN_OK) status = vector(l, ATN_INT32, 2 * voxels, &s->pull[sharp], &words);
+    if (status == ATN_OK && sharp) status = room_for(l->ctx, voxels, &s->density, &s->density_room);
+    if (status == ATN_OK && sharp) memcpy(s->density, value, voxels * sizeof *value);
     if (status == ATN_OK)
         lattice_pull_make(&s->box, l->background_density, value, mean, s->host_pull[sharp], words, &s->packing[sharp]);
     return status;
@@ -113,6 +116,9 @@ void lattice_tables_free(atn_lattice *l, lattice_slot *s) {
         s->host_pull[sharp] = NULL;
         s->pull_room[sharp] = 0;
     }
+    atn_free(l->ctx, s->density);
+    s->density = NULL;
+    s->density_room = 0;
 }
 
 void lattice_tables_end(atn_lattice *l) {

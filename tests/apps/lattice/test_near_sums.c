@@ -153,7 +153,7 @@ static void sites_of_a_table(void **state) {
                 square += d[a] * d[a];
             }
             double one = density_of(&p, v[0] < 1e-6F ? 1e6 : square, &chance);
-            add(&p, wide ? (double)v[0] : chance, y, d, wide ? (double)v[4] : one, k, &wanted);
+            add(&p, wide ? (double)v[0] : chance, y, d, wide ? 0 : one, k, &wanted);
         }
         near_to(&got, &wanted, p.n);
     }
