@@ -14,16 +14,15 @@ static _Thread_local struct {
     int64_t held, peak;
 } own;
 
-/* Large blocks are requested in large pages: the first touch of small pages costs as much as the work done with them.
- * */
+/* Large blocks come in large pages: the first touch of small ones costs as much as the work done with them. */
 enum { LARGE_PAGE = 1 << 21 };
 
 static bool heap_is_large; /* its pages */
 
 void atn_memory_in_large_pages(void) {
 #if defined MADV_HUGEPAGE && defined M_TOP_PAD
-    enum { MOST = 1 << 26, SOME = 1 << 20 };
-    if (!mallopt(M_TOP_PAD, MOST) || !mallopt(M_MMAP_THRESHOLD, MOST / 2) || !mallopt(M_TRIM_THRESHOLD, INT_MAX)) return;
+    enum { MOST = 1 << 28, SOME = 1 << 20, LARGE = 1 << 25 };
+    if (!mallopt(M_TOP_PAD, MOST) || !mallopt(M_MMAP_THRESHOLD, LARGE) || !mallopt(M_TRIM_THRESHOLD, INT_MAX)) return;
     char *first = malloc(SOME), *end = sbrk(0);
     uintptr_t from = ((uintptr_t)first + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
     if (first && from < (uintptr_t)end && (uintptr_t)end - from <= 2 * (uintptr_t)MOST)
@@ -38,7 +37,7 @@ void *atn_ctx_plain_resize(void *user, void *block, size_t bytes) {
         free(block);
         return NULL;
     }
-    if (block || bytes < (heap_is_large ? 4 * LARGE_PAGE : LARGE_PAGE)) return realloc(block, bytes);
+    if (block || bytes < (heap_is_large ? 8 * LARGE_PAGE : LARGE_PAGE)) return realloc(block, bytes);
     void *large = bytes <= SIZE_MAX - LARGE_PAGE
                       ? aligned_alloc(LARGE_PAGE, (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE)
                       : NULL;

@@ -16,8 +16,8 @@ char *atn_strdup(const atn_ctx *ctx, const char *text);
 /* Room for one more element of `size` bytes in a growing array: *capacity doubles, *array moves. */
 atn_status atn_grow(const atn_ctx *ctx, void **array, size_t *capacity, size_t count, size_t size);
 
-/* For programs of which several run side by side: the first 64 MB of blocks come in large pages, and stay when they are
- * freed. Each process touches its memory for the first time by itself, which takes long in small pages. */
+/* For programs of which several run side by side: the first 256 MB of blocks come in large pages, and stay when they
+ * are freed. Each process touches its memory for the first time by itself, which takes long in small pages. */
 void atn_memory_in_large_pages(void);
 
 /* The hook and the counters, kept with the context. */
