@@ -23,6 +23,20 @@ static ATN_INLINE float atn_lane_power(float x) {
     return p * scale.value;
 }
 
+/* The natural logarithm of a positive number that is not subnormal; to 1e-7 of it, and absolutely near 1. */
+static ATN_INLINE float atn_lane_log_single(float x) {
+    const int32_t one = 127 << 23, half = 0x3f3504f3; /* the second: sqrt(1/2) */
+    union {
+        float value;
+        int32_t bits;
+    } part = {.value = x};
+    int32_t k = (part.bits - half + one) >> 23; /* 127 for a number from sqrt(1/2) to sqrt(2) */
+    part.bits += one - (k << 23);
+    float f = part.value - 1, s = f / (2 + f), z = s * s;
+    float p = 2 * z * (0.333333333F + z * (0.2F + z * (0.142857143F + z * 0.111111111F)));
+    return (float)(k - 127) * 0.693147181F + (2 * s + s * p);
+}
+
 typedef union atn_lane_bits {
     double value;
     uint64_t bits;

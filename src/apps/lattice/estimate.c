@@ -78,18 +78,18 @@ static void gather(size_t count, double *number, uint16_t *bins, const bool *ins
 }
 
 /* number: of neighbours of each that counts; bins: of each, their distances. Cells are made of the atoms near the
- * sample alone. low, high: of all. */
+ * sample alone, which are left in `few`. low, high: of all. */
 static atn_status measure(const atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
                           size_t count, const double low[3], const double high[3], double *number, uint16_t *bins,
-                          distances *out) {
+                          distances *out, lattice_narrowed *few) {
     lattice_cells cells = {0};
-    lattice_narrowed few;
     *out = (distances){.reach = out->reach};
     float *list = atn_alloc(l->ctx, 3 * ATN_LATTICE_MOST_NEIGHBOURS * sizeof *list);
     double *sorted = atn_alloc(l->ctx, (count + 1) * sizeof *sorted);
     bool *inside = atn_alloc(l->ctx, count + 1);
-    atn_status status = lattice_narrow(l->ctx, atoms, out->reach / angstrom, which, count, &few);
-    if (few.place) atoms = &few.atoms, which = few.which;
+    lattice_narrowed_free(l->ctx, few);
+    atn_status status = lattice_narrow(l->ctx, atoms, out->reach / angstrom, which, count, few);
+    if (few->place) atoms = &few->atoms, which = few->which;
     if (!list || !sorted || !inside) status = ATN_ERR_MEMORY;
     if (status == ATN_OK) status = lattice_cells_make_in(l->ctx, atoms, angstrom, out->reach, low, high, &cells);
     for (size_t k = 0; k < count && status == ATN_OK; ++k) {
@@ -98,7 +98,6 @@ static atn_status measure(const atn_lattice *l, const atn_atoms *atoms, double a
     }
     if (status == ATN_OK) gather(count, number, bins, inside, sorted, out);
     lattice_cells_free(&cells);
-    lattice_narrowed_free(l->ctx, &few);
     atn_free(l->ctx, list);
     atn_free(l->ctx, sorted);
     atn_free(l->ctx, inside);
@@ -107,7 +106,7 @@ static atn_status measure(const atn_lattice *l, const atn_atoms *atoms, double a
 
 /* Distances as far as about 60 neighbours reach. */
 static atn_status measure_near(const atn_lattice *l, const atn_atoms *atoms, double angstrom, const size_t *which,
-                               size_t count, double *number, uint16_t *bins, distances *out) {
+                               size_t count, double *number, uint16_t *bins, distances *out, lattice_narrowed *few) {
     double volume = 1, low[3], high[3];
     lattice_bounds(atoms, angstrom, low, high);
     for (int axis = 0; axis < 3; ++axis) volume *= fmax(high[axis] - low[axis], 1e-3);
@@ -115,7 +114,7 @@ static atn_status measure_near(const atn_lattice *l, const atn_atoms *atoms, dou
     atn_status status = ATN_OK;
     for (int round = 0; round < 6 && status == ATN_OK; ++round) {
         double reach = out->reach;
-        status = measure(l, atoms, angstrom, which, count, low, high, number, bins, out);
+        status = measure(l, atoms, angstrom, which, count, low, high, number, bins, out, few);
         if (out->median > 30 && out->median < 120) break;
         double by = out->crowded ? 0.5 : cbrt(60 / fmax(out->median, 4));
         if (round < 5) out->reach = fmin(fmax(reach * by, 0.05), 40);
@@ -355,9 +354,14 @@ static double farthest(const atn_lattice *l, const distances *d) {
     return fmax(l->settings.cutoff, cbrt(WANTED * ball(d->reach) / d->median / ball(1)));
 }
 
-/* From here on the atoms near the sample alone: cells are made of them again and again. */
+/* From here on the atoms near the sample alone, which distances were measured of where these are far enough: cells are
+ * made of them again and again. */
 static atn_status narrow(const atn_ctx *ctx, double reach, learning *x) {
-    atn_status status = lattice_narrow(ctx, x->atoms, reach / x->angstrom, x->which, x->count, &x->few);
+    atn_status status = ATN_OK;
+    if (reach > x->distances.reach) {
+        lattice_narrowed_free(ctx, &x->few);
+        status = lattice_narrow(ctx, x->atoms, reach / x->angstrom, x->which, x->count, &x->few);
+    }
     if (status == ATN_OK && !x->few.which) lattice_bounds(x->atoms, x->angstrom, x->low, x->high);
     if (status != ATN_OK || !x->few.which) return status;
     for (int axis = 0; axis < 3; ++axis) {
@@ -393,8 +397,9 @@ static atn_status same_sizes(atn_lattice *l, learning *x, bool *told) {
 static atn_status find_sizes(atn_lattice *l, learning *x, bool *told) {
     distances *d = &x->distances;
     guess best = {0};
-    atn_status status =
-        x->count > 1 ? measure_near(l, x->atoms, x->angstrom, x->which, x->count, x->number, x->bins, d) : ATN_OK;
+    atn_status status = ATN_OK;
+    if (x->count > 1)
+        status = measure_near(l, x->atoms, x->angstrom, x->which, x->count, x->number, x->bins, d, &x->few);
     *told = status == ATN_OK && d->median >= 4;
     if (*told) status = check_constants(l, d->median / ball(d->reach), d->sparse / ball(d->reach));
     if (*told && status == ATN_OK) status = search(l, d, &best);

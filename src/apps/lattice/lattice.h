@@ -107,7 +107,7 @@ typedef struct lattice_density {
 lattice_box lattice_box_make(double cutoff, double shift, double noise, const bool mirror[3]);
 size_t lattice_box_voxels(const lattice_box *box);
 /* One number of each voxel: the density. And, where mean is not NULL, the mean of the model's points there: x of all
- * voxels, then y, then z. expected: the integral over the ball of the cut-off. */
+ * voxels, then y, then z. expected: the integral over the ball of the cut-off, or NULL. */
 atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
                               const lattice_density *density, float *value, float *mean, double *expected);
 

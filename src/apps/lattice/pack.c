@@ -6,7 +6,6 @@
 #include "base/parallel.h"
 
 #include <math.h>
-#include <string.h>
 
 static const uint32_t MOST[3] = {2047, 2047, 1023}, MOST_CHANCE = 4095, MOST_LOG = 1048575;
 static const float NONE = 1e-30F; /* a density that counts as none */
@@ -24,7 +23,7 @@ typedef struct pulls {
     float far[ATN_PARALLEL_MOST], low[ATN_PARALLEL_MOST], high[ATN_PARALLEL_MOST]; /* of each stretch */
 } pulls;
 
-enum { PART = 1 << 12, AT_ONCE = 256 }; /* voxels for which a core is worth waking; of which numbers lie side by side */
+enum { PART = 1 << 12 }; /* voxels for which a core is worth waking */
 
 /* Of `count` voxels; y of mean is `plane` numbers behind x. */
 ATN_IN_LANES static void span(const float *restrict value, const float *restrict mean, size_t plane, size_t count,
@@ -62,56 +61,41 @@ static void units(pulls *x) {
     x->packing = (lattice_packing){(double)far / (MOST[0] - 3), least, fmax(range / MOST_LOG, 1e-9)};
 }
 
-/* Of some voxels: what is packed, each kind side by side, and how that looks up. */
-typedef struct block {
-    float value[AT_ONCE], mean[3][AT_ONCE], pull[LATTICE_PULL * AT_ONCE];
-    int32_t words[2 * AT_ONCE];
-} block;
-
-static ATN_INLINE int32_t steps(double number, int32_t most) {
-    int32_t n = (int32_t)(number + 0.5);
+static ATN_INLINE int32_t steps(float number, int32_t most) {
+    int32_t n = (int32_t)(number + 0.5F);
     return n < 0 ? 0 : n > most ? most : n;
 }
 
-ATN_IN_LANES static void pack(const pulls *x, block *b) {
-    const float background = x->background, none = NONE;
-    const double low = x->packing.log_low, per_step = 1 / x->packing.log_step, chances = MOST_CHANCE;
+ATN_IN_LANES static void pack(const pulls *x, size_t from, size_t count) {
+    const float background = x->background, none = NONE, chances = (float)MOST_CHANCE;
+    const float low = (float)x->packing.log_low, per_step = (float)(1 / x->packing.log_step);
     const int32_t log_most = (int32_t)MOST_LOG, chance_most = (int32_t)MOST_CHANCE;
-    double per[3], middle[3];
+    float per[3], middle[3];
     for (int c = 0; c < 3; ++c) {
         bool mirror = x->box->mirror[c];
-        per[c] = 1 / (x->packing.unit * (c == 2 ? 2 : 1) * (mirror ? 1 : 2));
-        middle[c] = mirror ? 0 : (MOST[c] + 1) / 2;
+        per[c] = (float)(1 / (x->packing.unit * (c == 2 ? 2 : 1) * (mirror ? 1 : 2)));
+        middle[c] = mirror ? 0 : (float)((MOST[c] + 1) / 2);
     }
-    const double px = per[0], py = per[1], pz = per[2], ox = middle[0], oy = middle[1], oz = middle[2];
+    const float px = per[0], py = per[1], pz = per[2], ox = middle[0], oy = middle[1], oz = middle[2];
     const int32_t most = (int32_t)MOST[0], most_z = (int32_t)MOST[2];
+    const float *restrict density = x->value + from, *restrict mx = x->mean + from, *restrict my = mx + x->count;
+    const float *restrict mz = my + x->count;
+    float *restrict pull = x->pull + LATTICE_PULL * from;
+    int32_t *restrict words = x->words + 2 * from;
     ATN_LANES()
-    for (int k = 0; k < AT_ONCE; ++k) {
-        float value = b->value[k] > none ? b->value[k] : none, chance = (value - background) / value;
-        double log = atn_lane_log((double)value);
-        b->pull[4 * k] = chance, b->pull[4 * k + 1] = b->mean[0][k];
-        b->pull[4 * k + 2] = b->mean[1][k], b->pull[4 * k + 3] = b->mean[2][k];
-        int32_t cx = steps((double)b->mean[0][k] * px + ox, most), cy = steps((double)b->mean[1][k] * py + oy, most);
-        int32_t cz = steps((double)b->mean[2][k] * pz + oz, most_z);
-        b->words[2 * k] = (int32_t)((uint32_t)cx | (uint32_t)cy << 11 | (uint32_t)cz << 22);
-        b->words[2 * k + 1] = (int32_t)((uint32_t)steps((log - low) * per_step, log_most) << 12 |
-                                        (uint32_t)steps((double)chance * chances, chance_most));
+    for (size_t k = 0; k < count; ++k) {
+        float value = density[k] > none ? density[k] : none, chance = (value - background) / value;
+        float log = atn_lane_log_single(value);
+        pull[4 * k] = chance, pull[4 * k + 1] = mx[k], pull[4 * k + 2] = my[k], pull[4 * k + 3] = mz[k];
+        int32_t cx = steps(mx[k] * px + ox, most), cy = steps(my[k] * py + oy, most);
+        int32_t cz = steps(mz[k] * pz + oz, most_z);
+        words[2 * k] = (int32_t)((uint32_t)cx | (uint32_t)cy << 11 | (uint32_t)cz << 22);
+        words[2 * k + 1] = (int32_t)((uint32_t)steps((log - low) * per_step, log_most) << 12 |
+                                     (uint32_t)steps(chance * chances, chance_most));
     }
 }
 
-static void pack_part(void *user, int64_t from, int64_t to) {
-    const pulls *x = user;
-    block b;
-    memset(&b, 0, sizeof b);
-    for (size_t first = (size_t)from; first < (size_t)to; first += AT_ONCE) {
-        size_t some = (size_t)to - first < AT_ONCE ? (size_t)to - first : AT_ONCE;
-        memcpy(b.value, x->value + first, some * sizeof *b.value);
-        for (size_t c = 0; c < 3; ++c) memcpy(b.mean[c], x->mean + c * x->count + first, some * sizeof **b.mean);
-        pack(x, &b);
-        memcpy(x->pull + LATTICE_PULL * first, b.pull, LATTICE_PULL * some * sizeof *b.pull);
-        memcpy(x->words + 2 * first, b.words, 2 * some * sizeof *b.words);
-    }
-}
+static void pack_part(void *user, int64_t from, int64_t to) { pack(user, (size_t)from, (size_t)(to - from)); }
 
 void lattice_pull_make(const lattice_box *box, double background, const float *value, const float *mean, float *pull,
                        int32_t *words, lattice_packing *out) {

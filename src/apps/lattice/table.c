@@ -101,24 +101,35 @@ typedef struct layers {
     float *value, *mean; /* mean: NULL, or x of all voxels, then y, then z */
     size_t voxels;
     int32_t *near; /* room for the numbers of all points, for each layer */
-    double *sum;   /* of each layer: the voxels inside the ball */
+    double *sum;   /* of each layer: the voxels inside the ball; NULL: nobody asks */
 } layers;
 
-/* Sums over the points become means, and the background is there; returns the sum of the voxels inside the ball. */
-ATN_IN_LANES static double end_row(const layers *of, double y, double z, row *now) {
-    const float background = (float)of->background, far = (float)(of->box->cutoff * of->box->cutoff - y * y - z * z);
-    const float *restrict x = now->x;
-    float *restrict value = now->value, *restrict px = now->mean[0], *restrict py = now->mean[1];
-    float *restrict pz = now->mean[2];
+/* Sums over the points become means. */
+ATN_IN_LANES static void end_means(int32_t n, row *now) {
+    const float *restrict value = now->value;
+    float *restrict px = now->mean[0], *restrict py = now->mean[1], *restrict pz = now->mean[2];
+    ATN_LANES()
+    for (int32_t k = 0; k < n; ++k) {
+        float per = 1 / (value[k] > 1e-30F ? value[k] : 1e-30F);
+        px[k] *= per, py[k] *= per, pz[k] *= per;
+    }
+}
+
+/* The background is there. */
+ATN_IN_LANES static void end_values(float background, int32_t n, row *now) {
+    float *restrict value = now->value;
+    ATN_LANES()
+    for (int32_t k = 0; k < n; ++k) value[k] += background;
+}
+
+/* Of the voxels inside the ball. */
+ATN_IN_LANES static double add_up(const layers *of, double y, double z, const row *now) {
+    const float far = (float)(of->box->cutoff * of->box->cutoff - y * y - z * z);
+    const float *restrict x = now->x, *restrict value = now->value;
     const int32_t n = of->box->size[0];
     double sum = 0;
     ATN_LANES(reduction(+ : sum))
-    for (int32_t k = 0; k < n; ++k) {
-        float here = value[k], per = 1 / (here > 1e-30F ? here : 1e-30F);
-        px[k] *= per, py[k] *= per, pz[k] *= per;
-        value[k] = here + background;
-        sum += x[k] * x[k] < far ? (double)value[k] : 0;
-    }
+    for (int32_t k = 0; k < n; ++k) sum += x[k] * x[k] < far ? (double)value[k] : 0;
     return sum;
 }
 
@@ -141,6 +152,7 @@ static size_t find_near(const layers *of, int64_t z, int32_t *near) {
 static void fill_layers(void *user, int64_t low, int64_t high) {
     const layers *of = user;
     const lattice_box *box = of->box;
+    size_t room = (size_t)(box->size[0] + LANES) * sizeof(float); /* of a row, and of what lanes add behind it */
     row now;
     for (int32_t x = 0; x < ROW; ++x) now.x[x] = (float)middle(box, 0, x);
     for (int64_t z = low; z < high; ++z) {
@@ -148,14 +160,16 @@ static void fill_layers(void *user, int64_t low, int64_t high) {
         size_t count = find_near(of, z, near);
         for (int32_t y = 0; y < box->size[1]; ++y) {
             float py = (float)middle(box, 1, y), pz = (float)middle(box, 2, (int32_t)z);
-            memset(now.value, 0, sizeof now.value);
-            memset(now.mean, 0, sizeof now.mean);
+            memset(now.value, 0, room);
+            for (size_t c = 0; c < 3 && of->mean; ++c) memset(now.mean[c], 0, room);
             for (size_t k = 0; k < count; ++k) {
                 const lobe *q = &of->lobe[near[k]];
                 if (y >= q->from[1] && y <= q->to[1]) (of->mean ? add_means : add_values)(q, py, pz, &now);
             }
             size_t at = ((size_t)z * (size_t)box->size[1] + (size_t)y) * (size_t)box->size[0];
-            of->sum[z] += end_row(of, (double)py, (double)pz, &now);
+            if (of->mean) end_means(box->size[0], &now);
+            end_values((float)of->background, box->size[0], &now);
+            if (of->sum) of->sum[z] += add_up(of, (double)py, (double)pz, &now);
             put_row(of, &now, at);
         }
     }
@@ -172,7 +186,8 @@ static double integral(const lattice_box *box, const double *sum) {
 atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, const lattice_box *box,
                               const lattice_density *density, float *value, float *mean, double *expected) {
     double sum[2 * FINEST + 8] = {0};
-    layers of = {.box = box, .background = density->background, .value = value, .mean = mean, .sum = sum};
+    layers of = {
+        .box = box, .background = density->background, .value = value, .mean = mean, .sum = expected ? sum : NULL};
     lobe *list = atn_alloc(ctx, (points->count + 1) * sizeof *list);
     of.lobe = list;
     of.voxels = lattice_box_voxels(box);
@@ -184,7 +199,7 @@ atn_status lattice_table_make(const atn_ctx *ctx, const lattice_points *points, 
     }
     for (; of.count < points->count; ++of.count) list[of.count] = lobe_make(points, of.count, box, density);
     atn_parallel_pieces(box->size[2], fill_layers, &of); /* some have much more to do than others */
-    *expected = integral(box, sum);
+    if (expected) *expected = integral(box, sum);
     atn_free(ctx, of.near);
     atn_free(ctx, list);
     return atn_check_cancel(ctx);

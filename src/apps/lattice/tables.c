@@ -19,18 +19,18 @@ typedef struct scoring {
     uint8_t *bytes;
 } scoring;
 
-ATN_IN_LANES static void score(const float *restrict value, double low, double per_unit, int64_t n,
+ATN_IN_LANES static void score(const float *restrict value, float low, float per_unit, int64_t n,
                                uint8_t *restrict to) {
     ATN_LANES()
     for (int64_t k = 0; k < n; ++k) {
-        int32_t step = (int32_t)((atn_lane_log((double)value[k]) - low) * per_unit + 0.5);
+        int32_t step = (int32_t)((atn_lane_log_single(value[k]) - low) * per_unit + 0.5F);
         to[k] = (uint8_t)(step < 0 ? 0 : step > SCORES ? SCORES : step);
     }
 }
 
 static void score_part(void *user, int64_t from, int64_t to) {
     const scoring *x = user;
-    score(x->value + from, x->s->low, 1 / x->s->unit, to - from, x->bytes + from);
+    score(x->value + from, (float)x->s->low, (float)(1 / x->s->unit), to - from, x->bytes + from);
 }
 
 /* A vector that the host writes at once, so that nothing in it has to be zero before: on a host the one that is there,
@@ -90,16 +90,15 @@ atn_status lattice_tables_put(atn_lattice *l, lattice_slot *s) {
     size_t fine = lattice_box_voxels(&s->box), coarse = lattice_box_voxels(&s->coarse);
     lattice_density d = {
         .noise = l->info.shift_noise, .efficiency = l->info.efficiency, .background = l->background_density};
-    double ignored;
     atn_status status = room_for(l->ctx, 4 * (fine > coarse ? fine : coarse), &l->table_room, &l->table_numbers);
     if (status != ATN_OK) return status;
     float *value = l->table_room, *mean = value + fine;
     d.turn = s->turns.spread;
-    status = lattice_table_make(l->ctx, &s->points, &s->coarse, &d, value, NULL, &ignored);
+    status = lattice_table_make(l->ctx, &s->points, &s->coarse, &d, value, NULL, NULL);
     if (status == ATN_OK) status = put_scores(l, s, value);
     for (int sharp = 0; sharp < 2 && status == ATN_OK; ++sharp) {
         if (sharp) d = (lattice_density){l->sharp, 0, d.efficiency, d.background};
-        status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, sharp ? &s->expected : &ignored);
+        status = lattice_table_make(l->ctx, &s->points, &s->box, &d, value, mean, sharp ? &s->expected : NULL);
         if (status == ATN_OK) status = put_pull(l, s, sharp, value, mean);
     }
     return status;
