@@ -4,19 +4,26 @@
 #include "base/memory.h"
 #include "cloud/slabs.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { GROUPS_OF_A_SLAB = 8, MOST_STRIPS = SLABS_ACROSS / 4 };
-static const double UNEVEN = 0.95; /* of a number that is wanted, the first has 1 + UNEVEN times the mean, the last 1 -
-                                     UNEVEN times: who shares them takes them in this order, and all end together */
 static const double HALOS = 2;    /* slabs and strips are at least that thick where they can be */
+static const double LEAST = 0.05; /* of the mean: the last of a number that is wanted */
 
 static double length_of(const atn_slabs *s, int d) { return s->info.high[s->axis[d]] - s->info.low[s->axis[d]]; }
+
+/* The share of all atoms that the first `count` of `all` slabs have. Who shares them takes them in this order: they
+ * become smaller, so that all end together, and many of them do so more steeply. */
+static double share_of(size_t count, size_t all) {
+    double x = (double)count / (double)all, steep = 1 + fmin(fmax((double)all / 16, 1), 1.5);
+    return LEAST * x + (1 - LEAST) * (1 - pow(1 - x, steep));
+}
 
 /* As many as are wanted, or a multiple of it where each would have too many atoms. */
 size_t slabs_wanted(const atn_slabs *s, size_t wanted) {
     if (wanted == 0) return 0;
-    size_t each = (size_t)((1 + (wanted > 1 ? UNEVEN : 0)) * (double)s->info.atoms / (double)wanted) + 1;
+    size_t each = (size_t)(share_of(1, wanted) * (double)s->info.atoms) + 1;
     size_t times = (each + s->options.atoms - 1) / s->options.atoms;
     return wanted * (times ? times : 1);
 }
@@ -67,19 +74,13 @@ static void make_groups(atn_slabs *s, const size_t *count) {
     s->groups = (size_t)(g - s->group) + 1;
 }
 
-/* The share of all atoms that the first `count` of a number of slabs have that is wanted. */
-static double share_of(const atn_slabs *s, size_t count) {
-    double n = (double)count, all = (double)s->wanted;
-    return all > 1 ? (n + UNEVEN * (n - n * (n - 1) / (all - 1))) / all : n;
-}
-
 /* How many of them are strips of one slab, after the first `done`: as many as make it thick enough. */
 static size_t strips_after(const atn_slabs *s, size_t done) {
     double thick = HALOS * s->options.halo, most = fmin(MOST_STRIPS, length_of(s, 1) / thick);
     size_t n = 1;
     if (s->across == 1) return n;
     while (done + n < s->wanted && (double)(n + 1) <= most &&
-           (share_of(s, done + n) - share_of(s, done)) * length_of(s, 0) < thick)
+           (share_of(done + n, s->wanted) - share_of(done, s->wanted)) * length_of(s, 0) < thick)
         ++n;
     return n;
 }
@@ -92,7 +93,7 @@ static void make_slabs(atn_slabs *s) {
     for (size_t g = 0; g < s->groups; ++g) {
         size_t count = s->group[g].count;
         bool full = b->own + count > s->options.atoms;
-        if (s->wanted) full = before + count / 2 > (size_t)(share_of(s, done) * (double)s->info.atoms);
+        if (s->wanted) full = before + count / 2 > (size_t)(share_of(done, s->wanted) * (double)s->info.atoms);
         if (b->own && count && full) {
             *++b = (slabs_slab){.first = g, .strips = strips_after(s, done)};
             done += b->strips;

@@ -155,7 +155,7 @@ KIT_TEST(thin_slabs_are_strips) {
             shown = atoms.count > shown ? atoms.count : shown;
         }
         assert_int_equal(own, ATOMS);
-        assert_true(most > 5 * least && most < 2.1 * ATOMS / WANTED); /* 1.95 to 0.05 times the mean */
+        assert_true(most > 5 * least && most < 2.6 * ATOMS / WANTED); /* 2.4 to 0.05 times the mean */
         assert_true(slabs->most >= shown);
         assert_true(all < 3 * ATOMS); /* slabs 0.75 thick, of which 2 more are halo: 3.6 times as many */
         atn_slabs_close(slabs);
@@ -427,6 +427,7 @@ static void fill_row(void *user, size_t k, const char **species, double *row) {
     row[0] = x, row[1] = -x, row[2] = x / 7, row[3] = 1 / (x + 1);
     for (int c = 4; c < 11; ++c) row[c] = x;
     row[4] = (int)x % 7 ? -x / 3 : NAN, row[5] = 1e20 * x, row[6] = -1e-12, row[7] = (int)x % 5 ? 0.5 : -INFINITY;
+    row[8] = (int)x % 2 ? 9.9999999996 : -9.9999999994, row[9] = (int)x % 2 ? -4.9e-10 : -5.1e-10;
 }
 
 /* Rows of ranks, whose lengths are known before: one by one, and many at once. */
