@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ATOMS = 1000, CHECKED = 4000, FRAMES = 3, ROUNDS = 2 };
+enum { ATOMS = 1000, CHECKED = 4000, FRAMES = 3, ROUNDS = 2, MOST_VALUES = 9 };
 static const double LEAST = 0.02; /* share of a phase */
 static const double FAITH = 1;    /* nats that doubling or halving a power must gain */
 static const double ENOUGH = 40;  /* atoms of which as many are right as there will be */
@@ -258,23 +258,31 @@ static double score(const atn_lattice *l, const made *m) {
     return sum;
 }
 
-static void choose(atn_lattice *l, const made *m, double *power, const double *values, size_t count) {
-    double best = *power, usual = *power, most = score(l, m);
-    for (size_t k = 0; k < count; ++k) {
-        *power = values[k];
-        double here = score(l, m) - FAITH * fabs(log2(values[k] / usual));
-        if (here > most) most = here, best = values[k];
+/* Of several ranks each tries some. */
+static atn_status choose(atn_lattice *l, const made *m, double *power, const double *values, size_t count) {
+    double told[MOST_VALUES + 1], most = -INFINITY, usual = *power, best = usual; /* the first: of the usual one */
+    size_t from, to;
+    lattice_shared_cut(l, count + 1, &from, &to);
+    for (size_t k = from; k < to; ++k) {
+        *power = k ? values[k - 1] : usual;
+        told[k] = score(l, m) - FAITH * fabs(log2(*power / usual));
     }
+    atn_status status = lattice_shared_join(l, ATN_OK, told, count + 1, sizeof *told);
+    for (size_t k = 0; k <= count && status == ATN_OK; ++k)
+        if (told[k] > most) most = told[k], best = k ? values[k - 1] : usual;
     *power = best;
+    return status;
 }
 
-static void choose_all(atn_lattice *l, const made *m) {
+static atn_status choose_all(atn_lattice *l, const made *m) {
     static const double WHOLE[] = {0.4, 0.5, 0.65, 0.8, 0.95, 1.2},
-                        PART[] = {0.04, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 0.8, 1};
-    for (int round = 0; round < ROUNDS; ++round) {
-        choose(l, m, &l->temper_part, PART, sizeof PART / sizeof *PART);
-        choose(l, m, &l->temper, WHOLE, sizeof WHOLE / sizeof *WHOLE);
+                        PART[MOST_VALUES] = {0.04, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 0.8, 1};
+    atn_status status = ATN_OK;
+    for (int round = 0; round < ROUNDS && status == ATN_OK; ++round) {
+        status = choose(l, m, &l->temper_part, PART, sizeof PART / sizeof *PART);
+        if (status == ATN_OK) status = choose(l, m, &l->temper, WHOLE, sizeof WHOLE / sizeof *WHOLE);
     }
+    return status;
 }
 
 /* ---- the odds ---- */
@@ -420,7 +428,7 @@ atn_status lattice_calibrate(atn_lattice *l) {
     if (status == ATN_OK) status = make(l, &about, ATOMS, 1, m);
     if (status == ATN_OK) status = match(l, m);
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_POWERS);
-    if (status == ATN_OK) choose_all(l, m);
+    if (status == ATN_OK) status = choose_all(l, m);
     lattice_spend_back(&l->spent, l->known, before);
     l->unchecked = l->ranks && l->ranks->count > FRAMES; /* lattice_check_frame and lattice_fit_frames follow */
     if (status == ATN_OK && !l->unchecked) {
