@@ -81,11 +81,11 @@ struct atn_slabs {
     uint64_t *index;
 };
 
-/* As atn_slabs_open; wanted: that many slabs, the first the largest (48: from 2.4 to 0.05 times the mean in atoms), or a
- * multiple of it if one would have more than given->atoms; 0: as given->atoms says. Slabs that would be thinner than two halos are strips of
- * thicker ones, cut across the axis: their halos are smaller. Called by all ranks of the frame, and closed by all after
- * they have agreed on how it went. The same number of slabs gives the same slabs, atom by atom, whatever the number of
- * ranks. */
+/* As atn_slabs_open; wanted: that many slabs, the first the largest (48: from 2.4 to 0.05 times the mean in atoms), or
+ * a multiple of it if one would have more than given->atoms; 0: as given->atoms says. Slabs that would be thinner than
+ * two halos are strips of thicker ones, cut across the axis: their halos are smaller. Called by all ranks of the frame,
+ * and closed by all after they have agreed on how it went. The same number of slabs gives the same slabs, atom by atom,
+ * whatever the number of ranks. */
 atn_status slabs_open(atn_frame *frame, const atn_slabs_settings *given, size_t wanted, atn_slabs **out);
 void slabs_narrow(atn_slabs *slabs, double halo); /* from now on a halo that is at most as wide as before */
 /* The next slab that nobody has taken, of all ranks; *there false: none is left. */
