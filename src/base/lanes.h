@@ -13,13 +13,16 @@
 #define ATN_SANITIZED 1
 #endif
 
-/* Before the function. The choice is made before a sanitizer is ready, and only if the C library supports it. */
+/* Before the function; APART: it is never inlined, as functions with a choice are not anyway. The choice is made before
+ * a sanitizer is ready, and only if the C library supports it. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(ATN_SANITIZED)
-#define ATN_IN_LANES __attribute__((target_clones("avx512f", "avx2", "default")))
-#define ATN_WIDEST   64 /* bytes of the widest of these registers */
+#define ATN_IN_LANES       __attribute__((target_clones("avx512f", "avx2", "default")))
+#define ATN_IN_LANES_APART ATN_IN_LANES
+#define ATN_WIDEST         64 /* bytes of the widest of these registers */
 #else
 #define ATN_IN_LANES
-#define ATN_WIDEST __BIGGEST_ALIGNMENT__
+#define ATN_IN_LANES_APART __attribute__((noinline))
+#define ATN_WIDEST         __BIGGEST_ALIGNMENT__
 #endif
 
 /* Before a loop whose iterations may be executed in any order and concurrently; ATN_LANES(reduction(+ : a, b)): sums as

@@ -257,7 +257,7 @@ static atn_status begin(pool *c) {
     if (!status && rows->journal && c->ranks->rank == 0)
         status = rows_journal_open(ctx, rows->journal, rows->key, know, c, &c->journal);
     status = atn_ranks_broadcast(c->ranks, status, 0, c->known, rows->count);
-    for (size_t k = 0; k < rows->count && !status; ++k)
+    for (size_t k = 0; k < rows->count && !status && c->known && c->row; ++k)
         if (!c->known[k]) c->row[c->rows_left++] = k;
     if (!status && c->ranks->rank == 0)
         status = atn_pieces_make(ctx, (int64_t)c->rows_left, c->ranks->count, (int64_t)rows->most, &c->pieces);

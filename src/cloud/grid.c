@@ -531,10 +531,10 @@ atn_status cloud_points_spacing(const cloud_points *points, double *out) {
     enum { WORTH_A_THREAD = 32 };
     *out = 0;
     if (points->count < 2) return ATN_OK;
-    cloud_grid *grid;
+    cloud_grid *grid = NULL;
     uint32_t *place = atn_alloc(points->ctx, points->count * sizeof *place);
     atn_status status = place ? cloud_grid_make(points, 0, &grid) : ATN_ERR_MEMORY;
-    if (status != ATN_OK) {
+    if (status != ATN_OK || !grid) {
         atn_free(points->ctx, place);
         return status;
     }

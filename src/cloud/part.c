@@ -64,8 +64,8 @@ static atn_status join_heads(cloud_part *part, atn_status status) {
         part->most = all[k].runs > part->most ? all[k].runs : part->most;
         same = same && memcmp(&all[k].extras, &all[0].extras, sizeof all->extras) == 0;
     }
-    if (status == ATN_OK && !same) leave_extras_out(part->cloud);
-    if (status == ATN_OK && part->faces) cloud_leave_out(part->cloud, "faces");
+    if (status == ATN_OK && cloud && !same) leave_extras_out(part->cloud);
+    if (status == ATN_OK && cloud && part->faces) cloud_leave_out(part->cloud, "faces");
     atn_free(part->ranks->ctx, all);
     return status;
 }
@@ -75,14 +75,13 @@ static size_t points_of(const cloud_part *part, size_t run) {
 }
 
 /* Numbers of points, from how many each run of each rank has: run k of a rank comes before run k of the next one. */
-static atn_status number_runs(cloud_part *part, const uint64_t *all) {
+static void number_runs(cloud_part *part, const uint64_t *all) {
     size_t before = 0, count = (size_t)part->ranks->count;
     for (size_t run = 0; run < part->most; ++run)
         for (size_t k = 0; k < count; ++k) {
             if (k == (size_t)part->ranks->rank && run < part->runs) part->first[run] = before;
             before += all[k * part->most + run];
         }
-    return ATN_OK;
 }
 
 static atn_status join_runs(cloud_part *part) {
@@ -97,7 +96,7 @@ static atn_status join_runs(cloud_part *part) {
     if (status == ATN_OK) part->start[part->runs] = part->cloud->count;
     for (size_t run = 0; run < part->runs && status == ATN_OK; ++run) own[run] = points_of(part, run);
     status = atn_ranks_allgather(part->ranks, status, own, most * sizeof *own, all);
-    if (status == ATN_OK) status = number_runs(part, all);
+    if (status == ATN_OK && part->first && all) number_runs(part, all);
     atn_free(ctx, own);
     atn_free(ctx, all);
     return status;
@@ -191,39 +190,18 @@ static atn_status cloud_from(const cloud_part *part, sampled *list, size_t count
     return status;
 }
 
-/* Those of all ranks, one after the other; freed by the caller. */
-static atn_status gather(const cloud_part *part, sampled *own, size_t count, atn_status status, sampled **out,
-                         size_t *total) {
-    atn_ranks *ranks = part->ranks;
-    size_t n = (size_t)ranks->count, at = 0;
-    atn_ranks_parcel *give = atn_zalloc(ranks->ctx, n * sizeof *give), *take = atn_zalloc(ranks->ctx, n * sizeof *take);
-    *out = NULL;
-    *total = 0;
-    if (status == ATN_OK && !(give && take)) status = ATN_ERR_MEMORY;
-    for (size_t k = 0; k < n && status == ATN_OK; ++k) give[k] = (atn_ranks_parcel){own, count * sizeof *own};
-    status = take ? atn_ranks_exchange(ranks, status, give, take) : atn_ranks_agree(ranks, status);
-    for (size_t k = 0; k < n && status == ATN_OK; ++k) *total += take[k].bytes / sizeof *own;
-    if (status == ATN_OK && !(*out = atn_alloc(ranks->ctx, (*total + 1) * sizeof **out))) status = ATN_ERR_MEMORY;
-    for (size_t k = 0; k < n && status == ATN_OK; ++k) {
-        if (take[k].bytes) memcpy(*out + at, take[k].data, take[k].bytes);
-        at += take[k].bytes / sizeof *own;
-    }
-    if (take) atn_ranks_free_parcels(ranks, take);
-    atn_free(ranks->ctx, take);
-    atn_free(ranks->ctx, give);
-    return status;
-}
-
 atn_status cloud_part_sample(const cloud_part *part, size_t most, atn_cloud **out) {
     const atn_ctx *ctx = part->ranks->ctx;
     double share = part->total > most ? (double)most / (double)part->total : 2;
-    size_t count = choose(part, share, NULL), total = 0;
-    sampled *own = atn_alloc(ctx, (count + 1) * sizeof *own), *all = NULL;
+    size_t count = choose(part, share, NULL), bytes;
+    sampled *own = atn_alloc(ctx, (count + 1) * sizeof *own);
+    void *all;
     *out = NULL;
     if (own) (void)choose(part, share, own);
-    atn_status status = gather(part, own, count, own ? ATN_OK : ATN_ERR_MEMORY, &all, &total);
+    atn_status status =
+        atn_ranks_gather(part->ranks, own ? ATN_OK : ATN_ERR_MEMORY, own, count * sizeof *own, &all, &bytes);
     atn_free(ctx, own);
-    if (status == ATN_OK) status = cloud_from(part, all, total, out);
+    if (status == ATN_OK) status = cloud_from(part, all, bytes / sizeof *own, out);
     atn_free(ctx, all);
     return atn_ranks_agree(part->ranks, status);
 }

@@ -100,7 +100,8 @@ static char *put_number(char *at, double value, int wanted) {
 static size_t measure_number(double value, int wanted) {
     char text[NUMBER + 1];
     digits d;
-    if (find_digits(value, wanted, &d)) return (size_t)(d.negative + d.before + (d.behind > 0) + d.behind);
+    if (find_digits(value, wanted, &d))
+        return (size_t)d.negative + (size_t)d.before + (d.behind > 0) + (size_t)d.behind;
     atn_number_print(value, text);
     return strlen(text);
 }

@@ -142,9 +142,9 @@ static void cut_slab(const cutting *x, const slabs_slab *b) {
         s->slab[s->slabs + t] = (slabs_slab){.first = first + t * each, .last = first + t * each + each - 1};
     for (size_t g = 0; g < strips * each; ++g) s->group[first + g] = (slabs_group){.edges = slabs_nowhere(s)};
     for (size_t at = 0; at < SLABS_BINS; ++at) {
-        size_t along = x->along[at / SLABS_ACROSS], t = strip[at % SLABS_ACROSS];
-        if (along < b->first || along > b->last) continue;
-        size_t group = first + t * each + (along - b->first) * each / held;
+        size_t along = x->along[at / SLABS_ACROSS] - b->first, t = strip[at % SLABS_ACROSS];
+        if (along >= held) continue;
+        size_t group = first + t * each + along * each / held;
         s->group_of[at] = (uint16_t)group;
         s->group[group].count += x->count[at];
         s->slab[s->slabs + t].own += x->count[at];

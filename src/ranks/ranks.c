@@ -176,6 +176,28 @@ atn_status atn_ranks_exchange(atn_ranks *r, atn_status own, const atn_ranks_parc
     return waited(r, from, exchange(r, own, out, in));
 }
 
+atn_status atn_ranks_gather(atn_ranks *r, atn_status own, const void *mine, size_t bytes, void **all, size_t *total) {
+    size_t n = (size_t)r->count, at = 0;
+    atn_ranks_parcel *give = atn_zalloc(r->ctx, n * sizeof *give), *take = atn_zalloc(r->ctx, n * sizeof *take);
+    *all = NULL;
+    *total = 0;
+    if (!give || !take) {
+        atn_free(r->ctx, take);
+        atn_free(r->ctx, give);
+        return atn_ranks_agree(r, own != ATN_OK ? own : ATN_ERR_MEMORY);
+    }
+    for (size_t k = 0; k < n; ++k) give[k] = (atn_ranks_parcel){(void *)(uintptr_t)mine, bytes};
+    atn_status status = atn_ranks_exchange(r, own, give, take);
+    for (size_t k = 0; k < n && status == ATN_OK; ++k) *total += take[k].bytes;
+    if (status == ATN_OK && !(*all = atn_alloc(r->ctx, *total + 1))) status = ATN_ERR_MEMORY;
+    for (size_t k = 0; k < n && status == ATN_OK; at += take[k++].bytes)
+        if (take[k].bytes) memcpy((char *)*all + at, take[k].data, take[k].bytes);
+    atn_ranks_free_parcels(r, take);
+    atn_free(r->ctx, take);
+    atn_free(r->ctx, give);
+    return status;
+}
+
 atn_status atn_ranks_send(atn_ranks *r, int32_t to, const void *data, size_t bytes) {
     char words[ATN_RANKS_WORDS] = "";
     return r->way->send(to, data, bytes, words) ? broken(r, words) : ATN_OK;

@@ -86,6 +86,10 @@ typedef struct atn_ranks_parcel {
  * a failure too. */
 atn_status atn_ranks_exchange(atn_ranks *ranks, atn_status own, const atn_ranks_parcel *out, atn_ranks_parcel *in);
 void atn_ranks_free_parcels(const atn_ranks *ranks, atn_ranks_parcel *parcels); /* `count` of them */
+/* Lists of all ranks, one after the other, `total` bytes; owned by the caller. A rank that has no memory for it tells
+ * no one: the next call does. */
+atn_status atn_ranks_gather(atn_ranks *ranks, atn_status own, const void *mine, size_t bytes, void **all,
+                            size_t *total);
 
 /* Messages between two, in the order they were sent. */
 atn_status atn_ranks_send(atn_ranks *ranks, int32_t to, const void *data, size_t bytes);

@@ -97,7 +97,7 @@ static atn_status open_room(atn_ranks *r, atn_status own) {
     if (status != ATN_OK || !room) {
         atn_free(r->ctx, room);
         atn_free(r->ctx, piece);
-        return status;
+        return status != ATN_OK ? status : ATN_ERR_MEMORY;
     }
     room->window = window;
     room->piece = piece;
@@ -128,14 +128,16 @@ static atn_status fill(atn_ranks *r, atn_status own, char *list, size_t count, s
         if (status != ATN_OK && r->over != ATN_OK) return status;
         size_t half = r->room ? (size_t)(r->room->turn++ % 2) * HALF : 0;
         size_t some = piece_of(r, r->rank, count, bytes, at, &from);
-        if (status == ATN_OK && some) status = atn_ranks_put(r, &r->room->window, r->rank, half, list + from, some);
+        if (status == ATN_OK && some && r->room)
+            status = atn_ranks_put(r, &r->room->window, r->rank, half, list + from, some);
         status = atn_ranks_agree(r, status);
-        for (int32_t k = 1; k < r->count && status == ATN_OK; ++k) {
+        if (status != ATN_OK || !r->room) return status;
+        for (int32_t k = 1; k < r->count; ++k) {
             int32_t rank = (r->rank + k) % r->count;
             some = piece_of(r, rank, count, bytes, at, &from);
             r->room->piece[k - 1] = (atn_ranks_piece){rank, half, some, list + from};
         }
-        if (status == ATN_OK) status = atn_ranks_move(r, &r->room->window, r->room->piece, (size_t)r->count - 1, false);
+        status = atn_ranks_move(r, &r->room->window, r->room->piece, (size_t)r->count - 1, false);
         if (status != ATN_OK) return status;
     }
     return status;

@@ -46,7 +46,8 @@ static atn_status run(atn_device *device, const held_case *c, const atn_variant 
     atn_status status = held_run(device, c, v, oracle);
     bool newer_pocl = strncmp(atn_device_get_info(device)->name, "cpu-", 4) == 0; /* "pthread-" before */
     if (status == ATN_OK || status == ATN_ERR_UNSUPPORTED || !newer_pocl) return status;
-    char *flags = getenv(FLAGS) ? strdup(getenv(FLAGS)) : NULL;
+    const char *given = getenv(FLAGS);
+    char *flags = given ? strdup(given) : NULL;
     unsetenv(FLAGS);
     status = held_run(device, c, v, oracle);
     if (flags) setenv(FLAGS, flags, 1);

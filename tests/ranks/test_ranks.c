@@ -61,6 +61,20 @@ KIT_TEST(test_exchange) {
     free(in);
 }
 
+/* Rank a has a bytes a. */
+KIT_TEST(test_lists) {
+    char own[64], *at;
+    size_t total, rank = (size_t)here.r->rank, n = (size_t)here.r->count;
+    void *all;
+    memset(own, here.r->rank, sizeof own);
+    kit_ok(here.ctx, atn_ranks_gather(here.r, ATN_OK, own, rank, &all, &total));
+    assert_int_equal(total, n * (n - 1) / 2);
+    at = all;
+    for (size_t k = 0; k < n; ++k)
+        for (size_t b = 0; b < k; ++b) assert_int_equal(*at++, (char)k);
+    atn_free(here.ctx, all);
+}
+
 /* All others tell the first one their number. */
 KIT_TEST(test_messages) {
     int32_t word = here.r->rank, seen = 0, from;
@@ -159,10 +173,11 @@ KIT_TEST(test_wrong_word) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sum),      cmocka_unit_test(test_gather), cmocka_unit_test(test_exchange),
-        cmocka_unit_test(test_messages), cmocka_unit_test(test_window), cmocka_unit_test(test_fill),
-        cmocka_unit_test(test_failure),  cmocka_unit_test(test_cut),    cmocka_unit_test(test_wrong_word)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sum),      cmocka_unit_test(test_gather),
+                                       cmocka_unit_test(test_lists),    cmocka_unit_test(test_exchange),
+                                       cmocka_unit_test(test_messages), cmocka_unit_test(test_window),
+                                       cmocka_unit_test(test_fill),     cmocka_unit_test(test_failure),
+                                       cmocka_unit_test(test_cut),      cmocka_unit_test(test_wrong_word)};
     here.ctx = kit_ctx();
     if (atn_ranks_join(here.ctx, &here.r) != ATN_OK) {
         fprintf(stderr, "%s\n", atn_ctx_message(here.ctx));

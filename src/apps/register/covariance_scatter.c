@@ -104,7 +104,7 @@ static atn_status join_terms(const reg_engine *e, atn_status status, reg_terms *
     }
     terms_free(t, e->ctx);
     if (status == ATN_OK && !own) status = ATN_ERR_MEMORY;
-    status = reg_join_lists(e, status, own, count * bytes, &list, &bytes);
+    status = atn_ranks_gather(e->joins->ranks, status, own, count * bytes, &list, &bytes);
     atn_free(e->ctx, own);
     all = list;
     count = bytes / (TERM * sizeof *all);

@@ -52,8 +52,5 @@ atn_status reg_distribute_send(const struct reg_problem *p, double reach, cloud_
 atn_status reg_join_sums(const reg_engine *engine, double *numbers, size_t count);
 /* The mean of what ranks say, by weights, some of which are above 0. */
 atn_status reg_join_mean(const reg_engine *engine, double *number, double weight);
-/* What all ranks have, one after the other; owned by the caller. */
-atn_status reg_join_lists(const reg_engine *engine, atn_status own, const void *list, size_t bytes, void **all,
-                          size_t *total);
 
 #endif

@@ -92,7 +92,7 @@ static atn_status cut(slab_cut *c) {
         for (size_t n = 0; n < cloud_count(c->d->part[k]->cloud); ++n)
             if (take(c, k, n, &row, &x)) ++count[bin_of(c, x)];
     atn_status status = atn_ranks_sum(ranks, count && c->border ? ATN_OK : ATN_ERR_MEMORY, count, BINS);
-    if (status == ATN_OK) find_borders(c, count);
+    if (status == ATN_OK && count) find_borders(c, count);
     atn_free(ctx, count);
     return status;
 }
@@ -128,7 +128,7 @@ static void sort_rows(const slab_cut *c, int k, size_t from, size_t end, double 
 
 static void append(cloud_points *out, const atn_ranks_parcel *from) {
     const slab_row *row = from->data;
-    for (size_t k = 0; k < from->bytes / sizeof *row; ++k, ++out->count) {
+    for (size_t k = 0; row && k < from->bytes / sizeof *row; ++k, ++out->count) {
         for (int a = 0; a < 3; ++a) out->position[a][out->count] = row[k].position[a];
         out->weight[out->count] = (float)row[k].weight;
     }
@@ -148,7 +148,7 @@ static atn_status exchange(const slab_cut *c, int k, size_t from, double *count,
     }
     if (status == ATN_OK) sort_rows(c, k, from, end, count, give);
     status = got ? atn_ranks_exchange(c->d->ranks, status, give, got) : atn_ranks_agree(c->d->ranks, status);
-    for (size_t r = 0; r < ranks && status == ATN_OK; ++r) append(out, &got[r]);
+    for (size_t r = 0; r < ranks && got && status == ATN_OK; ++r) append(out, &got[r]);
     if (give) atn_ranks_free_parcels(c->d->ranks, give);
     if (got) atn_ranks_free_parcels(c->d->ranks, got);
     atn_free(ctx, got);
@@ -172,18 +172,18 @@ static atn_status send_cloud(const slab_cut *c, int k, cloud_points *out) {
     double *count = atn_zalloc(ctx, n * sizeof *count), most = -(double)own;
     if (count) sort_rows(c, k, 0, own, count, NULL);
     atn_status status = atn_ranks_sum(ranks, count ? ATN_OK : ATN_ERR_MEMORY, count, n);
-    for (size_t r = 0; r < n && status == ATN_OK; ++r)
+    for (size_t r = 0; r < n && count && status == ATN_OK; ++r)
         if (count[r] > INT32_MAX / 2)
             status = atn_fail(ctx, ATN_ERR_UNSUPPORTED,
                               "register: a rank would have more than %d points of the %s; use "
                               "more ranks",
                               INT32_MAX / 2, k ? "target" : "source");
-    if (status == ATN_OK) status = cloud_points_make(ctx, (size_t)count[ranks->rank] + 1, false, out);
+    if (status == ATN_OK && count) status = cloud_points_make(ctx, (size_t)count[ranks->rank] + 1, false, out);
     out->count = 0;
     status = atn_ranks_least(ranks, status, &most, 1);
-    for (size_t from = 0; (double)from < -most && status == ATN_OK; from += AT_ONCE)
+    for (size_t from = 0; (double)from < -most && count && status == ATN_OK; from += AT_ONCE)
         status = exchange(c, k, from < own ? from : own, count, out);
-    if (status == ATN_OK && out->count == 0) add_nothing(c->p, k, out);
+    if (status == ATN_OK && out->weight && out->count == 0) add_nothing(c->p, k, out);
     atn_free(ctx, count);
     return status;
 }

@@ -189,12 +189,13 @@ static void look_some(void *user, int64_t from, int64_t to) {
         size_t first = (size_t)(piece % STRETCHES) * STRETCH, samples = l->f->side[side].samples;
         tally *t = &l->of[side][piece % STRETCHES];
         *t = (tally){.near = 0};
-        hint known = {.point = FITNESS_NOBODY, .sure = l->nearest[side] != NULL};
+        const float *nearest = l->nearest[side];
+        hint known = {.point = FITNESS_NOBODY, .sure = nearest != NULL};
         for (size_t k = first; k < first + STRETCH && k < samples; k += l->every[side]) {
             int32_t *last = l->hints ? &l->hints->point[side][k] : NULL;
             meeting m;
             ++t->looked_at;
-            if (known.sure) known.point = (int32_t)l->nearest[side][k];
+            if (nearest) known.point = (int32_t)nearest[k];
             if (last && *last != FITNESS_NOBODY) known.point = *last; /* else that of the sample before it */
             meet(l->f, side, &l->ways[side], l->scale[side], k, &known, &m);
             if (last) *last = known.point;

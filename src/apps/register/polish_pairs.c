@@ -65,7 +65,7 @@ static void take_scale(reg_polish_state *s, double *q, size_t count) {
 static atn_status join_scale(reg_polish_state *s, atn_status status, const double q[SOME]) {
     void *all;
     size_t bytes;
-    status = reg_join_lists(&s->p->engine, status, q, SOME * sizeof *q, &all, &bytes);
+    status = atn_ranks_gather(s->p->engine.joins->ranks, status, q, SOME * sizeof *q, &all, &bytes);
     if (status == ATN_OK) take_scale(s, all, bytes / sizeof *q);
     atn_free(s->p->engine.ctx, all);
     return status;

@@ -155,8 +155,7 @@ typedef struct expected {
 } expected;
 
 /* On its own: sums stay in registers. */
-__attribute__((noinline)) ATN_IN_LANES static void expect(const chosen *target, const float at[3][EACH],
-                                                          expected *out) {
+ATN_IN_LANES_APART static void expect(const chosen *target, const float at[3][EACH], expected *out) {
     float w[EACH] = {0}, x[EACH] = {0}, y[EACH] = {0}, z[EACH] = {0};
     for (size_t j = 0; j < target->count; ++j) {
         const float tx = target->at[0][j], ty = target->at[1][j], tz = target->at[2][j];
