@@ -518,6 +518,7 @@ atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angs
     x->bins = atn_alloc(l->ctx, most * BINS * sizeof *x->bins);
     l->learning = true;
     status = x->which && x->number && x->bins ? learn(l, x) : ATN_ERR_MEMORY;
+    if (status == ATN_OK && atoms->species) status = lattice_order_learn(l, atoms, angstrom);
     l->learning = false;
     lattice_tables_end(l);
     if (status == ATN_OK && !l->unchecked) status = lattice_engine_widen(l);

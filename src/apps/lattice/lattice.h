@@ -289,7 +289,6 @@ typedef struct lattice_order {
     const char *base;
     int32_t structure; /* that atoms of its geometry are told as at first */
     int32_t plain;     /* the model without order, -1: none */
-    bool known;        /* what follows is */
     int32_t species, name[LATTICE_ORDER_SPECIES];
     double share;                            /* of the atoms of that geometry */
     double chance[3][LATTICE_ORDER_SPECIES]; /* of a species on each sublattice, and without order */

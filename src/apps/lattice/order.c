@@ -4,16 +4,17 @@
  * known sublattices, so that an ordered piece has the likelihood
  *   L = 1/n sum_h P(s_0 | sub(h)) prod_k P(s_k | sub(h, k)),
  * and a piece without order prod P(s). The tables P and the share of ordered pieces are found by EM from some of the
- * atoms that have the geometry. */
+ * atoms that have the geometry, all over the frame. */
 #include "apps/lattice/order.h"
 
+#include "apps/lattice/parts.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLE = 2000, ROUNDS = 30, MOST = LATTICE_ORDER_NEAR, SUBLATTICES = 2, RANDOM = 2 };
+enum { LOOKED_AT = 4096, SAMPLE = 2000, ROUNDS = 30, MOST = LATTICE_ORDER_NEAR, SUBLATTICES = 2, RANDOM = 2 };
 static const double FIRST = 0.85;  /* what a species has of its own sublattice to begin with */
 static const double ORDERED = 0.4; /* least difference between sublattices in the share of a species: no order below */
 static const double AMISS = 0.01;  /* of the chance that any species has anywhere: antisites, background */
@@ -153,16 +154,22 @@ static void name_species(lattice_order *o, const int32_t *species, size_t sites)
     }
 }
 
-static atn_status learn(search *s, size_t own, const atn_lattice_atom *atom, lattice_order *o) {
+/* Atoms that were looked at, and what they are without species. */
+typedef struct sampled {
+    size_t count, which[LOOKED_AT];
+    atn_lattice_atom found[LOOKED_AT];
+} sampled;
+
+static atn_status learn(const search *s, const sampled *from, lattice_order *o) {
     size_t count = 0, wanted = 0, seen = 0;
     double all[LATTICE_ORDER_SPECIES] = {0}, sum = 0;
     piece *list = atn_alloc(s->l->ctx, SAMPLE * sizeof *list);
     if (!list) return ATN_ERR_MEMORY;
     name_species(o, s->species, (size_t)s->cells->start[s->cells->cells]);
-    for (size_t k = 0; k < own; ++k) wanted += atom[k].structure == o->structure;
-    for (size_t k = 0; k < own && count < SAMPLE; ++k)
-        if (atom[k].structure == o->structure && seen++ % (wanted / SAMPLE + 1) == 0)
-            count += look(s, k, &atom[k], &list[count]);
+    for (size_t k = 0; k < from->count; ++k) wanted += from->found[k].structure == o->structure;
+    for (size_t k = 0; k < from->count && count < SAMPLE; ++k)
+        if (from->found[k].structure == o->structure && seen++ % (wanted / SAMPLE + 1) == 0)
+            count += look(s, from->which[k], &from->found[k], &list[count]);
     for (size_t i = 0; i < count; ++i)
         for (int32_t k = 0; k < list[i].count; ++k) all[list[i].species[k]] += 1, sum += 1;
     for (int k = 0; k < LATTICE_ORDER_SPECIES; ++k) all[k] = (all[k] + 1e-3) / (sum + LATTICE_ORDER_SPECIES * 1e-3);
@@ -173,9 +180,67 @@ static atn_status learn(search *s, size_t own, const atn_lattice_atom *atom, lat
         if (two > one) *o = other;
         if (most_apart(o) < ORDERED || fmax(one, two) < 0) o->share = 0;
     }
-    o->known = true;
     atn_free(s->l->ctx, list);
     return ATN_OK;
+}
+
+/* What parts of a loop over the atoms of a batch need. */
+typedef struct judging {
+    const atn_lattice *l;
+    atn_lattice_atom *out;
+} judging;
+
+static void judge_part(void *user, int64_t from, int64_t to) {
+    const judging *j = user;
+    for (size_t i = (size_t)from; i < (size_t)to; ++i) {
+        if (lattice_is_uneven(j->l)) lattice_look_closer(j->l, i, LATTICE_ALL);
+        lattice_judge(j->l, i, &j->out[i], NULL);
+    }
+}
+
+/* Own atoms, evenly among all, each by itself. */
+static atn_status look_at_some(atn_lattice *l, const lattice_cells *cells, size_t own, sampled *out) {
+    atn_status status = ATN_OK;
+    size_t done = 0;
+    out->count = own < LOOKED_AT ? own : LOOKED_AT;
+    for (size_t k = 0; k < out->count && status == ATN_OK; ++k) {
+        out->which[k] = k * own / out->count;
+        lattice_add_atom(l, cells, out->which[k]);
+        if (!lattice_batch_is_full(l) && k + 1 < out->count) continue;
+        status = lattice_engine_run(l);
+        if (status == ATN_OK)
+            atn_parallel((int64_t)l->near.atoms, LATTICE_PART, judge_part, &(judging){l, out->found + done});
+        done += l->near.atoms;
+        l->near.atoms = 0;
+    }
+    l->near.atoms = 0;
+    return status;
+}
+
+/* Of each site; to be freed. */
+static int32_t *species_of(const atn_lattice *l, const lattice_cells *cells, const atn_atoms *atoms) {
+    int32_t *species = atn_alloc(l->ctx, ((size_t)cells->start[cells->cells] + 1) * sizeof *species);
+    for (size_t k = 0; k < cells->atoms && species; ++k) species[cells->site[k]] = atoms->species[cells->order[k]];
+    return species;
+}
+
+atn_status lattice_order_learn(atn_lattice *l, const atn_atoms *atoms, double angstrom) {
+    lattice_cells cells = {0};
+    if (!lattice_is_ordered(l)) return ATN_OK;
+    sampled *some = atn_alloc(l->ctx, sizeof *some);
+    if (!some) return ATN_ERR_MEMORY;
+    lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_WEIGHED);
+    atn_status status = lattice_cells_make(l->ctx, atoms, angstrom, l->info.cutoff, &cells);
+    if (status == ATN_OK) status = look_at_some(l, &cells, atoms->own, some);
+    int32_t *species = status == ATN_OK ? species_of(l, &cells, atoms) : NULL;
+    if (status == ATN_OK && !species) status = ATN_ERR_MEMORY;
+    for (int32_t m = 0; m < l->settings.models && status == ATN_OK; ++m)
+        if (l->order[m].sites) status = learn(&(search){l, &cells, species, m}, some, &l->order[m]);
+    atn_free(l->ctx, species);
+    atn_free(l->ctx, some);
+    lattice_cells_free(&cells);
+    lattice_spend_back(&l->spent, l->known, before);
+    return status;
 }
 
 /* ---- the answer ---- */
@@ -211,22 +276,17 @@ bool lattice_is_ordered(const atn_lattice *l) {
     return false;
 }
 
-atn_status lattice_order_tell(atn_lattice *l, const lattice_cells *cells, const atn_atoms *atoms,
+atn_status lattice_order_tell(const atn_lattice *l, const lattice_cells *cells, const atn_atoms *atoms,
                               atn_lattice_atom *out) {
-    size_t sites = (size_t)cells->start[cells->cells];
-    int32_t *species = atn_alloc(l->ctx, (sites + 1) * sizeof *species);
-    atn_status status = species ? ATN_OK : ATN_ERR_MEMORY;
-    for (size_t k = 0; k < cells->atoms && species; ++k) species[cells->site[k]] = atoms->species[cells->order[k]];
-    for (int32_t m = 0; m < l->settings.models && status == ATN_OK; ++m) {
-        lattice_order *o = &l->order[m];
+    int32_t *species = species_of(l, cells, atoms);
+    if (!species) return ATN_ERR_MEMORY;
+    for (int32_t m = 0; m < l->settings.models; ++m) {
         search s = {l, cells, species, m};
-        if (!o->sites) continue;
-        if (!o->known) status = learn(&s, atoms->own, out, o);
-        telling t = {&s, o, out};
-        if (status == ATN_OK) atn_parallel((int64_t)atoms->own, LATTICE_PART, tell_part, &t);
+        if (l->order[m].sites)
+            atn_parallel((int64_t)atoms->own, LATTICE_PART, tell_part, &(telling){&s, &l->order[m], out});
     }
     atn_free(l->ctx, species);
-    return status;
+    return ATN_OK;
 }
 
 atn_status lattice_order_check(const atn_lattice *l, const atn_atoms *atoms) {

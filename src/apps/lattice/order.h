@@ -7,9 +7,11 @@
 bool lattice_is_ordered(const atn_lattice *l); /* one of the models is */
 /* A sentence where species are needed and there are none; atoms may be NULL: neighbourhoods that come alone. */
 atn_status lattice_order_check(const atn_lattice *l, const atn_atoms *atoms);
+/* At the end of learning: the tables of what is ordered. The engine is open. */
+atn_status lattice_order_learn(atn_lattice *l, const atn_atoms *atoms, double angstrom);
 /* Splits the atoms that have the geometry into those that are ordered and those that are not, which are of the plain
- * structure where it is one of the models, else other. Tables are found from the first atoms it gets. */
-atn_status lattice_order_tell(atn_lattice *l, const lattice_cells *cells, const atn_atoms *atoms,
+ * structure where it is one of the models, else other. */
+atn_status lattice_order_tell(const atn_lattice *l, const lattice_cells *cells, const atn_atoms *atoms,
                               atn_lattice_atom *out);
 
 #endif

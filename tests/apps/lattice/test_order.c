@@ -45,6 +45,13 @@ static void make(const double (*site)[3], int sites, double constant, int cells,
         }
 }
 
+static atn_atoms atoms_from(size_t first, size_t count, bool species) {
+    return (atn_atoms){.count = count,
+                       .own = count,
+                       .position = {f.axis[0] + first, f.axis[1] + first, f.axis[2] + first},
+                       .species = species ? f.species + first : NULL};
+}
+
 static atn_status match(const char *const *names, double constant, bool species) {
     atn_lattice *lattice;
     atn_lattice_settings settings = {0};
@@ -52,10 +59,7 @@ static atn_status match(const char *const *names, double constant, bool species)
         snprintf(settings.model[settings.models].name, 32, "%s", names[settings.models]);
         settings.model[settings.models].constant = constant;
     }
-    atn_atoms atoms = {.count = f.count,
-                       .own = f.count,
-                       .position = {f.axis[0], f.axis[1], f.axis[2]},
-                       .species = species ? f.species : NULL};
+    atn_atoms atoms = atoms_from(0, f.count, species);
     kit_ok(ctx, atn_lattice_create(device, &settings, &lattice));
     atn_status status = atn_lattice_match(lattice, &atoms, 1, f.atom);
     if (status == ATN_OK)
@@ -94,6 +98,24 @@ KIT_TEST(an_alloy_has_no_order) {
     assert_true(right(1, 2) > 0.98);
 }
 
+/* What is ordered is learned from the frame, not from the part of it that is matched first. */
+KIT_TEST(parts_are_told_in_any_order) {
+    atn_lattice_settings settings = {.models = 2, .model = {{.name = "bcc"}, {.name = "B2"}}};
+    make(BCC, 2, 2.88, 13, 0.5);
+    size_t half = f.count / 2, rest = f.count - half;
+    atn_atoms all = atoms_from(0, f.count, true), parts[2] = {atoms_from(0, half, true), atoms_from(half, rest, true)};
+    static atn_lattice_atom told[2][MOST];
+    for (int after = 0; after < 2; ++after) {
+        atn_lattice *lattice;
+        kit_ok(ctx, atn_lattice_create(device, &settings, &lattice));
+        kit_ok(ctx, atn_lattice_learn(lattice, &all, 1));
+        if (after) kit_ok(ctx, atn_lattice_match(lattice, &parts[0], 1, f.atom));
+        kit_ok(ctx, atn_lattice_match(lattice, &parts[1], 1, told[after]));
+        atn_lattice_free(lattice);
+    }
+    assert_memory_equal(told[0], told[1], rest * sizeof **told);
+}
+
 KIT_TEST(species_are_needed) {
     make(FCC, 4, 3.57, 8, 0.5);
     kit_fails(ctx, ATN_ERR_INPUT, "L12 is fcc with species on sublattices, and these atoms have no species",
@@ -109,6 +131,7 @@ KIT_TEST(species_are_needed) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(halves_are_told), cmocka_unit_test(an_alloy_has_no_order),
+                                       cmocka_unit_test(parts_are_told_in_any_order),
                                        cmocka_unit_test(species_are_needed)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
