@@ -6,8 +6,13 @@
 #ifndef ATN_BASE_EXTREME_H
 #define ATN_BASE_EXTREME_H
 
+#include <stddef.h>
+
 static inline double atn_lesser(double low, double x) { return x < low ? x : low; }
 
 static inline double atn_larger(double high, double x) { return x > high ? x : high; }
+
+/* Of a list; of none: infinity and -infinity. */
+void atn_extremes(const double *list, size_t count, double *least, double *most);
 
 #endif

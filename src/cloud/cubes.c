@@ -27,35 +27,12 @@ static uint64_t bits_of(double value) {
     return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
 }
 
-/* In several chains, since each of them waits for its own last comparison. */
-static void extremes_of(const double *p, size_t count, double *least, double *most) {
-    enum { CHAINS = 8 };
-    double low[CHAINS], high[CHAINS];
-    size_t k = 0;
-    for (int c = 0; c < CHAINS; ++c) low[c] = high[c] = p[0];
-    for (; k + CHAINS <= count; k += CHAINS)
-        for (int c = 0; c < CHAINS; ++c) {
-            low[c] = atn_lesser(low[c], p[k + (size_t)c]);
-            high[c] = atn_larger(high[c], p[k + (size_t)c]);
-        }
-    for (; k < count; ++k) {
-        low[0] = atn_lesser(low[0], p[k]);
-        high[0] = atn_larger(high[0], p[k]);
-    }
-    *least = low[0];
-    *most = high[0];
-    for (int c = 1; c < CHAINS; ++c) {
-        *least = atn_lesser(*least, low[c]);
-        *most = atn_larger(*most, high[c]);
-    }
-}
-
 /* The lowest cube on each axis; do all of them together fit one key? */
 static atn_status bounds_of(const cloud_points *points, double edge, double low[3], bool *packed) {
     *packed = true;
     for (int d = 0; d < 3 && points->count; ++d) {
         double least, most;
-        extremes_of(points->position[d], points->count, &least, &most);
+        atn_extremes(points->position[d], points->count, &least, &most);
         low[d] = cube_of(least, edge);
         double high = cube_of(most, edge);
         if (!isfinite(low[d]) || !isfinite(high))

@@ -77,6 +77,8 @@ places() {
     [ -z "$found" ] || { printf '%s\n' "$found" | sed 's/$/: a limit; it belongs into src\/base\/limits.h/'; bad=1; }
     found=$(grep -rnE 'strn?(case)?cmp.*backend' src --include='*.[ch]' 2>/dev/null | grep -v '^src/device/' | cut -d: -f1,2)
     [ -z "$found" ] || { printf '%s\n' "$found" | sed 's/$/: compares the name of a backend; what differs is a field of src\/device\/facts.h/'; bad=1; }
+    found=$(grep -rhoE 'ATN_IN_LANES(_APART)? static [a-z0-9_ ]+[ *]+[a-z0-9_]+\(' src --include='*.c' 2>/dev/null | sed 's/($//; s/.*[ *]//' | LC_ALL=C sort | uniq -d)
+    [ -z "$found" ] || { printf '%s\n' "$found" | sed 's/.*/src: two functions in lanes are called &; clang 14 gives what chooses among their clones one name for both/'; bad=1; }
     return $bad
 }
 

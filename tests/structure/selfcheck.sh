@@ -115,6 +115,9 @@ good_tree
 echo 'char *a = getenv("ATTUNE_CC");' >>src/base/b.c
 refuses 'src/base/b.c:5: reads the environment'
 good_tree
+echo 'ATN_IN_LANES static void croak(int n) {}' | tee -a src/base/b.c >>src/device/d.c
+refuses 'two functions in lanes are called croak'
+good_tree
 echo 'enum { ATN_MOST_FROGS = 3 };' >>src/device/d.c
 refuses 'src/device/d.c:4: a limit'
 good_tree

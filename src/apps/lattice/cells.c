@@ -3,7 +3,7 @@
  * crowded by them. Memory: 24 bytes an atom, and 4 a cell, of which there are at most two an atom. */
 #include "apps/lattice/lattice.h"
 
-#include "base/lanes.h"
+#include "base/extreme.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "cloud/points.h"
@@ -44,19 +44,12 @@ typedef struct spans {
     double low[ATN_PARALLEL_MOST], high[ATN_PARALLEL_MOST];
 } spans;
 
-ATN_IN_LANES static void find_span(const double *restrict list, size_t count, double *least, double *most) {
-    double low = list[0], high = low;
-    ATN_LANES(reduction(min : low) reduction(max : high))
-    for (size_t k = 0; k < count; ++k) low = list[k] < low ? list[k] : low, high = list[k] > high ? list[k] : high;
-    *least = low, *most = high;
-}
-
-static void find_spans(void *user, int64_t from, int64_t to) {
+static void find_span(void *user, int64_t from, int64_t to) {
     spans *x = user;
     for (int64_t s = from; s < to; ++s) {
         size_t begin = lattice_stretch_begin(x->count, x->stretches, s);
         size_t end = lattice_stretch_begin(x->count, x->stretches, s + 1);
-        find_span(x->list + begin, end - begin, &x->low[s], &x->high[s]);
+        atn_extremes(x->list + begin, end - begin, &x->low[s], &x->high[s]);
     }
 }
 
@@ -64,7 +57,7 @@ void lattice_span(const double *list, size_t count, double *low, double *high) {
     spans x = {.list = list, .count = count, .stretches = lattice_stretches(count, 1)};
     *low = *high = 0;
     if (count == 0) return;
-    atn_parallel(x.stretches, 1, find_spans, &x);
+    atn_parallel(x.stretches, 1, find_span, &x);
     *low = x.low[0], *high = x.high[0];
     for (int64_t s = 1; s < x.stretches; ++s) *low = fmin(*low, x.low[s]), *high = fmax(*high, x.high[s]);
 }

@@ -123,7 +123,7 @@ ATN_IN_LANES static void end_values(float background, int32_t n, row *now) {
 }
 
 /* Of the voxels inside the ball. */
-ATN_IN_LANES static double add_up(const layers *of, double y, double z, const row *now) {
+ATN_IN_LANES static double add_ball(const layers *of, double y, double z, const row *now) {
     const float far = (float)(of->box->cutoff * of->box->cutoff - y * y - z * z);
     const float *restrict x = now->x, *restrict value = now->value;
     const int32_t n = of->box->size[0];
@@ -169,7 +169,7 @@ static void fill_layers(void *user, int64_t low, int64_t high) {
             size_t at = ((size_t)z * (size_t)box->size[1] + (size_t)y) * (size_t)box->size[0];
             if (of->mean) end_means(box->size[0], &now);
             end_values((float)of->background, box->size[0], &now);
-            if (of->sum) of->sum[z] += add_up(of, (double)py, (double)pz, &now);
+            if (of->sum) of->sum[z] += add_ball(of, (double)py, (double)pz, &now);
             put_row(of, &now, at);
         }
     }

@@ -38,7 +38,7 @@ typedef struct walls {
 /* Of those that are in a plane: their number, and sums of d = at - place, d d^T (xx yy zz xy xz yz). */
 enum { COUNT, SUM, SQUARE = SUM + 3, SUMS = SQUARE + 6 };
 
-ATN_IN_LANES static void add_up(const walls *t, const wall_plane *from, double out[SUMS]) {
+ATN_IN_LANES static void add_walls(const walls *t, const wall_plane *from, double out[SUMS]) {
     const float *ax = t->at[0], *ay = t->at[1], *az = t->at[2];
     const float *bx = t->normal[0], *by = t->normal[1], *bz = t->normal[2];
     const float px = (float)from->at[0], py = (float)from->at[1], pz = (float)from->at[2], within = (float)t->within;
@@ -63,7 +63,7 @@ ATN_IN_LANES static void add_up(const walls *t, const wall_plane *from, double o
  * first place. */
 static size_t fit_wall(const walls *t, const wall_plane *from, wall_plane *out) {
     double all[SUMS], *sum = all + SUM, *c = all + SQUARE, value[3], normal[3];
-    add_up(t, from, all);
+    add_walls(t, from, all);
     double count = all[COUNT];
     if (count < FEWEST) return (size_t)count;
     for (int a = 0; a < 3; ++a) c[a] -= sum[a] * sum[a] / count;

@@ -3,6 +3,7 @@
 #include "apps/register/search_parts.h"
 
 #include "base/attempt.h"
+#include "base/extreme.h"
 #include "base/lanes.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -158,22 +159,11 @@ static void take_some(const cloud_points *points, const sampling *s, some_points
     }
 }
 
-ATN_IN_LANES static void extremes_of(const double *p, size_t count, double *low, double *high) {
-    double least = INFINITY, most = -INFINITY;
-    ATN_LANES(reduction(min : least) reduction(max : most))
-    for (size_t k = 0; k < count; ++k) {
-        least = p[k] < least ? p[k] : least;
-        most = p[k] > most ? p[k] : most;
-    }
-    *low = least;
-    *high = most;
-}
-
 static double extent_of(const some_points *p, double low[3]) {
     double extent = 0;
     for (int a = 0; a < 3; ++a) {
         double least, high;
-        extremes_of(p->at[a], p->count, &least, &high);
+        atn_extremes(p->at[a], p->count, &least, &high);
         low[a] = least;
         extent = fmax(extent, high - least);
     }

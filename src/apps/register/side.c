@@ -2,6 +2,7 @@
  * full. */
 #include "apps/register/ordered_side.h"
 
+#include "base/extreme.h"
 #include "base/lanes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -215,25 +216,11 @@ static void cut(reg_side *s, const cloud_points *p, const double origin[3], doub
 
 static const reg_box EMPTY = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 
-static double lower(double a, double b) { return b < a ? b : a; } /* fmin is a call on some machines */
-static double higher(double a, double b) { return b > a ? b : a; }
-
 static void join(reg_box *box, const reg_box *more) {
     for (int axis = 0; axis < 3; ++axis) {
-        box->low[axis] = lower(box->low[axis], more->low[axis]);
-        box->high[axis] = higher(box->high[axis], more->high[axis]);
+        box->low[axis] = atn_lesser(box->low[axis], more->low[axis]);
+        box->high[axis] = atn_larger(box->high[axis], more->high[axis]);
     }
-}
-
-ATN_IN_LANES static void extremes_of(const double *at, size_t count, double *low, double *high) {
-    double least = INFINITY, most = -INFINITY;
-    ATN_LANES(reduction(min : least) reduction(max : most))
-    for (size_t k = 0; k < count; ++k) {
-        least = lower(least, at[k]);
-        most = higher(most, at[k]);
-    }
-    *low = least;
-    *high = most;
 }
 
 ATN_IN_LANES static double farthest2(const double *x, const double *y, const double *z, size_t count,
@@ -243,7 +230,7 @@ ATN_IN_LANES static double farthest2(const double *x, const double *y, const dou
     ATN_LANES(reduction(max : most))
     for (size_t k = 0; k < count; ++k) {
         double u = x[k] - a, v = y[k] - b, w = z[k] - c;
-        most = higher(most, u * u + v * v + w * w);
+        most = atn_larger(most, u * u + v * v + w * w);
     }
     return most;
 }
@@ -254,7 +241,7 @@ static void enclose_some(void *user, int64_t from, int64_t to) {
         reg_box *box = &s->tree.node[s->tree.leaves + b];
         size_t first = b * s->block;
         for (int axis = 0; axis < 3; ++axis) {
-            extremes_of(s->position[axis] + first, s->block, &box->low[axis], &box->high[axis]);
+            atn_extremes(s->position[axis] + first, s->block, &box->low[axis], &box->high[axis]);
             s->centre[b][axis] = (box->low[axis] + box->high[axis]) / 2;
         }
         s->radius[b] = sqrt(
@@ -410,7 +397,7 @@ ATN_IN_LANES static double nearest_among(const double *x, const double *y, const
     for (size_t k = 0; k < count; ++k) {
         double u = x[k] - a, v = y[k] - b, w = z[k] - c, d2 = u * u + v * v + w * w;
         d2 = d2 > 0 ? d2 : INFINITY;
-        least = lower(least, d2);
+        least = atn_lesser(least, d2);
     }
     return least;
 }
