@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-ATN_IN_LANES void atn_extremes(const double *restrict list, size_t count, double *least, double *most) {
+/* Clang 14 cannot call clones that other files see. */
+ATN_IN_LANES static void extremes(const double *restrict list, size_t count, double *least, double *most) {
     double low = INFINITY, high = -INFINITY;
     ATN_LANES(reduction(min : low) reduction(max : high))
     for (size_t k = 0; k < count; ++k) {
@@ -14,3 +15,5 @@ ATN_IN_LANES void atn_extremes(const double *restrict list, size_t count, double
     }
     *least = low, *most = high;
 }
+
+void atn_extremes(const double *list, size_t count, double *least, double *most) { extremes(list, count, least, most); }

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { SAMPLE = 16 << 10 }; /* bytes */
+
 atn_status atn_file_read_from(const atn_ctx *ctx, int fd, const char *path, size_t limit, char **data, size_t *length) {
     struct stat info;
     *data = NULL;
@@ -90,5 +92,34 @@ atn_status atn_file_write(const atn_ctx *ctx, const char *path, const void *data
     status = atn_writer_add_whole(writer, data, length);
     if (status == ATN_OK) status = atn_writer_finish(writer);
     atn_writer_free(writer);
+    return status;
+}
+
+/* ---- is it the same ---- */
+
+static atn_status hash_samples(const atn_ctx *ctx, int fd, const char *path, int samples, char *data, atn_hash *hash) {
+    struct stat about;
+    if (fstat(fd, &about) != 0) return atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
+    int64_t size = about.st_size, last = size > SAMPLE ? size - SAMPLE : 0, before = -1;
+    *hash = atn_hash_add(*hash, &size, sizeof size);
+    for (int k = 0; k < samples; ++k) {
+        int64_t at = size > (int64_t)samples * SAMPLE ? last / (samples - 1) * k : (int64_t)k * SAMPLE;
+        if (k == samples - 1 || at > last) at = last;
+        if (at == before) break;
+        ssize_t got = pread(fd, data, SAMPLE, (off_t)at);
+        if (got < 0) return atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
+        *hash = atn_hash_add(*hash, data, (size_t)got);
+        before = at;
+    }
+    return ATN_OK;
+}
+
+atn_status atn_file_hash_samples(const atn_ctx *ctx, const char *path, int samples, atn_hash *hash) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return atn_fail(ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
+    char *data = atn_alloc(ctx, SAMPLE);
+    atn_status status = data ? hash_samples(ctx, fd, path, samples, data, hash) : ATN_ERR_MEMORY;
+    atn_free(ctx, data);
+    close(fd);
     return status;
 }

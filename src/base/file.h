@@ -3,6 +3,7 @@
 #define ATN_BASE_FILE_H
 
 #include "base/context.h"
+#include "base/hash.h"
 
 /* Reads a regular file of at most `limit` bytes. *data (owned by the caller, atn_free) has a zero behind its
  * *length bytes. Directories, pipes and files that shrink while they are read are refused. */
@@ -14,6 +15,10 @@ atn_status atn_file_read_from(const atn_ctx *ctx, int fd, const char *path, size
 /* Reads what is left of a descriptor of any kind, such as a pipe, until its end. */
 atn_status atn_file_read_stream(const atn_ctx *ctx, int fd, const char *path, size_t limit, char **data,
                                 size_t *length);
+
+/* Adds its length and `samples` of 16 KiB from all over it, the first and the last bytes among them, to a hash: is it
+ * the same file? All of a short one. */
+atn_status atn_file_hash_samples(const atn_ctx *ctx, const char *path, int samples, atn_hash *hash);
 
 /* Writes next to `path`, then renames over it; links are followed, and the file keeps its permissions. A failure leaves
  * the old file, if any, untouched. Anything that is not a file, such as /dev/stdout, is written directly. */

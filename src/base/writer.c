@@ -22,6 +22,7 @@ struct atn_writer {
     char *target; /* what `path` names behind its links */
     char *aside;  /* where it is written; NULL: directly into the target, which is not a file */
     int leftover; /* where `aside` is noted */
+    int mode;     /* of the file that it replaces; -1: there is none */
     int fd;       /* -1: closed */
     char *buffer; /* made when the first piece comes */
     size_t held;  /* bytes in the buffer */
@@ -49,7 +50,8 @@ static atn_status open_aside(atn_writer *w, const struct stat *old) {
     atn_leftover_release(&before);
     errno = error;
     if (w->fd < 0) return cannot(w);
-    if (old) (void)fchmod(w->fd, old->st_mode & 0777); /* those who could not read it before cannot now */
+    if (old) w->mode = (int)(old->st_mode & 0777);
+    if (old) (void)fchmod(w->fd, (old->st_mode & 0777) | S_IRUSR | S_IWUSR); /* who could not read it cannot now */
     return ATN_OK;
 }
 
@@ -74,7 +76,7 @@ atn_status atn_writer_open(const atn_ctx *ctx, const char *path, atn_writer **ou
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     (*out)->ctx = ctx;
-    (*out)->fd = (*out)->leftover = -1;
+    (*out)->fd = (*out)->leftover = (*out)->mode = -1;
     atn_status status = open_one(*out, path);
     if (status == ATN_OK) return ATN_OK;
     atn_writer_free(*out);
@@ -131,6 +133,7 @@ atn_status atn_writer_add(atn_writer *w, const void *bytes, size_t length) {
 atn_status atn_writer_finish(atn_writer *w) {
     atn_status status = flush(w, w->buffer, w->held);
     w->held = 0;
+    if (w->mode >= 0) (void)fchmod(w->fd, (mode_t)w->mode); /* others that wrote parts had to open it */
     if (close(w->fd) != 0 && status == ATN_OK)
         status = atn_fail(w->ctx, ATN_ERR_IO, "%s: %s", w->path, strerror(errno));
     w->fd = -1;

@@ -123,13 +123,19 @@ atn_status atn_cli_read_bytes(atn_cli_call *call, const char *name, size_t *out)
 bool atn_cli_read_duration(const char *text, double *seconds);
 /* "512x1024" or "128x512x1024": how many numbers, each above 0. 0: it is no shape. */
 int atn_cli_read_shape(const char *text, int64_t shape[3]);
-/* Options as they were given, but for some, added to a hash: does a journal belong to this call? */
+/* Options as they were given, in any order, but for some, added to a hash: does a journal belong to this call? */
 atn_hash atn_cli_hash_options(const atn_cli_call *call, atn_hash before, const char *const *except, size_t count);
 /* Does one of the words of "rigid|similarity|FILE" match? A word in capitals stands for anything,
  * and so do capitals behind a colon: "zernike:N". */
 bool atn_cli_choice_allows(const char *choices, const char *value);
 
+/* ---- files.c ---- */
+/* Options that name files which are written at the end, each another one: can they be? */
+atn_status atn_cli_check_files(atn_cli_call *call, const char *const *names, size_t count);
+
 /* ---- ranks (ranks.c) ---- */
+/* By all ranks, each of which has a command line: refused where they were asked for different things. */
+atn_status atn_cli_same_options(atn_cli_call *call);
 /* By all ranks; refused where they would choose other variants of kernels. */
 atn_status atn_cli_same_wisdom(atn_cli_call *call);
 

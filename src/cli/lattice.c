@@ -312,6 +312,7 @@ static atn_status run(atn_cli_call *call) {
     atn_device *devices[ATN_MOST_DEVICES];
     int32_t count = 0;
     atn_status status = o ? check_together(call) : ATN_ERR_MEMORY;
+    if (!status) status = lattice_check_output(call);
     if (!status) status = lattice_read_options(call, &settings, &model);
     if (!status) status = atn_cli_same_wisdom(call);
     if (!status) status = atn_cli_open_devices(call, devices, &count);

@@ -117,6 +117,9 @@ atn_status lattice_resume_take(const lattice_job *j, size_t slab, const atn_atom
 atn_status lattice_resume_keep(const lattice_job *j, size_t slab, const atn_atoms *atoms, const atn_lattice_atom *out);
 void lattice_resume_end(const lattice_job *j); /* all is written: nothing of it is needed any more */
 
+/* Can -o and --report be written? Before the work. */
+atn_status lattice_check_output(atn_cli_call *call);
+
 /* ---- lattice_ranks.c ---- */
 /* All have learned: what the first rank has holds. */
 atn_status lattice_share_learned(const lattice_job *j, atn_status status);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH = 4096, SAMPLES = 64, SAMPLE = 16 << 10 /* bytes */ };
+enum { PATH = 4096, SAMPLES = 64 };
 
 /* Before what a file holds. */
 typedef struct kept_head {
@@ -27,42 +27,17 @@ static void name_of(const lattice_job *j, int64_t slab, char path[PATH]) {
         snprintf(path, PATH, "%s/slab-%lld", j->resume, (long long)slab);
 }
 
-/* Samples from all over the file, the first and the last bytes among them; all of a short one. */
-static atn_status hash_frame(const lattice_job *j, FILE *file, uint64_t size, char data[SAMPLE], atn_hash *out) {
-    uint64_t last = size > SAMPLE ? size - SAMPLE : 0, before = UINT64_MAX;
-    for (uint64_t k = 0; k < SAMPLES; ++k) {
-        uint64_t at = size > (uint64_t)SAMPLES * SAMPLE ? last / (SAMPLES - 1) * k : k * SAMPLE;
-        if (k == SAMPLES - 1 || at > last) at = last;
-        if (at == before) break;
-        if (fseeko(file, (off_t)at, SEEK_SET) != 0)
-            return atn_fail(j->call->ctx, ATN_ERR_IO, "%s: %s", j->call->operands[0], strerror(errno));
-        *out = atn_hash_add(*out, data, fread(data, 1, SAMPLE, file));
-        before = at;
-    }
-    return ATN_OK;
-}
-
 /* The frame, by its size, its date and samples of it, and what is asked of it; not where that is done. */
 static atn_status make_key(const lattice_job *j, atn_hash *out) {
     static const char *const ELSEWHERE[] = {"resume", "device",  "verbose", "output",
                                             "report", "profile", "json",    "serve"};
     const char *path = j->call->operands[0];
     struct stat about;
-    FILE *file = fopen(path, "rb");
-    char *data = atn_alloc(j->call->ctx, SAMPLE);
-    atn_status status = ATN_OK;
-    if (!data)
-        status = ATN_ERR_MEMORY;
-    else if (!file || fstat(fileno(file), &about) != 0)
-        status = atn_fail(j->call->ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
-    if (!status) {
-        const int64_t is[] = {about.st_size, about.st_mtim.tv_sec, about.st_mtim.tv_nsec};
-        *out = atn_hash_add(atn_hash_add_text((atn_hash){0}, atn_version()), is, sizeof is);
-        status = hash_frame(j, file, (uint64_t)about.st_size, data, out);
-        *out = atn_cli_hash_options(j->call, *out, ELSEWHERE, sizeof ELSEWHERE / sizeof *ELSEWHERE);
-    }
-    if (file) fclose(file);
-    atn_free(j->call->ctx, data);
+    if (stat(path, &about) != 0) return atn_fail(j->call->ctx, ATN_ERR_IO, "%s: %s", path, strerror(errno));
+    const int64_t date[] = {about.st_mtim.tv_sec, about.st_mtim.tv_nsec};
+    *out = atn_hash_add(atn_hash_add_text((atn_hash){0}, atn_version()), date, sizeof date);
+    atn_status status = atn_file_hash_samples(j->call->ctx, path, SAMPLES, out);
+    *out = atn_cli_hash_options(j->call, *out, ELSEWHERE, sizeof ELSEWHERE / sizeof *ELSEWHERE);
     return status;
 }
 

@@ -5,12 +5,16 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "cli/lattice.h"
+#include "cloud/elements.h"
+#include "cloud/formats.h"
 #include "cloud/rows.h"
 #include "cloud/slabs.h"
 #include "device/backend.h"
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 
 void lattice_tally(lattice_outcome *o, const atn_lattice_atom *atom, const double position[3]) {
     int bin = (int)(atom->confidence * LATTICE_BINS);
@@ -111,7 +115,8 @@ static const atn_atom_rows_column COLUMNS[] = {
 enum { ROW_VALUES = 14 };
 
 static const char *species_of(const job *j, const atn_atoms *atoms, size_t k) {
-    int32_t range = j->ranges && atoms->mass ? atn_mass_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
+    if (!j->ranges) return atoms->species && atoms->species[k] ? element_symbol(atoms->species[k]) : NULL;
+    int32_t range = atoms->mass ? atn_mass_ranges_find(j->ranges, (double)atoms->mass[k]) : -1;
     if (range < 0) return NULL;
     return atn_mass_ranges_ion(j->ranges, (size_t)atn_mass_ranges_get(j->ranges, (size_t)range)->ion)->name;
 }
@@ -444,9 +449,21 @@ static atn_status write_parts(const job *j, const char *path, bool pos) {
     return status;
 }
 
-static bool is_pos(const char *path) {
-    size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".pos") == 0;
+static bool is_pos(const char *path) { return cloud_format_of(path, "", 0) == &CLOUD_POS; }
+
+atn_status lattice_check_output(atn_cli_call *call) {
+    static const char *const NAMES[] = {"output", "report"};
+    const char *path = atn_cli_value(call, "output"), *ending = path ? strrchr(path, '.') : NULL;
+    const cloud_format *format = path ? cloud_format_of(path, "", 0) : NULL;
+    struct stat about;
+    bool other = format && (!is_pos(path) && format != &CLOUD_XYZ);
+    if (other || (format && strcasecmp(ending, ".csv") == 0))
+        return atn_cli_misuse(call, "--output %s: atoms are written as .xyz or .pos", path);
+    if (call->ranks->rank) return ATN_OK;
+    atn_status status = atn_cli_check_files(call, NAMES, sizeof NAMES / sizeof *NAMES);
+    if (!status && call->ranks->count > 1 && path && stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+        status = rows_not_a_file(call->ctx, path);
+    return status;
 }
 
 static atn_status write_rows(const job *j, const char *path) {

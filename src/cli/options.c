@@ -197,12 +197,15 @@ const char *atn_cli_value(const atn_cli_call *call, const char *name) {
 }
 
 atn_hash atn_cli_hash_options(const atn_cli_call *call, atn_hash hash, const char *const *except, size_t count) {
-    for (size_t k = 0; k < call->n_given; ++k) {
-        bool counts = true;
-        const atn_cli_given *g = &call->given[k];
-        for (size_t m = 0; m < count; ++m) counts = counts && strcmp(g->option->name, except[m]) != 0;
-        if (counts) hash = atn_hash_add_text(atn_hash_add_text(hash, g->option->name), g->value);
-    }
+    const atn_cli_option *const tables[] = {call->verb->options, ATN_CLI_GLOBALS};
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; ++t)
+        for (const atn_cli_option *o = tables[t]; o->name; ++o) {
+            bool counts = true;
+            for (size_t m = 0; m < count; ++m) counts = counts && strcmp(o->name, except[m]) != 0;
+            for (size_t k = 0; k < call->n_given && counts; ++k)
+                if (call->given[k].option == o)
+                    hash = atn_hash_add_text(atn_hash_add_text(hash, o->name), call->given[k].value);
+        }
     return hash;
 }
 

@@ -1,5 +1,5 @@
-/* What ranks must have in common before they share work: the variants of kernels, which wisdom chooses. Different
- * variants would round differently, and results would depend on the distribution of work. */
+/* What ranks must have in common before they share work: what they are asked for, and the variants of kernels, which
+ * wisdom chooses. Different variants would round differently, and results would depend on the distribution of work. */
 #include "cli/cli.h"
 
 #include "base/memory.h"
@@ -16,22 +16,34 @@ static bool add_winner(void *user, const atn_wisdom_entry *entry) {
     return true;
 }
 
-atn_status atn_cli_same_wisdom(atn_cli_call *call) {
+/* Refused with those words, which follow "rank 3 has ", if any has another one than the first. */
+static atn_status check_same(atn_cli_call *call, atn_status status, atn_hash own, const char *words) {
     atn_ranks *ranks = call->ranks;
-    atn_wisdom *wisdom = NULL;
-    atn_hash own = {0}, *all;
-    if (ranks->count < 2) return ATN_OK;
-    all = atn_alloc(call->ctx, (size_t)ranks->count * sizeof *all);
-    atn_status status = all ? atn_wisdom_open(call->ctx, NULL, true, &wisdom) : ATN_ERR_MEMORY;
-    if (!status && wisdom) status = atn_wisdom_entries(wisdom, &(atn_wisdom_filter){0}, add_winner, &own);
-    atn_wisdom_close(wisdom);
-    status = atn_ranks_allgather(ranks, status, &own, sizeof own, all);
+    atn_hash *all = atn_alloc(call->ctx, (size_t)ranks->count * sizeof *all);
+    status = atn_ranks_allgather(ranks, !status && !all ? ATN_ERR_MEMORY : status, &own, sizeof own, all);
     for (int32_t k = 1; all && k < ranks->count && !status; ++k)
         if (memcmp(&all[k], &all[0], sizeof *all) != 0)
-            status = atn_fail(call->ctx, ATN_ERR_INPUT,
-                              "rank %d has other wisdom than rank 0; name one file for all in ATTUNE_WISDOM, or import "
-                              "the same ('attune wisdom import')",
-                              (int)k);
+            status = atn_fail(call->ctx, ATN_ERR_INPUT, "rank %d has %s", (int)k, words);
     atn_free(call->ctx, all);
     return status;
+}
+
+atn_status atn_cli_same_options(atn_cli_call *call) {
+    static const char *const OWN[] = {"device", "verbose"}; /* a rank may have its own */
+    if (call->ranks->count < 2) return ATN_OK;
+    atn_hash own = atn_hash_add_text((atn_hash){0}, call->verb->name);
+    own = atn_cli_hash_options(call, own, OWN, sizeof OWN / sizeof *OWN);
+    return check_same(call, ATN_OK, own, "other options than rank 0; --device alone may differ");
+}
+
+atn_status atn_cli_same_wisdom(atn_cli_call *call) {
+    atn_wisdom *wisdom = NULL;
+    atn_hash own = {0};
+    if (call->ranks->count < 2) return ATN_OK;
+    atn_status status = atn_wisdom_open(call->ctx, NULL, true, &wisdom);
+    if (!status && wisdom) status = atn_wisdom_entries(wisdom, &(atn_wisdom_filter){0}, add_winner, &own);
+    atn_wisdom_close(wisdom);
+    return check_same(call, status, own,
+                      "other wisdom than rank 0; name one file for all in ATTUNE_WISDOM, or import the same ('attune "
+                      "wisdom import')");
 }

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define METHODS    "em-icp|icp|icp-plane|softassign|cpd|gicp"
 #define TRANSFORMS "rigid|similarity|affine"
@@ -220,34 +219,8 @@ atn_status atn_cli_register_write(atn_cli_call *call, const atn_cloud *cloud, co
     return ATN_OK;
 }
 
-/* A file can be made there: its folder is one, and it is none itself. */
-static atn_status check_place(const atn_cli_call *call, const char *path) {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? atn_strdup(call->ctx, path) : NULL;
-    struct stat info;
-    if (slash && !folder) return ATN_ERR_MEMORY;
-    if (slash) folder[slash - path + (slash == path)] = '\0';
-    bool found = stat(folder ? folder : ".", &info) == 0, is_folder = found && S_ISDIR(info.st_mode);
-    atn_status status = ATN_OK;
-    if (!is_folder)
-        status = atn_fail(call->ctx, ATN_ERR_IO, "%s: cannot be written: there is no folder %s", path,
-                          folder ? folder : ".");
-    else if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        status = atn_fail(call->ctx, ATN_ERR_IO, "%s: cannot be written: it is a folder", path);
-    atn_free(call->ctx, folder);
-    return status;
-}
-
 atn_status atn_cli_register_check_files(atn_cli_call *call) {
     static const char *const NAMES[] = {"output", "matrix", "report"};
-    enum { COUNT = sizeof NAMES / sizeof *NAMES };
     atn_status status = atn_cli_register_check_output(call, NULL, 0, atn_cli_value(call, "output"));
-    for (size_t k = 0; k < COUNT && !status; ++k) {
-        const char *path = atn_cli_value(call, NAMES[k]), *other;
-        for (size_t j = 0; j < k && path && !status; ++j)
-            if ((other = atn_cli_value(call, NAMES[j])) && strcmp(path, other) == 0 && strncmp(path, "/dev/", 5) != 0)
-                status = atn_cli_misuse(call, "--%s and --%s both write '%s'", NAMES[j], NAMES[k], path);
-        if (path && !status) status = check_place(call, path);
-    }
-    return status;
+    return status ? status : atn_cli_check_files(call, NAMES, sizeof NAMES / sizeof *NAMES);
 }

@@ -30,6 +30,7 @@ static atn_status run_verb(atn_cli_call *call) {
     if (!call->verb->ranks) return call->verb->run(call);
     atn_status status = join_ranks(call);
     if (!call->ranks) return status;
+    if (!status) status = atn_cli_same_options(call);
     if (!status) status = call->verb->run(call);
     return atn_ranks_agree(call->ranks, status);
 }

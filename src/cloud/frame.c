@@ -3,6 +3,7 @@
  * whole, and pieces are views of that cloud. */
 #include "cloud/frame.h"
 #include "base/extreme.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/sized.h"
@@ -168,6 +169,20 @@ static void take_part(atn_frame *f) {
     (void)atn_frame_rewind(f);
 }
 
+/* Do all ranks read the same file? Where each machine has one of its own, they may be of different frames. */
+static atn_status check_same(const atn_frame *f) {
+    enum { SAMPLES = 8 };
+    atn_hash own = {0}, *all = atn_alloc(f->ctx, (size_t)f->ranks->count * sizeof *all);
+    atn_status status = all ? atn_file_hash_samples(f->ctx, f->path, SAMPLES, &own) : ATN_ERR_MEMORY;
+    status = atn_ranks_allgather(f->ranks, status, &own, sizeof own, all);
+    for (int32_t k = 1; all && k < f->ranks->count && status == ATN_OK; ++k)
+        if (memcmp(&all[k], &all[0], sizeof *all) != 0)
+            status = atn_fail(f->ctx, ATN_ERR_INPUT, "%s: rank %d has another file than rank 0; all read parts of one",
+                              f->path, (int)k);
+    atn_free(f->ctx, all);
+    return status;
+}
+
 /* What all parts together have. Whoever reads a file whole has dropped what is invalid in all of it. */
 static atn_status join_parts(atn_frame *f, atn_status status) {
     atn_frame_info *info = &f->info;
@@ -177,6 +192,7 @@ static atn_status join_parts(atn_frame *f, atn_status status) {
         bounds[d] = info->low[d];
         bounds[d + 3] = -info->high[d];
     }
+    if (status == ATN_OK) status = check_same(f);
     status = atn_ranks_sum(f->ranks, status, sum, 3);
     if (status == ATN_OK) status = atn_ranks_least(f->ranks, status, bounds, 6);
     if (status != ATN_OK) return status;

@@ -1,6 +1,7 @@
 /* Rows of extended XYZ and of POS, one after the other. Numbers have a fixed count of digits behind the point and are
  * printed as whole numbers, 10^d x, with the point put in: tens of millions of rows take seconds. */
 #include "cloud/rows.h"
+#include "base/leftover.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/parallel.h"
@@ -23,6 +24,7 @@ typedef struct part {
     atn_ranks *ranks; /* NULL: there are no parts */
     size_t own;       /* rows */
     int fd;           /* of the file that all write; -1: none */
+    int leftover;     /* where that file is noted, by each rank: any may be the one that can remove it */
     uint64_t at;      /* in the file, of what comes next */
     uint64_t end;     /* and behind its last row */
     char *buffer;     /* AT_ONCE bytes; owned */
@@ -130,6 +132,7 @@ void atn_atom_rows_free(atn_atom_rows *r) {
     if (!r) return;
     atn_writer_free(r->writer);
     if (r->part.ranks && r->part.fd >= 0) close(r->part.fd);
+    if (r->part.ranks && !r->part.ranks->broken) atn_leftover_forget(r->part.leftover); /* else nobody else may be */
     atn_free(r->ctx, r->part.buffer);
     atn_free(r->ctx, r->made);
     atn_free(r->ctx, r->path);
@@ -218,6 +221,10 @@ static atn_status add_head(atn_atom_rows *r, const char *comment, const atn_atom
     return status;
 }
 
+atn_status rows_not_a_file(const atn_ctx *ctx, const char *path) {
+    return atn_fail(ctx, ATN_ERR_INPUT, "%s: is not a file, so that several ranks cannot write parts of it", path);
+}
+
 /* The first rank makes the file, the others open it where it is until it is whole. */
 static atn_status open_part(atn_atom_rows *r, const atn_atom_rows_column *columns) {
     char aside[PATH_MAX] = "";
@@ -225,14 +232,13 @@ static atn_status open_part(atn_atom_rows *r, const atn_atom_rows_column *column
     atn_status status = ATN_OK;
     if (p->ranks->rank == 0) status = atn_writer_open(r->ctx, r->path, &r->writer);
     const char *where = r->writer ? atn_writer_aside(r->writer) : NULL;
-    if (status == ATN_OK && r->writer && !where)
-        status = atn_fail(r->ctx, ATN_ERR_INPUT, "%s: is not a file, so that several ranks cannot write parts of it",
-                          r->path);
+    if (status == ATN_OK && r->writer && !where) status = rows_not_a_file(r->ctx, r->path);
     if (status == ATN_OK && where && strlen(where) >= sizeof aside)
         status = atn_fail(r->ctx, ATN_ERR_INPUT, "%s: the name is too long", r->path);
     if (status == ATN_OK && where) strcpy(aside, where);
     status = atn_ranks_broadcast(p->ranks, status, 0, aside, sizeof aside);
     if (status == ATN_OK && !r->pos) status = add_head(r, NULL, columns);
+    if (status == ATN_OK && p->ranks->rank) p->leftover = atn_leftover_add_file(aside);
     if (status == ATN_OK) p->fd = open(aside, O_WRONLY | O_CLOEXEC);
     if (status == ATN_OK && p->fd < 0)
         status = atn_fail(r->ctx, ATN_ERR_IO, "%s: cannot be opened here: %s; is the folder shared by all ranks?",
@@ -245,7 +251,7 @@ atn_status rows_open_ranks(atn_ctx *ctx, const char *path, size_t rows, size_t o
     *out = atn_zalloc(ctx, sizeof **out);
     if (!*out) return ATN_ERR_MEMORY;
     **out = (atn_atom_rows){.ctx = ctx, .rows = rows, .pos = !columns, .species = columns != NULL};
-    (*out)->part = (part){.ranks = ranks, .own = own, .fd = -1};
+    (*out)->part = (part){.ranks = ranks, .own = own, .fd = -1, .leftover = -1};
     (*out)->path = atn_strdup(ctx, path);
     atn_status status = (*out)->path ? open_part(*out, columns) : ATN_ERR_MEMORY;
     status = place_part(*out, status, columns ? length : POS_ROW * own);

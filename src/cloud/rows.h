@@ -10,6 +10,7 @@
  * of this rank, which are `length` bytes long (those of POS are all as long: that is not looked at). */
 atn_status rows_open_ranks(atn_ctx *ctx, const char *path, size_t rows, size_t own, uint64_t length,
                            const atn_atom_rows_column *columns, atn_ranks *ranks, atn_atom_rows **out);
+atn_status rows_not_a_file(const atn_ctx *ctx, const char *path); /* refused: it has no parts */
 /* The bytes of a row. */
 size_t rows_measure(const atn_atom_rows_column *columns, const char *species, const double *values);
 /* In place of atn_atom_rows_finish: the file is there when all have written theirs. */

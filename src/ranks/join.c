@@ -2,6 +2,7 @@
  * then. */
 #include "base/clock.h"
 #include "base/environment.h"
+#include "base/leftover.h"
 #include "base/memory.h"
 #include "base/process.h"
 #include "ranks/ranks.h"
@@ -114,9 +115,10 @@ atn_status atn_ranks_join(const atn_ctx *ctx, atn_ranks **out) {
 void atn_ranks_leave(atn_ranks *r) {
     if (!r) return;
     atn_ranks_close_room(r);
-    if (r->broken)
+    if (r->broken) {
+        atn_leftover_remove_all();
         r->way->abort(1);
-    else
+    } else
         r->way->end();
     atn_free(r->ctx, r->states);
     atn_free(r->ctx, r);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/size.h"
 #include "base/text.h"
+#include "base/writer.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -284,6 +285,15 @@ KIT_TEST(writing_keeps_what_a_path_is) {
     assert_int_equal(lstat(path, &info), 0);
     assert_int_equal(info.st_size, 5);
     assert_int_equal(info.st_mode & 0777, 0600);
+    atn_writer *writer; /* what is written aside can be opened by whoever replaces a file that must not be written */
+    assert_int_equal(chmod(path, 0440), 0);
+    kit_ok(ctx, atn_writer_open(ctx, path, &writer));
+    assert_int_equal(stat(atn_writer_aside(writer), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    kit_ok(ctx, atn_writer_finish(writer));
+    atn_writer_free(writer);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0440);
     snprintf(path, sizeof path, "%s/pipe", dir);
     assert_int_equal(mkfifo(path, 0600), 0);
     int reader = open(path, O_RDONLY | O_NONBLOCK);

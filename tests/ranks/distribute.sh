@@ -60,7 +60,7 @@ ranks 3 "$attune" register nan.xyz s/target.ply --distribute 5000 --drop-invalid
 [[ $(number many.json dropped) == 1 && $(number many.json points) == 20000 && $(grep -vc '^#' out.xyz) == 20000 ]] || bad "the dropped point is not counted"
 
 # a file that one rank cannot open; formats that are not written in parts; fewer points than ranks; options that do not go with it
-ranks 2 "$attune" register "${pair[@]}" --distribute 5000 --matrix gone.txt : -n 1 "$attune" register none.ply s/target.ply --distribute 5000 && bad "a missing file is not a failure"
+ranks 2 "$attune" register "${pair[@]}" --distribute 5000 --matrix gone.txt : -n 1 "$attune" register none.ply s/target.ply --truth s/truth.json --distribute 5000 --matrix gone.txt && bad "a missing file is not a failure"
 grep -q 'rank 2: none.ply: No such file' "$work/err" || bad "a missing file is not named"
 [[ ! -e gone.txt ]] || bad "a file is written all the same"
 ranks 2 "$attune" register "${pair[@]}" --distribute 5000 -o out.las && bad "LAS is written"

@@ -46,6 +46,29 @@ ranks 1 "$attune" lattice "$work/frame.pos" "${given[@]}" -o "$work/bad.xyz" : \
     -n 1 "$attune" lattice "$work/none.pos" "${given[@]}" -o "$work/bad.xyz" && bad "a missing file is not a failure"
 said "rank 1: $work/none.pos: No such file" "a missing file is not named"
 left bad.xyz
+
+# ranks that were asked for different things, or have different files of one name
+ranks 1 "$attune" lattice "$work/frame.pos" "${given[@]}" -o "$work/bad.xyz" : \
+    -n 1 "$attune" lattice "$work/frame.pos" "${given[@]}" --slabs 5 -o "$work/bad.xyz" && bad "options that differ are taken"
+said "rank 0: rank 1 has other options than rank 0" "options that differ: not said"
+ranks 1 "$attune" lattice "$work/frame.pos" "${given[@]}" -o "$work/bad.xyz" : \
+    -n 1 "$attune" lattice "$work/grains/frame.pos" "${given[@]}" -o "$work/bad.xyz" && bad "files that differ are taken"
+said "rank 0: $work/frame.pos: rank 1 has another file" "files that differ: not said"
+left bad.xyz
+
+# species: what is ordered is the same on all, wherever a slab is matched; names of atoms are those of the file
+awk 'BEGIN { srand(7); n = 0
+    for (c = 0; c < 24 * 8 * 8; ++c) for (s = 0; s < 2; ++s) {
+        if (rand() < 0.3) continue
+        x = c % 24 + s / 2
+        second = x < 12 ? s : rand() < 0.5
+        row[n++] = sprintf("%s %.4f %.4f %.4f", second ? "Ni" : "Al", 2.88 * x, 2.88 * (int(c / 24) % 8 + s / 2), 2.88 * (int(c / 192) + s / 2)) }
+    printf "%d\n\n", n; for (k = 0; k < n; ++k) print row[k] }' >"$work/b2.xyz"
+"$attune" lattice "$work/b2.xyz" --models bcc,B2 --slabs 6 -o "$work/one.xyz.b2" >/dev/null || bad "B2"
+ranks 3 "$attune" lattice "$work/b2.xyz" --models bcc,B2 --slabs 6 -o "$work/three.xyz.b2" >/dev/null || bad "B2 on three ranks"
+cmp "$work/one.xyz.b2" "$work/three.xyz.b2" || bad "B2 on three ranks: something else"
+[[ $(awk 'NR > 2 { print $1 }' "$work/one.xyz.b2" | sort -u | paste -sd' ') == "Al Ni" ]] || bad "names of atoms are lost"
+
 full=$build/tests/libranks_full.so
 if [[ -e $full ]]; then
     ranks 1 "$attune" lattice "$work/tiny.xyz" "${given[@]}" -o "$work/full.xyz" : \
@@ -65,7 +88,7 @@ cmp "$work/one.xyz" "$work/again.xyz" || bad "resumed: something else"
 [[ ! -e $work/kept ]] || bad "what was kept stays when all is written"
 
 # all slabs are done, one of them not whole, and only the output failed: they are taken up; other options are refused
-"$attune" lattice "${keep[@]}" -o "$work/none/out.xyz" >/dev/null 2>&1 && bad "a missing folder is not a failure"
+"$attune" lattice "${keep[@]}" -o /dev/full >/dev/null 2>&1 && bad "a full disk is not a failure of one process"
 [[ $(find "$work/kept" -name 'slab-*' | wc -l) == 3 ]] || bad "three slabs are not kept"
 truncate -s -7 "$work/kept/slab-1"
 before=$(stat -c %Y%i "$work/kept/slab-0")
@@ -83,6 +106,9 @@ touch -d '2001-02-03' "$work/frame.pos"
 "$attune" lattice "${keep[@]}" >/dev/null 2>"$work/err" && bad "a frame of another date is taken"
 touch -d "$date" "$work/frame.pos"
 ranks 2 "$attune" lattice "${keep[@]}" -o "$work/none/out.xyz" >/dev/null && bad "a missing folder is not a failure on ranks"
+said "rank 0: $work/none/out.xyz: cannot be written: there is no folder $work/none" "a missing folder is not named"
+ranks 2 "$attune" lattice "${keep[@]}" -o /dev/null >/dev/null && bad "ranks write parts of what is no file"
+said "rank 0: /dev/null: is not a file" "what is no file is not named"
 [[ $(stat -c %Y%i "$work/kept/slab-0") == "$before" ]] || bad "what is done is done again"
 ranks 4 "$attune" lattice "${keep[@]}" -o "$work/again.xyz" >/dev/null || bad "not resumed on four ranks"
 cmp "$work/one.xyz" "$work/again.xyz" || bad "resumed on four ranks: something else"

@@ -32,7 +32,7 @@ ranks 4 "$attune" register tiny.xyz tiny.xyz >many.txt
 # other files on one rank, no file there
 ranks 1 "$attune" register "${pair[@]}" : -n 1 "$attune" register s/target.ply s/source.ply --reproducible && bad "other clouds are no failure"
 grep -q 'rank 1: register: the clouds differ from those of rank 0' "$work/err" || bad "other clouds are not named"
-ranks 1 "$attune" register "${pair[@]}" --matrix gone.txt : -n 1 "$attune" register none.ply s/target.ply --reproducible && bad "a missing file is not a failure"
+ranks 1 "$attune" register "${pair[@]}" --matrix gone.txt : -n 1 "$attune" register none.ply s/target.ply --reproducible --matrix gone.txt && bad "a missing file is not a failure"
 grep -q 'rank 1: none.ply: No such file' "$work/err" || bad "a missing file is not named"
 [[ ! -e gone.txt ]] || bad "a file is written all the same"
 finish

@@ -27,6 +27,6 @@ ranks 3 -x ATTUNE_WISDOM="$work/part.db" "$attune" tune dot --size x=4096 --spac
 
 # a failure of the first rank, and of another one, ends all
 ranks 2 "$attune" tune no-such-kernel && bad "no kernel is not a failure"
-ranks 1 "$attune" "${given[@]}" : -n 1 -x ATTUNE_PROGRAM=/none/attune "$attune" "${given[@]}" --again && bad "no workers are no failure"
+ranks 1 "$attune" "${given[@]}" --again : -n 1 -x ATTUNE_PROGRAM=/none/attune "$attune" "${given[@]}" --again && bad "no workers are no failure"
 grep -q "rank 1: .*/none/attune" "$work/err" || bad "no workers: not said"
 finish
