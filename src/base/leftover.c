@@ -96,13 +96,13 @@ static void empty_folder(const char *path) {
     close(fd);
 }
 
-/* Programs first: they may write into the folders. */
+/* Programs first: they may write into the folders. Then the last ones, which may lie in those before. */
 void atn_leftover_remove_all(void) {
     static const leftover_kind ORDER[] = {A_GROUP, A_FILE, A_FOLDER};
     pid_t self = getpid();
     wait_for_others();
     for (size_t n = 0; n < sizeof ORDER / sizeof *ORDER; ++n)
-        for (int k = 0; k < PLACES; ++k) {
+        for (int k = PLACES - 1; k >= 0; --k) {
             int expected = NOTED;
             if (table[k].kind != ORDER[n] || table[k].owner != self ||
                 !atomic_compare_exchange_strong(&table[k].state, &expected, BUSY))

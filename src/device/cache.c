@@ -5,6 +5,7 @@
 
 #include "base/environment.h"
 #include "base/file.h"
+#include "base/leftover.h"
 #include "base/memory.h"
 #include "base/size.h"
 #include "device/cache_dir.h"
@@ -30,6 +31,7 @@ struct atn_cache {
     const atn_ctx *ctx;
     char *wanted;                   /* the directory asked for; owned */
     char *temporary;                /* its replacement, once there is one; owned */
+    int leftover;                   /* where that is noted */
     _Atomic(const char *) dir;      /* the one of both in use */
     pthread_mutex_t lock;           /* held while the replacement is created */
     pid_t owner;                    /* the process that removes the replacement: not a child created by fork */
@@ -51,6 +53,7 @@ atn_status atn_cache_demote(atn_cache *cache, const char *why) {
     pthread_mutex_lock(&cache->lock);
     bool first = atn_cache_lasting(cache);
     if (first) status = atn_cache_dir_temporary(cache->ctx, &cache->temporary);
+    if (first && status == ATN_OK) cache->leftover = atn_leftover_add_folder(cache->temporary);
     if (first && status == ATN_OK) atomic_store(&cache->dir, cache->temporary);
     pthread_mutex_unlock(&cache->lock);
     if (status != ATN_OK) return atn_fail_within(cache->ctx, status, "cache %s: %s", cache->wanted, reason);
@@ -62,7 +65,10 @@ atn_status atn_cache_demote(atn_cache *cache, const char *why) {
 
 static void close_cache(void *object) {
     atn_cache *cache = object;
-    if (cache->temporary && cache->owner == getpid()) atn_cache_dir_remove(cache->temporary);
+    if (cache->temporary && cache->owner == getpid()) {
+        atn_cache_dir_remove(cache->temporary);
+        atn_leftover_forget(cache->leftover);
+    }
     pthread_mutex_destroy(&cache->lock);
     atn_free(cache->ctx, cache->temporary);
     atn_free(cache->ctx, cache->wanted);

@@ -48,6 +48,7 @@ static void wait_for(pid_t child) {
 KIT_TEST(nothing_noted_is_left) {
     make("kept", false), make("file", false), make("forgotten", false);
     make("folder", true), make("folder/one", false), make("folder/two", false);
+    make("folder/below", true), make("folder/below/three", false);
     pid_t child = fork();
     if (child == 0) {
         char path[512];
@@ -57,6 +58,8 @@ KIT_TEST(nothing_noted_is_left) {
         atn_leftover_forget(atn_leftover_add_file(path));
         atn_leftover_forget(-1);
         snprintf(path, sizeof path, "%s/folder", dir);
+        if (atn_leftover_add_folder(path) < 0) _exit(1);
+        snprintf(path, sizeof path, "%s/folder/below", dir);
         if (atn_leftover_add_folder(path) < 0) _exit(1);
         end_at_once();
     }
