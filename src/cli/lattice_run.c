@@ -456,8 +456,8 @@ atn_status lattice_check_output(atn_cli_call *call) {
     const char *path = atn_cli_value(call, "output"), *ending = path ? strrchr(path, '.') : NULL;
     const cloud_format *format = path ? cloud_format_of(path, "", 0) : NULL;
     struct stat about;
-    bool other = format && (!is_pos(path) && format != &CLOUD_XYZ);
-    if (other || (format && strcasecmp(ending, ".csv") == 0))
+    bool other = format && format != &CLOUD_POS && format != &CLOUD_XYZ;
+    if (other || (ending && strcasecmp(ending, ".csv") == 0))
         return atn_cli_misuse(call, "--output %s: atoms are written as .xyz or .pos", path);
     if (call->ranks->rank) return ATN_OK;
     atn_status status = atn_cli_check_files(call, NAMES, sizeof NAMES / sizeof *NAMES);
