@@ -99,6 +99,7 @@ static atn_status run(atn_cli_call *call) {
                               suggest.best ? suggest.best : "", suggest.best ? "'?" : "");
     }
     atn_ctx_on_progress(call->ctx, NULL, NULL); /* of what is measured: it would be in the times */
+    if (!status) status = atn_cli_check_report(call);
     if (!status) status = run_subject(&b, k);
     if (!status && b.errors > 0 && !call->json)
         fprintf(call->out, "%d of %d rows could not be measured.\n", b.errors, (int)json_array_size(b.rows));

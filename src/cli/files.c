@@ -46,3 +46,5 @@ atn_status atn_cli_check_files(atn_cli_call *call, const char *const *names, siz
     }
     return status;
 }
+
+atn_status atn_cli_check_report(atn_cli_call *call) { return atn_cli_check_files(call, (const char *[]){"report"}, 1); }

@@ -150,6 +150,7 @@ static atn_status run(atn_cli_call *call) {
         status = atn_cli_misuse(call, "--serve is for --stream; --report makes a page of one scan");
     if (!status && atn_cli_has(call, "stream") && atn_cli_has(call, "report"))
         status = atn_cli_misuse(call, "--report cannot be combined with --stream");
+    if (!status) status = atn_cli_check_report(call);
     if (!status) status = atn_cli_pick_device(call, &devices, &index);
     if (!status) {
         status = atn_device_open(devices, index, &job.device);

@@ -321,7 +321,7 @@ static atn_status tell_rows(void *user, const atn_cli_rows_answer *a) {
     return t->rows.failed || t->first_failed.failed ? ATN_ERR_MEMORY : ATN_OK;
 }
 
-/* The list and what is asked of it; not where it is done. */
+/* The list, what it names as that is now, and what is asked of it; not where it is done. */
 static atn_status make_key(const batch *b, const char *path, char *key, size_t room) {
     enum { LONGEST = 1 << 28 };
     static const char *const ELSEWHERE[] = {"resume", "device", "verbose"};
@@ -331,7 +331,7 @@ static atn_status make_key(const batch *b, const char *path, char *key, size_t r
     atn_status status = atn_file_read(call->ctx, path, LONGEST, &data, &length);
     if (status) return status;
     atn_hash hash = atn_hash_add_text((atn_hash){0}, atn_version());
-    hash = atn_hash_add(hash, data, length);
+    hash = atn_cli_list_hash(&b->list, atn_hash_add(hash, data, length));
     hash = atn_cli_hash_options(call, hash, ELSEWHERE, sizeof ELSEWHERE / sizeof *ELSEWHERE);
     atn_hash_print(hash, text);
     snprintf(key, room, "%s", text);

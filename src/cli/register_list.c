@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "cli/register.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -112,6 +113,9 @@ static atn_status find_cloud(atn_cli_list *list, const char *from, const char *n
     if (cloud.known) {
         cloud.device = info.st_dev;
         cloud.inode = info.st_ino;
+        cloud.bytes = info.st_size;
+        cloud.changed[0] = info.st_mtim.tv_sec;
+        cloud.changed[1] = info.st_mtim.tv_nsec;
     }
     atn_status status = make_places(list);
     if (!status)
@@ -128,11 +132,12 @@ static atn_status find_cloud(atn_cli_list *list, const char *from, const char *n
     return status;
 }
 
-static atn_status add_row(atn_cli_call *call, const char *from, atn_cli_list *list, char *const field[FIELDS]) {
+static atn_status add_row(atn_cli_call *call, const char *from, int line, atn_cli_list *list,
+                          char *const field[FIELDS]) {
     if (atn_grow(list->ctx, (void **)&list->rows, &list->row_capacity, list->n_rows, sizeof *list->rows))
         return ATN_ERR_MEMORY;
     atn_cli_list_row *row = &list->rows[list->n_rows++];
-    *row = (atn_cli_list_row){0};
+    *row = (atn_cli_list_row){.line = line};
     row->source = atn_strdup(list->ctx, field[0]);
     row->target = atn_strdup(list->ctx, field[1]);
     if (!row->source || !row->target) return ATN_ERR_MEMORY;
@@ -147,13 +152,89 @@ static atn_status add_row(atn_cli_call *call, const char *from, atn_cli_list *li
     return *field[2] ? read_start(call, from, field[2], row) : ATN_OK;
 }
 
+atn_hash atn_cli_list_hash(const atn_cli_list *list, atn_hash hash) {
+    for (const atn_cli_list_cloud *c = list->clouds; c < list->clouds + list->n_clouds; ++c) {
+        const int64_t is[] = {c->bytes, c->changed[0], c->changed[1]};
+        hash = atn_hash_add(hash, is, sizeof is);
+    }
+    for (const atn_cli_list_row *row = list->rows; row < list->rows + list->n_rows; ++row)
+        if (row->has_start) hash = atn_hash_add(hash, row->start, sizeof row->start);
+    return hash;
+}
+
+/* ---- what rows write ---- */
+
+typedef struct written {
+    atn_hash file; /* which one */
+    const atn_cli_list_row *row;
+    const char *path;
+} written;
+
+static int by_file(const void *a, const void *b) {
+    const written *p = a, *q = b;
+    int order = memcmp(&p->file, &q->file, sizeof p->file);
+    return order ? order : (p->row->line > q->row->line) - (p->row->line < q->row->line);
+}
+
+/* A file is told by its folder and its name there. A folder that does not exist is said in the row. */
+static atn_status identify(const atn_ctx *ctx, const char *path, atn_cli_list_row *row, written *out) {
+    struct stat info;
+    const char *slash = strrchr(path, '/');
+    char *folder = atn_strdup(ctx, slash ? path : ".");
+    if (!folder) return ATN_ERR_MEMORY;
+    if (slash) folder[slash - path + (slash == path)] = '\0';
+    *out = (written){.row = row, .path = path};
+    if (stat(folder, &info) == 0) {
+        out->file = atn_hash_add(out->file, &info.st_dev, sizeof info.st_dev);
+        out->file = atn_hash_add(out->file, &info.st_ino, sizeof info.st_ino);
+    } else if (!*row->message)
+        snprintf(row->message, sizeof row->message, "%s: cannot be written: there is no folder %s", path, folder);
+    out->file = atn_hash_add_text(out->file, slash ? slash + 1 : path);
+    atn_free(ctx, folder);
+    return ATN_OK;
+}
+
+static bool is_read(const atn_cli_list *list, const char *path) {
+    struct stat info;
+    atn_cli_list_cloud file = {.path = (char *)(uintptr_t)path, .known = stat(path, &info) == 0};
+    if (file.known) file.device = info.st_dev, file.inode = info.st_ino;
+    return list->place[place_of(list, &file)] != 0;
+}
+
+static atn_status check_written(const atn_ctx *ctx, const char *from, const atn_cli_list *list) {
+    written *all = atn_alloc(ctx, (2 * list->n_rows + 1) * sizeof *all);
+    size_t count = 0;
+    atn_status status = all ? ATN_OK : ATN_ERR_MEMORY;
+    for (atn_cli_list_row *row = list->rows; row < list->rows + list->n_rows && status == ATN_OK; ++row) {
+        const char *const path[2] = {row->aligned, row->matrix};
+        for (int k = 0; k < 2 && status == ATN_OK; ++k) {
+            if (!path[k] || strncmp(path[k], "/dev/", 5) == 0) continue;
+            status = identify(ctx, path[k], row, &all[count++]);
+            if (status == ATN_OK && is_read(list, path[k]))
+                status = atn_fail(ctx, ATN_ERR_INPUT, "%s:%d: '%s' would be written, and rows of the list read it",
+                                  from, row->line, path[k]);
+        }
+    }
+    if (status == ATN_OK) qsort(all, count, sizeof *all, by_file);
+    for (size_t k = 1; k < count && status == ATN_OK; ++k)
+        if (memcmp(&all[k - 1].file, &all[k].file, sizeof all->file) == 0)
+            status = atn_fail(ctx, ATN_ERR_INPUT, "%s:%d: '%s' would be written twice, the first time in line %d", from,
+                              all[k].row->line, all[k].path, all[k - 1].row->line);
+    atn_free(ctx, all);
+    return status;
+}
+
 /* ---- the list ---- */
 
 static atn_status read_line(atn_cli_call *call, const char *path, int number, char *line, atn_cli_list *list) {
     char *field[FIELDS] = {(char *)"", (char *)"", (char *)"", (char *)"", (char *)""}, *at = line, *extra;
     bool last = false;
     int n = 0;
-    line[strcspn(line, "\r")] = '\0';
+    size_t end = strcspn(line, "\r");
+    if (line[end + strspn(line + end, "\r")])
+        return atn_fail(call->ctx, ATN_ERR_INPUT, "%s:%d: a carriage return within the row; lines end with LF or CRLF",
+                        path, number);
+    line[end] = '\0';
     at += strspn(at, " \t");
     if (!*at || *at == '#') return ATN_OK;
     for (; !last; ++n)
@@ -164,7 +245,7 @@ static atn_status read_line(atn_cli_call *call, const char *path, int number, ch
     if (n < 2 || n > FIELDS || !*field[0] || !*field[1])
         return atn_fail(call->ctx, ATN_ERR_INPUT, "%s:%d: a row is " ROW, path, number);
     atn_status status = atn_cli_register_check_output(call, path, number, *field[3] ? field[3] : NULL);
-    return status ? status : add_row(call, path, list, field);
+    return status ? status : add_row(call, path, number, list, field);
 }
 
 atn_status atn_cli_list_read(atn_cli_call *call, const char *path, atn_cli_list *out) {
@@ -186,7 +267,7 @@ atn_status atn_cli_list_read(atn_cli_call *call, const char *path, atn_cli_list 
     atn_free(call->ctx, text);
     if (!status && out->n_rows == 0)
         status = atn_fail(call->ctx, ATN_ERR_INPUT, "%s: there are no pairs; a row is " ROW, path);
-    return status;
+    return status ? status : check_written(call->ctx, path, out);
 }
 
 /* ---- clouds ---- */

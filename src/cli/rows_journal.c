@@ -79,8 +79,10 @@ static atn_status read_back(const rows_journal *j, const char *head, const char 
     size_t at = strlen(head);
     atn_status status = ATN_OK;
     if (memcmp(data, head, length < at ? length : at) != 0)
-        return atn_fail(j->ctx, ATN_ERR_INPUT,
-                        "%s: is not a journal of this list with these options; name another file", j->path);
+        return atn_fail(
+            j->ctx, ATN_ERR_INPUT,
+            "%s: is not a journal of this list, with these options and these files as they are now; name another file",
+            j->path);
     if (length < at) return ATN_OK; /* not even that is whole */
     while (!status && length - at >= sizeof(mark)) {
         mark m;

@@ -306,6 +306,7 @@ static atn_status run(atn_cli_call *call) {
     }
     if (!status && call->n_operands == 0)
         status = atn_cli_misuse(call, "needs a kernel, a program, all or unwrap; or --command");
+    if (!status && call->ranks->rank == 0) status = atn_cli_check_report(call);
     if (!status) status = atn_cli_open_devices(call, t.devices, &t.n_devices);
     t.device = t.devices[0];
     if (!status && unwrap) {

@@ -109,9 +109,11 @@ static atn_status read_options(atn_cli_call *call, unwrap_job *job) {
     if (job->report && !job->zernike_terms) job->zernike_terms = REPORT_TERMS;
     if (!status && atn_cli_has(call, "serve") && !atn_cli_has(call, "stream"))
         status = atn_cli_misuse(call, "--serve is for --stream; --report makes a page of one surface");
-    if (!status && !atn_cli_has(call, "stream")) status = unwrap_check_output(job, job->output, "-o");
     if (!status) status = unwrap_check_output(job, job->preview, "--preview");
-    return status;
+    if (status || atn_cli_has(call, "stream")) return status; /* the output is a folder then, and all there is */
+    static const char *const NAMES[] = {"output", "preview", "report"};
+    status = unwrap_check_output(job, job->output, "-o");
+    return status ? status : atn_cli_check_files(call, NAMES, sizeof NAMES / sizeof *NAMES);
 }
 
 /* ---- one phase ---- */

@@ -276,6 +276,12 @@ KIT_TEST(many_pairs) {
         kit_contains(r.out, "iterations");
         cli_drop(&r);
     }
+    put("nowhere.txt", "scans/source.ply,scans/target.ply,,nowhere/out.ply\n"); /* not registered first */
+    r = cli_run("register --batch @/nowhere.txt --device host");
+    assert_int_equal(r.code, 1);
+    kit_contains(r.err, "cannot be written: there is no folder");
+    kit_contains(r.out, "  -        -");
+    cli_drop(&r);
     put("auto.csv", "scans/source.ply,scans/target.ply,auto,,found.txt\n"); /* though --init says something else */
     cli_does("register --batch @/auto.csv --device host --init identity --voxel 0.02 --report @/batch.html",
              "trusted: ");
@@ -293,9 +299,17 @@ KIT_TEST(many_pairs) {
         {"register --batch @/bad3.csv --device host", 1, "bad3.csv: there are no pairs"},
         {"register --batch @/bad4.csv --device host", 1, "bad4.csv:1: points cannot be written to 'x.stl'"},
         {"register --batch @/bad5.csv --device host", 1, "bad5.csv:2: a row is"},
+        {"register --batch @/bad6.csv --device host", 1, "scans/source.ply' would be written, and rows"},
+        {"register --batch @/bad7.csv --device host", 1,
+         "/./twice.ply' would be written twice, the first time in line 1"},
+        {"register --batch @/bad8.csv --device host", 1, "bad8.csv:1: a carriage return within the row"},
         {"register --batch @/good.csv --device host --resume @/short.log", 1, "is not a journal of this list"},
     };
     put("short.log", "mine");
+    put("bad6.csv",
+        "scans/target.ply,scans/target.ply\nscans/target.ply,scans/source.ply,,scans/../scans/source.ply\n");
+    put("bad7.csv", "scans/source.ply,scans/target.ply,,twice.ply\nscans/source.ply,scans/target.ply,,./twice.ply\n");
+    put("bad8.csv", "scans/source.ply,scans/target.ply\rscans/source.ply,scans/target.ply\r");
     put("bad1.csv", "a.ply\n");
     put("bad2.csv", "\"a.ply,b.ply\n");
     put("bad3.csv", "source,target\n");

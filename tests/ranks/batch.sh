@@ -45,6 +45,11 @@ rm -f m?.txt
 "$attune" register --batch list.csv "${same[@]}" --resume done.log >full.txt 2>err
 cmp again.txt full.txt || bad "what is done is told as it was"
 ls m?.txt 2>/dev/null && bad "what is done is done again"
+cp done.log older.log
+first=$(head -n 1 list.csv | cut -d, -f1)
+touch "$first"
+"$attune" register --batch list.csv "${same[@]}" --resume older.log >/dev/null 2>err && bad "a journal from before a cloud was changed is taken"
+grep -q 'is not a journal of this list' err || bad "a journal from before a cloud was changed: $(cat err)"
 "$attune" register --batch list.csv --init identity --resume done.log >/dev/null 2>err && bad "a journal of other options is taken"
 grep -q 'is not a journal of this list' err || bad "a journal of other options: $(cat err)"
 finish
