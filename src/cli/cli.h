@@ -132,7 +132,8 @@ bool atn_cli_choice_allows(const char *choices, const char *value);
 /* ---- files.c ---- */
 /* Options that name files which are written at the end, each another one: can they be? */
 atn_status atn_cli_check_files(atn_cli_call *call, const char *const *names, size_t count);
-atn_status atn_cli_check_report(atn_cli_call *call); /* --report alone */
+atn_status atn_cli_check_report(atn_cli_call *call);           /* --report alone */
+char *atn_cli_folder_of(const atn_ctx *ctx, const char *path); /* that a file is in; owned by the caller */
 
 /* ---- ranks (ranks.c) ---- */
 /* By all ranks, each of which has a command line: refused where they were asked for different things. */

@@ -11,18 +11,23 @@ static atn_status cannot(const atn_cli_call *call, const char *path, const char 
     return atn_fail(call->ctx, ATN_ERR_IO, "%s: cannot be written: %s", path, why);
 }
 
+char *atn_cli_folder_of(const atn_ctx *ctx, const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *folder = atn_strdup(ctx, slash ? path : ".");
+    if (slash && folder) folder[slash - path + (slash == path)] = '\0';
+    return folder;
+}
+
 /* A file can be made there: its folder is one that may be changed, and it is none itself. */
 static atn_status check_place(const atn_cli_call *call, const char *path) {
     struct stat info;
-    const char *slash = strrchr(path, '/');
     bool there = stat(path, &info) == 0;
     if (!there && errno != ENOENT && errno != ENOTDIR) return cannot(call, path, strerror(errno));
     if (there && S_ISDIR(info.st_mode)) return cannot(call, path, "it is a folder");
     if (there && !S_ISREG(info.st_mode)) /* written directly */
         return access(path, W_OK) == 0 ? ATN_OK : cannot(call, path, strerror(errno));
-    char *folder = atn_strdup(call->ctx, slash ? path : ".");
+    char *folder = atn_cli_folder_of(call->ctx, path);
     if (!folder) return ATN_ERR_MEMORY;
-    if (slash) folder[slash - path + (slash == path)] = '\0';
     bool is_folder = stat(folder, &info) == 0 && S_ISDIR(info.st_mode);
     atn_status status = ATN_OK;
     if (!is_folder)

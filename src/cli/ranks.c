@@ -18,14 +18,9 @@ static bool add_winner(void *user, const atn_wisdom_entry *entry) {
 
 /* Refused with those words, which follow "rank 3 has ", if any has another one than the first. */
 static atn_status check_same(atn_cli_call *call, atn_status status, atn_hash own, const char *words) {
-    atn_ranks *ranks = call->ranks;
-    atn_hash *all = atn_alloc(call->ctx, (size_t)ranks->count * sizeof *all);
-    status = atn_ranks_allgather(ranks, !status && !all ? ATN_ERR_MEMORY : status, &own, sizeof own, all);
-    for (int32_t k = 1; all && k < ranks->count && !status; ++k)
-        if (memcmp(&all[k], &all[0], sizeof *all) != 0)
-            status = atn_fail(call->ctx, ATN_ERR_INPUT, "rank %d has %s", (int)k, words);
-    atn_free(call->ctx, all);
-    return status;
+    int32_t other;
+    status = atn_ranks_compare(call->ranks, status, &own, sizeof own, &other);
+    return status || !other ? status : atn_fail(call->ctx, ATN_ERR_INPUT, "rank %d has %s", (int)other, words);
 }
 
 atn_status atn_cli_same_options(atn_cli_call *call) {

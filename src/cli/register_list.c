@@ -180,9 +180,8 @@ static int by_file(const void *a, const void *b) {
 static atn_status identify(const atn_ctx *ctx, const char *path, atn_cli_list_row *row, written *out) {
     struct stat info;
     const char *slash = strrchr(path, '/');
-    char *folder = atn_strdup(ctx, slash ? path : ".");
+    char *folder = atn_cli_folder_of(ctx, path);
     if (!folder) return ATN_ERR_MEMORY;
-    if (slash) folder[slash - path + (slash == path)] = '\0';
     *out = (written){.row = row, .path = path};
     if (stat(folder, &info) == 0) {
         out->file = atn_hash_add(out->file, &info.st_dev, sizeof info.st_dev);

@@ -172,15 +172,13 @@ static void take_part(atn_frame *f) {
 /* Do all ranks read the same file? Where each machine has one of its own, they may be of different frames. */
 static atn_status check_same(const atn_frame *f) {
     enum { SAMPLES = 8 };
-    atn_hash own = {0}, *all = atn_alloc(f->ctx, (size_t)f->ranks->count * sizeof *all);
-    atn_status status = all ? atn_file_hash_samples(f->ctx, f->path, SAMPLES, &own) : ATN_ERR_MEMORY;
-    status = atn_ranks_allgather(f->ranks, status, &own, sizeof own, all);
-    for (int32_t k = 1; all && k < f->ranks->count && status == ATN_OK; ++k)
-        if (memcmp(&all[k], &all[0], sizeof *all) != 0)
-            status = atn_fail(f->ctx, ATN_ERR_INPUT, "%s: rank %d has another file than rank 0; all read parts of one",
-                              f->path, (int)k);
-    atn_free(f->ctx, all);
-    return status;
+    atn_hash own = {0};
+    int32_t other;
+    atn_status status = atn_file_hash_samples(f->ctx, f->path, SAMPLES, &own);
+    status = atn_ranks_compare(f->ranks, status, &own, sizeof own, &other);
+    if (status != ATN_OK || !other) return status;
+    return atn_fail(f->ctx, ATN_ERR_INPUT, "%s: rank %d has another file than rank 0; all read parts of one", f->path,
+                    (int)other);
 }
 
 /* What all parts together have. Whoever reads a file whole has dropped what is invalid in all of it. */

@@ -132,6 +132,16 @@ atn_status atn_ranks_least(atn_ranks *r, atn_status own, double *numbers, size_t
     return join_all(r, own, numbers, count, take_less);
 }
 
+atn_status atn_ranks_compare(atn_ranks *r, atn_status own, const void *mine, size_t bytes, int32_t *other) {
+    char *all = atn_alloc(r->ctx, (size_t)r->count * bytes);
+    *other = 0;
+    atn_status status = atn_ranks_allgather(r, own == ATN_OK && !all ? ATN_ERR_MEMORY : own, mine, bytes, all);
+    for (int32_t k = r->count - 1; k > 0 && all && status == ATN_OK; --k)
+        if (memcmp(all + (size_t)k * bytes, all, bytes) != 0) *other = k;
+    atn_free(r->ctx, all);
+    return status;
+}
+
 /* ---- parcels and messages ---- */
 
 void atn_ranks_free_parcels(const atn_ranks *r, atn_ranks_parcel *parcels) {

@@ -72,6 +72,8 @@ atn_status atn_ranks_agree(atn_ranks *ranks, atn_status own);
 atn_status atn_ranks_broadcast(atn_ranks *ranks, atn_status own, int32_t root, void *data, size_t bytes);
 /* all: `count` times `bytes`, in the order of ranks; NULL: it is not wanted here. */
 atn_status atn_ranks_allgather(atn_ranks *ranks, atn_status own, const void *mine, size_t bytes, void *all);
+/* Do all have the same bytes? *other: the first rank that has others than the first one; 0: none has. */
+atn_status atn_ranks_compare(atn_ranks *ranks, atn_status own, const void *mine, size_t bytes, int32_t *other);
 /* Sums, one for each place, added in the order of ranks: the same on all, and the same each time. */
 atn_status atn_ranks_sum(atn_ranks *ranks, atn_status own, double *numbers, size_t count);
 /* The least of each place. */

@@ -75,6 +75,12 @@ KIT_TEST(test_lists) {
     atn_free(here.ctx, all);
 }
 
+KIT_TEST(test_compare) {
+    int32_t other, own = here.r->rank < 2 ? 7 : here.r->rank;
+    kit_ok(here.ctx, atn_ranks_compare(here.r, ATN_OK, &own, sizeof own, &other));
+    assert_int_equal(other, here.r->count > 2 ? 2 : 0);
+}
+
 /* All others tell the first one their number. */
 KIT_TEST(test_messages) {
     int32_t word = here.r->rank, seen = 0, from;
@@ -173,11 +179,11 @@ KIT_TEST(test_wrong_word) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sum),      cmocka_unit_test(test_gather),
-                                       cmocka_unit_test(test_lists),    cmocka_unit_test(test_exchange),
-                                       cmocka_unit_test(test_messages), cmocka_unit_test(test_window),
-                                       cmocka_unit_test(test_fill),     cmocka_unit_test(test_failure),
-                                       cmocka_unit_test(test_cut),      cmocka_unit_test(test_wrong_word)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sum),     cmocka_unit_test(test_gather),    cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_compare), cmocka_unit_test(test_exchange),  cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_window),  cmocka_unit_test(test_fill),      cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_cut),     cmocka_unit_test(test_wrong_word)};
     here.ctx = kit_ctx();
     if (atn_ranks_join(here.ctx, &here.r) != ATN_OK) {
         fprintf(stderr, "%s\n", atn_ctx_message(here.ctx));
