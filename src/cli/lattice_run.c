@@ -147,31 +147,38 @@ typedef struct tallying {
     const atn_lattice_atom *atom;
     lattice_outcome *of; /* of each core */
     size_t *length;      /* of each core and rank: bytes of the rows that the rank will write; NULL: it is not asked */
+    rows_ruler ruler;
 } tallying;
 
-/* Atoms of a group are in the order of the file: the rank is mostly that of the atom before. */
-static size_t measure(const tallying *x, size_t k, int32_t *rank) {
+/* Rows of some atoms. Those of a group are in the order of the file: the rank is mostly that of the atom before. */
+enum { MEASURED = 256 };
+static void measure(const tallying *x, size_t from, size_t count, size_t *of_rank) {
     const job *j = x->j;
-    const char *species = NULL;
-    double value[ROW_VALUES];
-    while (x->atoms->index[k] < j->begin[*rank]) --*rank;
-    while (x->atoms->index[k] >= j->begin[*rank + 1]) ++*rank;
-    fill_xyz(j, x->atoms, k, &x->atom[k], &species, value);
-    return rows_measure(COLUMNS, species, value);
+    const char *species[MEASURED] = {NULL};
+    double value[MEASURED * ROW_VALUES];
+    size_t length[MEASURED], rank = 0;
+    for (size_t n = 0; n < count; ++n)
+        fill_xyz(j, x->atoms, from + n, &x->atom[from + n], &species[n], value + n * ROW_VALUES);
+    rows_measure(&x->ruler, count, species, value, length);
+    for (size_t n = 0; n < count; ++n) {
+        uint64_t index = x->atoms->index[from + n];
+        while (index < j->begin[rank]) --rank;
+        while (index >= j->begin[rank + 1]) ++rank;
+        of_rank[rank] += length[n];
+    }
 }
 
 static void tally_part(void *user, int64_t from, int64_t to) {
     const tallying *x = user;
-    int32_t worker = atn_parallel_worker(), rank = 0;
+    size_t worker = (size_t)atn_parallel_worker(), end = (size_t)to;
     lattice_outcome *o = &x->of[worker];
-    for (size_t k = (size_t)from; k < (size_t)to; ++k) {
+    for (size_t k = (size_t)from; k < end; ++k) {
         double p[3];
         place_of(x->j, x->atoms, k, p);
         lattice_tally(o, &x->atom[k], p);
-        if (!x->length) continue;
-        size_t bytes = measure(x, k, &rank);
-        x->length[(size_t)worker * (size_t)x->j->ranks->count + (size_t)rank] += bytes;
     }
+    for (size_t k = (size_t)from; k < end && x->length; k += MEASURED)
+        measure(x, k, end - k < MEASURED ? end - k : MEASURED, x->length + worker * (size_t)x->j->ranks->count);
 }
 
 /* All that is added up are whole numbers: they do not depend on how atoms are shared out. */
@@ -196,6 +203,7 @@ static atn_status tally_all(const job *j, const atn_atoms *atoms, const atn_latt
     size_t ranks = j->length ? (size_t)j->ranks->count : 0, all = (size_t)workers * ranks;
     x.of = atn_zalloc(j->call->ctx, (size_t)workers * sizeof *x.of);
     if (j->length) x.length = atn_zalloc(j->call->ctx, all * sizeof *x.length);
+    if (j->length) rows_ruler_make(COLUMNS, &x.ruler);
     atn_status status = x.of && (x.length || !j->length) ? ATN_OK : ATN_ERR_MEMORY;
     if (!status) atn_parallel((int64_t)atoms->own, LEAST, tally_part, &x);
     for (int32_t w = 0; w < workers && !status; ++w) tally_add(&x.of[w], j->o);

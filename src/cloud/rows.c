@@ -1,6 +1,7 @@
 /* Rows of extended XYZ and of POS, one after the other. Numbers have a fixed count of digits behind the point and are
  * printed as whole numbers, 10^d x, with the point put in: tens of millions of rows take seconds. */
 #include "cloud/rows.h"
+#include "base/lanes.h"
 #include "base/leftover.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_VALUES = 64, MOST_NAME = 64, NUMBER = ATN_NUMBER_TEXT, POS_ROW = 16 };
+enum { MOST_VALUES = ROWS_VALUES, MOST_NAME = 64, NUMBER = ATN_NUMBER_TEXT, POS_ROW = 16 };
 enum { AT_ONCE = 1 << 18 }; /* bytes that a rank writes at once: a file takes those of one after those of another */
 
 /* The part of one rank. */
@@ -96,16 +97,6 @@ static char *put_number(char *at, double value, int wanted) {
     if (d.behind > 0) at[d.before] = '.';
     put_digits(at + d.before, whole, d.before);
     return end;
-}
-
-/* As many bytes. */
-static size_t measure_number(double value, int wanted) {
-    char text[NUMBER + 1];
-    digits d;
-    if (find_digits(value, wanted, &d))
-        return (size_t)d.negative + (size_t)d.before + (d.behind > 0) + (size_t)d.behind;
-    atn_number_print(value, text);
-    return strlen(text);
 }
 
 static void swap_put(char *at, double value) {
@@ -303,12 +294,61 @@ static char *make_row(const atn_atom_rows *r, const char *species, const double 
     return at;
 }
 
-size_t rows_measure(const atn_atom_rows_column *columns, const char *species, const double *values) {
-    size_t length = strnlen(species ? species : "", MOST_NAME), k = 0;
-    if (length == 0) length = 1;
+/* ---- how long they are ---- */
+
+void rows_ruler_make(const atn_atom_rows_column *columns, rows_ruler *out) {
+    *out = (rows_ruler){.fixed = 1}; /* the line feed */
     for (const atn_atom_rows_column *c = columns; c->name; ++c)
-        for (int32_t w = 0; w < c->width; ++w) length += measure_number(values[k++], (int)c->digits) + 1;
-    return length + 1; /* a blank before each value, a line feed */
+        for (int32_t w = 0; w < c->width && out->values < ROWS_VALUES; ++w) {
+            int behind = c->digits < 0 ? 0 : (int)c->digits;
+            out->digits[out->values] = (int)c->digits;
+            out->power[out->values++] = POWER[behind];
+            out->fixed += 2 + (size_t)behind + (behind > 0); /* a blank, one digit, and those behind the point */
+        }
+}
+
+/* The number at one place of each row: what it has beyond `fixed`, its sign and digits before the point other than the
+ * first. strange: one is too large for find_digits, or no number. */
+ATN_IN_LANES static void measure_place(const double *restrict value, int32_t step, double power, int32_t rows,
+                                       double *restrict more, double *restrict strange) {
+    double most = 0;
+    ATN_LANES(reduction(max : most))
+    for (int32_t k = 0; k < rows; ++k) {
+        double scaled = value[k * step] * power, size = fabs(scaled);
+        strange[k] += size < 9e15 ? 0 : 1;
+        more[k] += scaled < 0 && size + 0.5 >= 1 ? 1 : 0;
+        most = size > most ? size : most;
+    }
+    most = most < 9e15 ? most + 0.5 : 9e15;
+    for (double least = 10 * power; least <= most; least *= 10) {
+        ATN_LANES()
+        for (int32_t k = 0; k < rows; ++k) more[k] += fabs(value[k * step] * power) + 0.5 >= least ? 1 : 0;
+    }
+}
+
+static size_t measure_one(const rows_ruler *ruler, const double *values) {
+    char text[NUMBER + 1];
+    size_t length = 1;
+    for (int32_t c = 0; c < ruler->values; ++c)
+        length += 1 + (size_t)(put_number(text, values[c], ruler->digits[c]) - text);
+    return length;
+}
+
+void rows_measure(const rows_ruler *ruler, size_t count, const char *const *species, const double *values,
+                  size_t *lengths) {
+    enum { SOME = 64 };
+    const int32_t n = ruler->values;
+    for (size_t first = 0; first < count; first += SOME) {
+        double more[SOME] = {0}, strange[SOME] = {0};
+        size_t some = count - first < SOME ? count - first : SOME;
+        const double *from = values + first * (size_t)n;
+        for (int32_t c = 0; c < n; ++c) measure_place(from + c, n, ruler->power[c], (int32_t)some, more, strange);
+        for (size_t k = 0; k < some; ++k) {
+            const char *name = species[first + k];
+            size_t own = strange[k] > 0 ? measure_one(ruler, from + k * (size_t)n) : ruler->fixed + (size_t)more[k];
+            lengths[first + k] = own + (name && *name ? strnlen(name, MOST_NAME) : 1);
+        }
+    }
 }
 
 atn_status atn_atom_rows_add(atn_atom_rows *r, const char *species, const double *values) {

@@ -11,8 +11,17 @@
 atn_status rows_open_ranks(atn_ctx *ctx, const char *path, size_t rows, size_t own, uint64_t length,
                            const atn_atom_rows_column *columns, atn_ranks *ranks, atn_atom_rows **out);
 atn_status rows_not_a_file(const atn_ctx *ctx, const char *path); /* refused: it has no parts */
-/* The bytes of a row. */
-size_t rows_measure(const atn_atom_rows_column *columns, const char *species, const double *values);
+/* How long rows of XYZ are, without making them. */
+enum { ROWS_VALUES = 64 }; /* of a row, at most */
+typedef struct rows_ruler {
+    int32_t values, digits[ROWS_VALUES];
+    size_t fixed; /* bytes that every row has, but for the species, where all numbers have one digit before the point */
+    double power[ROWS_VALUES];
+} rows_ruler;
+void rows_ruler_make(const atn_atom_rows_column *columns, rows_ruler *out);
+/* The bytes of `count` rows, whose values follow each other. */
+void rows_measure(const rows_ruler *ruler, size_t count, const char *const *species, const double *values,
+                  size_t *lengths);
 /* In place of atn_atom_rows_finish: the file is there when all have written theirs. */
 atn_status rows_finish_ranks(atn_atom_rows *rows, atn_status own);
 

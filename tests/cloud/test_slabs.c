@@ -426,7 +426,7 @@ static void fill_row(void *user, size_t k, const char **species, double *row) {
     *species = "Fe";
     row[0] = x, row[1] = -x, row[2] = x / 7, row[3] = 1 / (x + 1);
     for (int c = 4; c < 11; ++c) row[c] = x;
-    row[4] = (int)x % 7 ? -x / 3 : NAN, row[5] = 1e20 * x, row[6] = -1e-12, row[7] = (int)x % 5 ? 0.5 : -INFINITY;
+    row[4] = (int)x % 7 ? -x / 3 : NAN, row[5] = (int)x % 3 ? 999.9995 - x : 1e20 * x, row[6] = -1e-12, row[7] = (int)x % 5 ? 0.5 : -INFINITY;
     row[8] = (int)x % 2 ? 9.9999999996 : -9.9999999994, row[9] = (int)x % 2 ? -4.9e-10 : -5.1e-10;
 }
 
@@ -436,17 +436,24 @@ KIT_TEST(rows_of_ranks) {
     static const size_t COUNTS[] = {0, 3, 100000};
     atn_ctx *ctx = kit_ctx();
     atn_ranks *alone;
+    rows_ruler ruler;
     char *dir = kit_tempdir(), path[2][512];
     for (int k = 0; k < 2; ++k) snprintf(path[k], sizeof path[k], "%s/%d.xyz", dir, k);
     kit_ok(ctx, atn_ranks_join(ctx, &alone));
+    rows_ruler_make(columns, &ruler);
     for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; ++c) {
         size_t n = COUNTS[c], length[2], bytes = 0, none = 0;
         const char *species;
-        double row[11];
+        enum { SOME = 150 };
+        double row[11], some[SOME * 11];
+        const char *some_species[SOME];
+        size_t lengths[SOME];
         char *text[2];
         for (size_t k = 0; k < n; ++k) {
-            fill_row(&none, k, &species, row);
-            bytes += rows_measure(columns, species, row);
+            fill_row(&none, k, &some_species[k % SOME], some + k % SOME * 11);
+            if ((k + 1) % SOME && k + 1 < n) continue;
+            rows_measure(&ruler, k % SOME + 1, some_species, some, lengths);
+            for (size_t i = 0; i <= k % SOME; ++i) bytes += lengths[i];
         }
         for (int way = 0; way < 2; ++way) {
             atn_atom_rows *rows;
@@ -468,7 +475,10 @@ KIT_TEST(rows_of_ranks) {
     }
     static const double row[11] = {1}, longer[11] = {10};
     atn_atom_rows *rows;
-    kit_ok(ctx, rows_open_ranks(ctx, path[0], 1, 1, rows_measure(columns, NULL, row), columns, alone, &rows));
+    const char *nothing = NULL;
+    size_t length;
+    rows_measure(&ruler, 1, &nothing, row, &length);
+    kit_ok(ctx, rows_open_ranks(ctx, path[0], 1, 1, length, columns, alone, &rows));
     kit_ok(ctx, atn_atom_rows_add(rows, NULL, longer));
     kit_fails(ctx, ATN_ERR_INPUT, "the rows are not as long as was said", rows_finish_ranks(rows, ATN_OK));
     atn_atom_rows_free(rows);
