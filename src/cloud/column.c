@@ -38,7 +38,7 @@ static atn_status make_spill(atn_atom_column *c) {
     c->ordered = atn_alloc(c->ctx, c->share * c->bytes);
     c->raw = atn_alloc(c->ctx, SOME * (PLACE + c->bytes));
     if (!c->ordered || !c->raw) return ATN_ERR_MEMORY;
-    return spill_make(c->ctx, PLACE + c->bytes, buckets, sizes, 0, &c->spill);
+    return spill_make(c->ctx, PLACE + c->bytes, buckets, sizes, 0, NULL, &c->spill);
 }
 
 enum { ZEROS = 1 << 18 }; /* bytes for which a core is worth waking */

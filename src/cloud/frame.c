@@ -286,7 +286,7 @@ static atn_status open_kept(atn_frame *f, const cloud_format *format, const atn_
     size_t most = source_left(&f->s) / LEAST + 1;
     f->streamed = true;
     atn_status status = cloud_make(f->ctx, options, &f->cloud);
-    if (status == ATN_OK) status = spill_make(f->ctx, sizeof(kept_atom), 1, &most, 0, &f->kept);
+    if (status == ATN_OK) status = spill_make(f->ctx, sizeof(kept_atom), 1, &most, 0, NULL, &f->kept);
     if (status != ATN_OK) return status;
     f->read = atn_alloc(f->ctx, ATN_FRAME_PIECE * sizeof *f->read);
     if (!f->read) return ATN_ERR_MEMORY;

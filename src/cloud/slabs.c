@@ -218,7 +218,10 @@ static atn_status plan(atn_slabs *s, const size_t *count, const size_t *own) {
     if (!s->mine) return ATN_ERR_MEMORY;
     for (size_t k = s->ranks ? (size_t)s->ranks->rank : 0; k < s->slabs; k += step) s->mine[s->own++] = k;
     for (size_t bin = 0; bin < BINS; ++bin) sizes[s->group_of[bin]] += own[bin];
-    return spill_make(s->ctx, s->bytes, s->groups, sizes, s->ranks ? SIZE_MAX : s->options.memory, &s->spill);
+    void *shared = NULL;
+    if (s->ranks) status = slabs_share(s, sizes, &shared);
+    if (status != ATN_OK) return status;
+    return spill_make(s->ctx, s->bytes, s->groups, sizes, s->options.memory, shared, &s->spill);
 }
 
 /* Of several ranks, each sorts its own atoms. */

@@ -69,7 +69,7 @@ struct atn_slabs {
     slabs_slab sample; /* what settings are found from */
     size_t *mine;      /* slabs of this rank where they are dealt out, `own` of them; owned */
     size_t own;
-    spill *spill; /* NULL: no atoms, or those of ranks, which are in `part` */
+    spill *spill; /* NULL: no atoms, or those of ranks, which are sorted into `part` */
     slabs_part part;
     size_t most;
     size_t next;         /* of its own */
@@ -172,9 +172,10 @@ void slabs_choose_axes(atn_slabs *s);
 atn_status slabs_cut(atn_slabs *s, const size_t *count);
 size_t slabs_wanted(const atn_slabs *s, size_t wanted);
 
-/* slabs_ranks.c: atoms of each bin, and bounds of the groups, of all ranks; this rank's atoms where all reach them; a
- * slab, and how many of its atoms are its own. */
+/* slabs_ranks.c: atoms of each bin, of all ranks; room for this rank's, of each group `sizes`, where all reach them;
+ * once they are there, the bounds of the groups, of all ranks; a slab, and how many of its atoms are its own. */
 atn_status slabs_join_bins(atn_slabs *s, atn_status status, size_t *count);
+atn_status slabs_share(atn_slabs *s, const size_t *sizes, void **out);
 atn_status slabs_publish(atn_slabs *s, atn_status status);
 atn_status slabs_pull(atn_slabs *s, const slabs_slab *b, size_t *own, size_t *count);
 void slabs_part_free(atn_slabs *s);

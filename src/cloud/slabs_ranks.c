@@ -43,14 +43,15 @@ static uint64_t start_of(const atn_slabs *s, int32_t rank, size_t group) {
 }
 
 /* Where the atoms of each group begin, on this rank and on all others. */
-static atn_status join_starts(atn_slabs *s, atn_status status) {
+static atn_status join_starts(atn_slabs *s, const size_t *sizes) {
+    atn_status status = ATN_OK;
     size_t ranks = (size_t)s->ranks->count, row = s->groups + 1;
     uint64_t *own = atn_zalloc(s->ctx, row * sizeof *own);
     s->part.start = atn_alloc(s->ctx, ranks * row * sizeof *s->part.start);
     s->part.place = atn_alloc(s->ctx, ranks * s->groups * sizeof *s->part.place);
     s->part.piece = atn_alloc(s->ctx, ranks * s->groups * sizeof *s->part.piece);
-    if (status == ATN_OK && !(own && s->part.start && s->part.place && s->part.piece)) status = ATN_ERR_MEMORY;
-    for (size_t g = 0; g < s->groups && status == ATN_OK && own; ++g) own[g + 1] = own[g] + spill_count(s->spill, g);
+    if (!(own && s->part.start && s->part.place && s->part.piece)) status = ATN_ERR_MEMORY;
+    for (size_t g = 0; g < s->groups && own; ++g) own[g + 1] = own[g] + sizes[g];
     status = atn_ranks_allgather(s->ranks, status, own, row * sizeof *own, s->part.start);
     atn_free(s->ctx, own);
     return status;
@@ -59,18 +60,20 @@ static atn_status join_starts(atn_slabs *s, atn_status status) {
 /* Before the atoms: how many slabs were taken, on the first rank. */
 enum { TAKEN = 0, ATOMS = sizeof(int64_t) };
 
-atn_status slabs_publish(atn_slabs *s, atn_status status) {
-    status = join_edges(s, status);
-    if (status == ATN_OK) status = join_starts(s, status);
+atn_status slabs_share(atn_slabs *s, const size_t *sizes, void **out) {
+    atn_status status = join_starts(s, sizes);
     if (status != ATN_OK) return status;
     size_t own = start_of(s, s->ranks->rank, s->groups) * s->bytes;
     status = atn_ranks_share(s->ranks, ATN_OK, ATOMS + own, ATOMS, &s->part.atoms);
-    for (size_t g = 0; g < s->groups && status == ATN_OK; ++g)
-        status = spill_get(s->spill, g, 0, spill_count(s->spill, g),
-                           (char *)s->part.atoms.memory + ATOMS + start_of(s, s->ranks->rank, g) * s->bytes);
+    *out = status == ATN_OK ? (char *)s->part.atoms.memory + ATOMS : NULL;
+    return status;
+}
+
+atn_status slabs_publish(atn_slabs *s, atn_status status) {
+    status = join_edges(s, status);
     spill_free(s->spill);
     s->spill = NULL;
-    return atn_ranks_agree(s->ranks, status);
+    return status;
 }
 
 void slabs_part_free(atn_slabs *s) {

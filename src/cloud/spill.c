@@ -26,6 +26,7 @@ struct spill {
     size_t buckets;
     bucket *bucket;
     char *block; /* all records, or the buffers one after the other */
+    bool lent;   /* it is the caller's */
     int fd;      /* -1: memory */
 };
 
@@ -50,23 +51,23 @@ static atn_status make_block(spill *s, size_t records, size_t memory) {
     if (!atn_size_mul(records, s->bytes, &bytes)) return atn_fail_memory(s->ctx, SIZE_MAX, "atoms");
     bool file = bytes > memory;
     s->room = SPILL_ROOM / s->bytes;
-    s->block = atn_alloc(s->ctx, file ? s->buckets * s->room * s->bytes : bytes);
+    if (!s->lent) s->block = atn_alloc(s->ctx, file ? s->buckets * s->room * s->bytes : bytes);
     if (!s->block) return ATN_ERR_MEMORY;
     return file ? open_file(s) : ATN_OK;
 }
 
 atn_status spill_make(const atn_ctx *ctx, size_t bytes, size_t buckets, const size_t *sizes, size_t memory,
-                      spill **out) {
+                      void *lent, spill **out) {
     spill *s = *out = atn_zalloc(ctx, sizeof **out);
     if (!s) return ATN_ERR_MEMORY;
-    *s = (spill){.ctx = ctx, .bytes = bytes, .buckets = buckets, .fd = -1};
+    *s = (spill){.ctx = ctx, .bytes = bytes, .buckets = buckets, .block = lent, .lent = lent != NULL, .fd = -1};
     s->bucket = atn_zalloc(ctx, buckets * sizeof *s->bucket);
     size_t records = 0;
     for (size_t k = 0; s->bucket && k < buckets; ++k) {
         s->bucket[k] = (bucket){.start = records, .size = sizes[k]};
         records += sizes[k];
     }
-    atn_status status = s->bucket ? make_block(s, records, memory) : ATN_ERR_MEMORY;
+    atn_status status = s->bucket ? make_block(s, records, lent ? SIZE_MAX : memory) : ATN_ERR_MEMORY;
     if (status == ATN_OK) return ATN_OK;
     spill_free(s);
     *out = NULL;
@@ -76,7 +77,7 @@ atn_status spill_make(const atn_ctx *ctx, size_t bytes, size_t buckets, const si
 void spill_free(spill *s) {
     if (!s) return;
     if (s->fd >= 0) close(s->fd);
-    atn_free(s->ctx, s->block);
+    if (!s->lent) atn_free(s->ctx, s->block);
     atn_free(s->ctx, s->bucket);
     atn_free(s->ctx, s);
 }

@@ -10,8 +10,8 @@ enum { SPILL_BUCKETS = 1024, SPILL_ROOM = 10240 }; /* most buckets; bytes of the
 typedef struct spill spill;
 
 /* sizes: records of each bucket, at most. `bytes` of a record, at most SPILL_ROOM. More than `memory` bytes go to a
- * file. Owned by the caller. */
-atn_status spill_make(const atn_ctx *ctx, size_t bytes, size_t buckets, const size_t *sizes, size_t memory,
+ * file. lent: memory of the caller's for all of them, bucket after bucket; NULL: its own. Owned by the caller. */
+atn_status spill_make(const atn_ctx *ctx, size_t bytes, size_t buckets, const size_t *sizes, size_t memory, void *lent,
                       spill **out);
 void spill_free(spill *s); /* NULL is fine */
 
