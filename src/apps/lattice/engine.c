@@ -222,8 +222,8 @@ static atn_status open_slot(atn_lattice *l, lattice_slot *s) {
     note_logarithms(l, s);
     s->coarse = lattice_box_make(fmin(l->inner, l->info.cutoff), 0, l->info.shift_noise, mirror);
     s->box = lattice_box_make(l->info.cutoff, shift, l->sharp, mirror);
-    status =
-        lattice_turns_make(l->ctx, s->symmetries, (const double(*)[4])s->symmetry, l->fine ? l->fine : 1, &s->turns);
+    status = lattice_turns_make(l->ctx, s->symmetries, (const double(*)[4])s->symmetry, l->fine ? l->fine : 1,
+                                s > l->slot ? &s[-1].turns : NULL, &s->turns);
     if (status == ATN_OK && l->alone) status = put_number(l, s);
     if (status == ATN_OK) status = lattice_tables_put(l, s);
     if (status == ATN_OK) status = put_turns(l, s);

@@ -81,9 +81,9 @@ typedef struct lattice_turns {
 } lattice_turns;
 
 /* times: as many as LATTICE_CUBIC says, so many times. Those that are there stay if they are for the same; zeros:
- * none are. */
+ * none are. other: may be for the same, and is copied then; or NULL. */
 atn_status lattice_turns_make(const atn_ctx *ctx, int32_t symmetries, const double (*symmetry)[4], int32_t times,
-                              lattice_turns *out);
+                              const lattice_turns *other, lattice_turns *out);
 void lattice_turns_free(const atn_ctx *ctx, lattice_turns *turns);
 
 /* ---- tables ---- */

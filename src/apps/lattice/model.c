@@ -221,8 +221,14 @@ void lattice_points_free(const atn_ctx *ctx, lattice_points *points) {
 
 /* ---- symmetry ---- */
 
-static bool has(const lattice_points *points, const double p[3], double near) {
-    for (size_t k = 0; k < points->count; ++k) {
+static double square_of(const lattice_points *points, size_t k) {
+    double x = points->axis[0][k], y = points->axis[1][k], z = points->axis[2][k];
+    return x * x + y * y + z * z;
+}
+
+/* Is one of the points from `from` on at p? Points are in the order of their distances. */
+static bool has(const lattice_points *points, size_t from, const double p[3], double farthest, double near) {
+    for (size_t k = from; k < points->count && square_of(points, k) <= farthest; ++k) {
         double d = 0;
         for (int axis = 0; axis < 3; ++axis) d += (points->axis[axis][k] - p[axis]) * (points->axis[axis][k] - p[axis]);
         if (d < near * near) return true;
@@ -232,16 +238,14 @@ static bool has(const lattice_points *points, const double p[3], double near) {
 
 /* Points beyond 0.95 of the farthest may have lost their partner to rounding. */
 static bool maps(const lattice_points *points, const double m[9]) {
-    double far = 0, near = 0;
-    for (int axis = 0; axis < 3 && points->count; ++axis) {
-        far += points->axis[axis][points->count - 1] * points->axis[axis][points->count - 1];
-        near += points->axis[axis][0] * points->axis[axis][0];
-    }
-    for (size_t k = 0; k < points->count; ++k) {
-        double x = points->axis[0][k], y = points->axis[1][k], z = points->axis[2][k];
+    double far = points->count ? square_of(points, points->count - 1) : 0;
+    double near = points->count ? 0.02 * sqrt(square_of(points, 0)) : 0;
+    for (size_t k = 0, from = 0; k < points->count; ++k) {
+        double x = points->axis[0][k], y = points->axis[1][k], z = points->axis[2][k], r = sqrt(square_of(points, k));
         double p[3] = {m[0] * x + m[1] * y + m[2] * z, m[3] * x + m[4] * y + m[5] * z, m[6] * x + m[7] * y + m[8] * z};
-        if (x * x + y * y + z * z > 0.9 * far && points->count > 6) continue;
-        if (!has(points, p, 0.02 * sqrt(near))) return false;
+        if (r * r > 0.9 * far && points->count > 6) continue;
+        while (from < k && square_of(points, from) < (r - near) * (r - near)) ++from;
+        if (!has(points, from, p, (r + near) * (r + near), near)) return false;
     }
     return true;
 }

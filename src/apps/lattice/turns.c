@@ -19,11 +19,11 @@ static void spiral(int64_t k, int64_t n, double q[4]) {
         for (int c = 0; c < 4; ++c) q[c] = -q[c];
 }
 
+/* The first number of a product of turns says how far it is from the identity. */
 static bool is_nearest(const double q[4], int32_t symmetries, const double (*symmetry)[4]) {
     for (int32_t k = 1; k < symmetries; ++k) {
-        double p[4];
-        geom_quaternion_multiply(symmetry[k], q, p);
-        if (fabs(p[0]) > q[0]) return false;
+        const double *s = symmetry[k];
+        if (fabs(s[0] * q[0] - s[1] * q[1] - s[2] * q[2] - s[3] * q[3]) > q[0]) return false;
     }
     return true;
 }
@@ -53,16 +53,28 @@ static void group(lattice_turns *turns) {
     }
 }
 
+static bool is_for(const lattice_turns *turns, int32_t symmetries, const double (*symmetry)[4], int32_t times) {
+    return turns && turns->quaternion && turns->times == times && turns->symmetries == symmetries &&
+           memcmp(turns->symmetry, symmetry, (size_t)symmetries * sizeof *symmetry) == 0;
+}
+
+static atn_status copy(const atn_ctx *ctx, const lattice_turns *from, lattice_turns *out) {
+    size_t bytes = (size_t)from->count * sizeof *from->quaternion;
+    *out = *from;
+    out->quaternion = atn_alloc(ctx, bytes);
+    if (!out->quaternion) return ATN_ERR_MEMORY;
+    memcpy(out->quaternion, from->quaternion, bytes);
+    return ATN_OK;
+}
+
 atn_status lattice_turns_make(const atn_ctx *ctx, int32_t symmetries, const double (*symmetry)[4], int32_t times,
-                              lattice_turns *out) {
+                              const lattice_turns *other, lattice_turns *out) {
     int64_t wanted = (int64_t)LATTICE_CUBIC * 24 * times, kept = 0, most = wanted / symmetries * 2 + 64;
-    size_t bytes = (size_t)symmetries * sizeof *symmetry;
-    if (out->quaternion && out->times == times && out->symmetries == symmetries &&
-        memcmp(out->symmetry, symmetry, bytes) == 0)
-        return ATN_OK;
+    if (is_for(out, symmetries, symmetry, times)) return ATN_OK;
     lattice_turns_free(ctx, out);
+    if (is_for(other, symmetries, symmetry, times)) return copy(ctx, other, out);
     *out = (lattice_turns){.times = times, .symmetries = symmetries};
-    memcpy(out->symmetry, symmetry, bytes);
+    memcpy(out->symmetry, symmetry, (size_t)symmetries * sizeof *symmetry);
     out->quaternion = atn_alloc(ctx, (size_t)most * sizeof *out->quaternion);
     if (!out->quaternion) return ATN_ERR_MEMORY;
     for (int64_t k = 0; k < wanted && kept < most - 16; ++k) {

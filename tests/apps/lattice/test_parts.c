@@ -87,7 +87,7 @@ KIT_TEST(turns_cover) {
         atn_random random;
         atn_random_seed(&random, 3);
         int32_t n = lattice_points_symmetry(&p, symmetry, mirror);
-        kit_ok(ctx, lattice_turns_make(ctx, n, (const double(*)[4])symmetry, 1, &turns));
+        kit_ok(ctx, lattice_turns_make(ctx, n, (const double(*)[4])symmetry, 1, NULL, &turns));
         assert_int_equal(turns.count % (2 * LATTICE_GROUPS), 0);
         assert_true(turns.count > 380 * 24 / n && turns.count < 460 * 24 / n);
         for (int k = 0; k < TRIES; ++k) {
