@@ -23,7 +23,8 @@ const atn_symbol *atn_symbol_find(const atn_lowering *l, const char *name) {
     for (size_t k = l->n_symbols; k-- > 0;) {
         const atn_symbol *s = &l->symbols[k];
         bool seen = s->kind == ATN_SYMBOL_FUNCTION || s->frame == l->frame;
-        if (seen && encloses(l->sketch, s->block, l->block) && !strcmp(s->name, name)) return s;
+        if (*s->name != *name || !seen || strcmp(s->name, name) != 0) continue; /* few get as far as this */
+        if (encloses(l->sketch, s->block, l->block)) return s;
     }
     return NULL;
 }

@@ -72,22 +72,18 @@ bool atn_reader_step(atn_reader *reader, int64_t steps, atn_place at, const char
     return false;
 }
 
+/* From the place that was asked for before: lines in between, then columns from the beginning of the line. */
 atn_place atn_reader_place(atn_reader *reader, size_t offset) {
     if (reader->n_complaints == MOST_COMPLAINTS) return (atn_place){0, 0};
-    bool on = reader->counted && reader->counted <= offset;
-    atn_place at = on ? reader->counted_at : (atn_place){1, 1};
-    size_t k = on ? reader->counted : 0;
-    for (; k < offset && k < reader->length; ++k) {
-        unsigned char c = (unsigned char)reader->xml[k];
-        if (c == '\n') {
-            ++at.line;
-            at.column = 1;
-        } else if ((c & 0xc0) != 0x80) { /* not the inside of a UTF-8 sequence */
-            ++at.column;
-        }
-    }
-    reader->counted = k;
-    reader->counted_at = at;
+    size_t to = offset < reader->length ? offset : reader->length, begin = to;
+    atn_place at = {reader->counted_line + 1, 1};
+    for (size_t k = reader->counted; k < to; ++k) at.line += reader->xml[k] == '\n';
+    for (size_t k = to; k < reader->counted; ++k) at.line -= reader->xml[k] == '\n';
+    while (begin && reader->xml[begin - 1] != '\n') --begin;
+    for (size_t k = begin; k < to; ++k) /* not the inside of a UTF-8 sequence */
+        at.column += ((unsigned char)reader->xml[k] & 0xc0) != 0x80;
+    reader->counted = to;
+    reader->counted_line = at.line - 1;
     return at;
 }
 

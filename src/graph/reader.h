@@ -27,8 +27,8 @@ typedef struct atn_reader {
     int64_t steps;   /* work done so far; see atn_reader_step */
     bool overrun;    /* that limit was reported */
     int32_t guesses; /* names compared for suggestions */
-    size_t counted;  /* the last offset whose place was asked for, and that: the next one is near, most often */
-    atn_place counted_at;
+    size_t counted;  /* the last offset whose place was asked for, and the lines before it: the next is near, mostly */
+    int32_t counted_line;
     /* atn_description_print: what is printed of every algorithm, and the types of its items */
     struct atn_text *print;
     atn_form form;

@@ -66,6 +66,7 @@ atn_token atn_token_next(const char *source, size_t *offset) {
         token.kind = ATN_TOKEN_WRONG;
         token.length = 1;
         for (size_t k = 0; token.kind == ATN_TOKEN_WRONG && k < sizeof signs / sizeof *signs; ++k) {
+            if (*signs[k] != c) continue;
             size_t length = strlen(signs[k]);
             if (strncmp(source + at, signs[k], length) != 0) continue;
             token.kind = ATN_TOKEN_SIGN;

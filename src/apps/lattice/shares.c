@@ -6,6 +6,7 @@
 #include "apps/lattice/parts.h"
 #include "apps/lattice/shared.h"
 
+#include "base/lane_math.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
@@ -41,21 +42,27 @@ typedef struct learned {
 
 /* ---- shares ---- */
 
+/* Things are of a kind that `share` of them are, which makes each `other` likely, or of another, which makes it `times`
+ * likely: the sum of how much they are of the first. */
+ATN_IN_LANES static double share_of(const double *restrict times, size_t count, double share, double other) {
+    const double rest = 1 - share, part = share * other;
+    double sum = 0;
+    ATN_LANES(reduction(+ : sum))
+    for (size_t k = 0; k < count; ++k) sum += part / (part + rest * times[k]);
+    return sum;
+}
+
 /* The share of `other` that makes the sample most likely, and by how much an atom that is likelier than without models.
  */
 static double other_share(const learned *x, double *gain) {
-    double share = 0.5;
+    double share = 0.5, before = share;
     for (size_t k = 0; k < x->count; ++k) x->times[k] = exp(fmin(x->gain[k], 700));
     for (int round = 0; round < 4 * ROUNDS; ++round) {
-        double sum = 0;
-        *gain = 0;
-        for (size_t k = 0; k < x->count; ++k) {
-            double all = share + (1 - share) * x->times[k];
-            sum += share / all;
-            if (round == 4 * ROUNDS - 1) *gain += log(all) / (double)x->count;
-        }
-        share = fmin(fmax(sum / (double)x->count, 1e-9), 1 - 1e-9);
+        before = share;
+        share = fmin(fmax(share_of(x->times, x->count, share, 1) / (double)x->count, 1e-9), 1 - 1e-9);
     }
+    *gain = 0;
+    for (size_t k = 0; k < x->count; ++k) *gain += log(before + (1 - before) * x->times[k]) / (double)x->count;
     return share;
 }
 
@@ -123,23 +130,22 @@ typedef struct fitting {
     double *own; /* room for `count` for each */
 } fitting;
 
+ATN_IN_LANES static void fill_own(const fitting *x, double of, double *restrict own) {
+    const double *restrict ways = x->ways, *restrict alone = x->alone;
+    const double n = x->n, on = log(of), off = log1p(-of);
+    ATN_LANES()
+    for (size_t k = 0; k < x->count; ++k) own[k] = atn_lane_exp(ways[k] + n * (alone[k] * on + (1 - alone[k]) * off));
+}
+
 /* The logarithm of the likelihood of all shares; the part of the atoms that are at no boundary by EM. */
 static double background_fit(const fitting *x, double of, double *own) {
-    double inside = 0.5, n = x->n, likelihood = 0;
-    for (size_t k = 0; k < x->count; ++k) {
-        double at = x->alone[k] * n;
-        own[k] = exp(x->ways[k] + at * log(of) + (n - at) * log1p(-of));
-    }
+    double inside = 0.5, before = inside, other = 1 / (x->n + 1), count = (double)x->count, likelihood = 0;
+    fill_own(x, of, own);
     for (int round = 0; round < EM; ++round) {
-        double sum = 0;
-        likelihood = 0;
-        for (size_t k = 0; k < x->count; ++k) {
-            double here = inside * own[k], all = here + (1 - inside) / (n + 1);
-            sum += here / all;
-            if (round == EM - 1) likelihood += log(all);
-        }
-        inside = fmin(fmax(sum / (double)x->count, 0.05), 0.99);
+        before = inside;
+        inside = fmin(fmax((count - share_of(own, x->count, 1 - inside, other)) / count, 0.05), 0.99);
     }
+    for (size_t k = 0; k < x->count; ++k) likelihood += log(before * own[k] + (1 - before) * other);
     return likelihood;
 }
 
