@@ -314,6 +314,8 @@ typedef struct learning {
     double edge[5][ATN_LATTICE_MOST_MODELS];
     lattice_narrowed few;   /* near the sample */
     double low[3], high[3]; /* of the cells that are made of them, in Angstrom */
+    lattice_cells cells;    /* and these, for neighbours as far as `reach` */
+    double reach;
     bool two;               /* sizes, which every model may have */
     guess both;
     double size[2];
@@ -473,7 +475,7 @@ static atn_status learn(atn_lattice *l, learning *x) {
     atn_status status = find_sizes(l, x, &told);
     if (status == ATN_OK && told) status = narrow(l->ctx, farthest(l, &x->distances), x);
     lattice_spend_back(&l->spent, l->known, before);
-    const lattice_sample sample = {x->atoms, x->angstrom, x->count, x->which, x->low, x->high};
+    const lattice_sample sample = {x->atoms, x->angstrom, x->count, x->which, x->low, x->high, &x->cells, &x->reach};
     for (int32_t k = 0; k < x->ways && x->ways > 1 && status == ATN_OK; ++k) { /* the sample, matched each way */
         take(l, &x->distances, &x->guess[k], x->edge[k]);
         status = lattice_learn_sample(l, &sample, 1, &likelihood);
@@ -526,6 +528,7 @@ atn_status atn_lattice_learn(atn_lattice *l, const atn_atoms *given, double angs
     atn_free(l->ctx, x->which);
     atn_free(l->ctx, x->number);
     atn_free(l->ctx, x->bins);
+    lattice_cells_free(&x->cells);
     lattice_narrowed_free(l->ctx, &x->few);
     atn_free(l->ctx, x);
     return status;

@@ -90,6 +90,8 @@ typedef struct lattice_sample {
     size_t count;
     const size_t *which;      /* of the atoms */
     const double *low, *high; /* of the cells that they are sorted into, in Angstrom */
+    lattice_cells *cells;     /* zeros at first; owned by the caller */
+    double *reach;            /* that they are for */
 } lattice_sample;
 
 /* Shares, background and constants that make it likely, where none were given; again while constants change, at most

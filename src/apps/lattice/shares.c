@@ -280,31 +280,40 @@ static atn_status weigh_batch(atn_lattice *l, learned *x) {
     return status;
 }
 
-/* The null model of the sample's own distances. */
-static void take_null(atn_lattice *l, const lattice_cells *cells, const lattice_sample *s) {
+/* Cells stay for as long as the cut-off does. */
+static atn_status find_cells(const atn_lattice *l, const lattice_sample *s) {
+    if (s->cells->ctx && *s->reach == l->info.cutoff) return ATN_OK;
+    lattice_cells_free(s->cells);
+    *s->reach = l->info.cutoff;
+    return lattice_cells_make_in(l->ctx, s->atoms, s->angstrom, l->info.cutoff, s->low, s->high, s->cells);
+}
+
+/* The null model of the sample's own distances. Returns how many of its first atoms the batch has then: all of them, or
+ * none where they are more than a batch. */
+static size_t take_null(atn_lattice *l, const lattice_sample *s) {
     double seen[LATTICE_RADIAL_BINS] = {0};
+    bool all = true;
+    l->near.atoms = 0;
     for (size_t k = 0; k < s->count; ++k) {
-        if (lattice_batch_is_full(l)) l->near.atoms = 0;
-        lattice_add_atom(l, cells, s->which[k]);
+        if (lattice_batch_is_full(l)) l->near.atoms = 0, all = false;
+        lattice_add_atom(l, s->cells, s->which[k]);
         lattice_distances_add(l, l->near.atoms - 1, seen);
     }
-    l->near.atoms = 0;
+    if (!all) l->near.atoms = 0;
     lattice_null_make(l, seen);
+    return l->near.atoms;
 }
 
 static atn_status match_sample(atn_lattice *l, const lattice_sample *s, learned *x) {
-    lattice_cells cells = {0};
-    atn_status status = lattice_cells_make_in(l->ctx, s->atoms, s->angstrom, l->info.cutoff, s->low, s->high, &cells);
-    if (status == ATN_OK) take_null(l, &cells, s);
-    for (size_t k = 0; k < s->count && status == ATN_OK; ++k) {
-        lattice_add_atom(l, &cells, s->which[k]);
-        if (!lattice_batch_is_full(l) && k + 1 < s->count) continue;
-        status = lattice_engine_run(l);
-        if (status == ATN_OK) status = weigh_batch(l, x);
+    atn_status status = find_cells(l, s);
+    size_t k = status == ATN_OK ? take_null(l, s) : 0;
+    for (bool first = true; (k < s->count || first) && status == ATN_OK; first = false) {
+        for (; k < s->count && !lattice_batch_is_full(l); ++k) lattice_add_atom(l, s->cells, s->which[k]);
+        if (l->near.atoms) status = lattice_engine_run(l);
+        if (l->near.atoms && status == ATN_OK) status = weigh_batch(l, x);
         l->near.atoms = 0;
     }
     l->near.atoms = 0;
-    lattice_cells_free(&cells);
     return status;
 }
 
