@@ -50,13 +50,17 @@ char *atn_arena_strndup(atn_arena *arena, const char *text, size_t length) {
 char *atn_arena_strdup(atn_arena *arena, const char *text) { return atn_arena_strndup(arena, text, strlen(text)); }
 
 char *atn_arena_printf(atn_arena *arena, const char *format, ...) {
+    char here[256]; /* mostly a name */
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = vsnprintf(here, sizeof here, format, args);
     va_end(args);
     char *text = length < 0 ? NULL : atn_arena_alloc(arena, (size_t)length + 1);
-    if (text) vsnprintf(text, (size_t)length + 1, format, again);
+    if (text && (size_t)length < sizeof here)
+        memcpy(text, here, (size_t)length + 1);
+    else if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
     return text;
 }

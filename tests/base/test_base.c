@@ -10,6 +10,7 @@
 #include "base/writer.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,6 +222,42 @@ KIT_TEST(text_grows_and_remembers_failure) {
     assert_int_equal(faults.live, 0);
 }
 
+/* Like snprintf, whichever way a format takes. */
+KIT_TEST(text_is_printed_like_printf) {
+    atn_ctx *ctx = kit_ctx();
+    atn_text text = {.ctx = ctx};
+    char expected[200];
+#define SAME(...)                                                                                                      \
+    do {                                                                                                               \
+        atn_text_clear(&text);                                                                                         \
+        atn_text_printf(&text, __VA_ARGS__);                                                                           \
+        snprintf(expected, sizeof expected, __VA_ARGS__);                                                              \
+        assert_string_equal(atn_text_str(&text), expected);                                                            \
+        assert_int_equal(text.length, strlen(expected));                                                               \
+    } while (0)
+    SAME("%s", "");
+    SAME("nothing");
+    SAME("%d%d", 0, -7);
+    SAME("%d, %d and %d", INT_MAX, INT_MIN, 10);
+    SAME("%s=%d%%%s", "a", 100, "b");
+    SAME("%*s|%*s|%*s|", 4, "", -6, "left", 2, "longer");
+    SAME("%%%*s%d", 0, "x", 5);
+    SAME("%s %5.2f %s", "falls", 2.5, "back");
+    SAME("%lld of %zu %-4d|", 1LL << 40, (size_t)3, 2);
+#undef SAME
+    char *name = NULL;
+    atn_arena arena = {.ctx = ctx};
+    for (int n = 250; n < 260; ++n) { /* names of up to 255 bytes have another way */
+        name = atn_arena_printf(&arena, "%0*d", n, 1);
+        assert_non_null(name);
+        assert_int_equal(strlen(name), n);
+        assert_true(name[n - 1] == '1' && name[0] == '0');
+    }
+    atn_arena_free(&arena);
+    atn_text_free(&text);
+    kit_free(ctx);
+}
+
 KIT_TEST(hash_keeps_pieces_apart) {
     atn_hash ab_c = atn_hash_add_text(atn_hash_add_text((atn_hash){0}, "ab"), "c");
     atn_hash a_bc = atn_hash_add_text(atn_hash_add_text((atn_hash){0}, "a"), "bc");
@@ -322,6 +359,7 @@ int main(void) {
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(arena_blocks_are_apart),
         cmocka_unit_test(text_grows_and_remembers_failure),
+        cmocka_unit_test(text_is_printed_like_printf),
         cmocka_unit_test(hash_keeps_pieces_apart),
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(files_are_whole_or_not_there),
