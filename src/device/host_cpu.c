@@ -31,32 +31,39 @@ static const struct {
     {0x46, 0x001, "A64FX"},       {0xc0, 0xac3, "Ampere-1"},
 };
 
-/* The value behind "key :" in /proc/cpuinfo's first block; "" when there is none. */
-static void cpuinfo(const char *key, char *value, size_t bytes) {
-    value[0] = '\0';
+/* The first block of /proc/cpuinfo, which the kernel takes its time over; to be freed. */
+static char *cpuinfo(void) {
+    enum { BYTES = 1 << 14 }; /* flags are long */
     FILE *file = fopen("/proc/cpuinfo", "re");
-    if (!file) return;
-    static const size_t LINE = 1 << 14; /* flags are long */
-    char *line = malloc(LINE);
-    while (line && fgets(line, (int)LINE, file) && line[0] != '\n') {
-        char *colon = strchr(line, ':');
+    char *text = calloc(1, BYTES);
+    if (file && text) text[fread(text, 1, BYTES - 1, file)] = '\0';
+    char *end = text ? strstr(text, "\n\n") : NULL;
+    if (end) end[1] = '\0';
+    if (file) fclose(file);
+    return text;
+}
+
+/* The value behind "key :" in it; "" when there is none. */
+static void value_of(const char *text, const char *key, char *value, size_t bytes) {
+    value[0] = '\0';
+    for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+        const char *colon = strchr(line, ':');
         if (strncmp(line, key, strlen(key)) != 0 || !colon || strspn(line + strlen(key), " \t:") == 0) continue;
         snprintf(value, bytes, "%s", colon + 1 + strspn(colon + 1, " \t"));
         value[strcspn(value, "\n")] = '\0';
-        break;
+        return;
     }
-    free(line);
-    fclose(file);
 }
 
 static void describe_name(atn_device_info *info) {
     struct utsname system;
+    char implementer[32], part[32], *text = cpuinfo();
     if (uname(&system) == 0) snprintf(info->arch, sizeof info->arch, "%.31s", system.machine);
-    cpuinfo("model name", info->name, sizeof info->name);
+    value_of(text, "model name", info->name, sizeof info->name);
+    value_of(text, "CPU implementer", implementer, sizeof implementer);
+    value_of(text, "CPU part", part, sizeof part);
+    free(text);
     if (info->name[0]) return;
-    char implementer[32], part[32];
-    cpuinfo("CPU implementer", implementer, sizeof implementer);
-    cpuinfo("CPU part", part, sizeof part);
     snprintf(info->name, sizeof info->name, "%s CPU", info->arch);
     for (size_t k = 0; k < sizeof ARM_CORES / sizeof *ARM_CORES; ++k)
         if (strtoul(implementer, NULL, 16) == ARM_CORES[k].implementer && strtoul(part, NULL, 16) == ARM_CORES[k].part)
@@ -228,11 +235,12 @@ static void sign(void) {
     static const char *const KEYS[] = {"vendor_id",   "cpu family", "model",           "model name",
                                        "stepping",    "flags",      "CPU implementer", "CPU architecture",
                                        "CPU variant", "CPU part",   "Features"};
-    char value[1 << 13];
+    char value[1 << 13], *text = cpuinfo();
     for (size_t k = 0; k < sizeof KEYS / sizeof *KEYS; ++k) {
-        cpuinfo(KEYS[k], value, sizeof value);
+        value_of(text, KEYS[k], value, sizeof value);
         signature = atn_hash_add_text(signature, value);
     }
+    free(text);
 }
 
 atn_hash atn_cpu_signature(void) { /* once: every build asks, and the kernel takes its time over that file */
