@@ -65,6 +65,7 @@ atn_status slabs_share(atn_slabs *s, const size_t *sizes, void **out) {
     if (status != ATN_OK) return status;
     size_t own = start_of(s, s->ranks->rank, s->groups) * s->bytes;
     status = atn_ranks_share(s->ranks, ATN_OK, ATOMS + own, ATOMS, &s->part.atoms);
+    if (status == ATN_OK) atn_memory_touch(s->part.atoms.memory, ATOMS + own);
     *out = status == ATN_OK ? (char *)s->part.atoms.memory + ATOMS : NULL;
     return status;
 }
@@ -159,7 +160,9 @@ atn_status slabs_hold(atn_slabs *s, size_t bytes) {
     p->at = atn_alloc(s->ctx, (end - p->first + 1) * sizeof *p->at);
     for (size_t k = 0; k < count && p->at; ++k)
         p->at[slabs_record_at(s, (const char *)p->atoms.memory + ATOMS, k).index - p->first] = k;
-    return atn_ranks_share(s->ranks, p->at ? ATN_OK : ATN_ERR_MEMORY, count * bytes, 0, &p->results);
+    atn_status status = atn_ranks_share(s->ranks, p->at ? ATN_OK : ATN_ERR_MEMORY, count * bytes, 0, &p->results);
+    if (status == ATN_OK) atn_memory_touch(p->results.memory, count * bytes);
+    return status;
 }
 
 /* A slab's results, group by group and there rank by rank, become those of each rank, which lie side by side there. */

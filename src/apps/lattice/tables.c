@@ -28,6 +28,16 @@ ATN_IN_LANES static void score(const float *restrict value, float low, float per
     }
 }
 
+ATN_IN_LANES static void find_span(const float *restrict value, size_t voxels, float *low, float *high) {
+    float least = INFINITY, most = 0;
+    ATN_LANES(reduction(min : least) reduction(max : most))
+    for (size_t k = 0; k < voxels; ++k) {
+        least = value[k] < least ? value[k] : least;
+        most = value[k] > most ? value[k] : most;
+    }
+    *low = least, *high = most;
+}
+
 static void score_part(void *user, int64_t from, int64_t to) {
     const scoring *x = user;
     score(x->value + from, (float)x->s->low, (float)(1 / x->s->unit), to - from, x->bytes + from);
@@ -52,13 +62,10 @@ static atn_status vector(atn_lattice *l, atn_type type, size_t length, atn_array
 static atn_status put_scores(atn_lattice *l, lattice_slot *s, const float *value) {
     size_t voxels = lattice_box_voxels(&s->coarse);
     void *bytes = NULL;
-    float low = INFINITY, high = 0;
+    float low, high;
     atn_status status = vector(l, ATN_U8, voxels, &s->table, &bytes);
     if (status != ATN_OK) return status;
-    for (size_t k = 0; k < voxels; ++k) {
-        low = value[k] < low ? value[k] : low;
-        high = value[k] > high ? value[k] : high;
-    }
+    find_span(value, voxels, &low, &high);
     s->low = log((double)low);
     s->unit = fmax((log((double)high) - s->low) / SCORES, 1e-6);
     atn_parallel((int64_t)voxels, VOXELS, score_part, &(scoring){s, value, bytes});
