@@ -148,29 +148,55 @@ typedef struct seen {
     lattice_fit fit[ATN_LATTICE_MOST_MODELS];
 } seen;
 
-static atn_status look(atn_lattice *l, const atn_sample_atoms_settings *about, made *m, seen *out) {
-    atn_sample_atoms_settings plain = *about;
+/* What one atom of the frame says; of several ranks each looks at some. */
+typedef struct looked {
+    int32_t model; /* that it takes and is sure of; -1: none */
+    double alone, square, weight, stretch[2];
+} looked;
+
+static looked look_at(const atn_lattice *l, const made *m, size_t i) {
+    const atn_lattice_atom *a = &m->atom[m->which[i]];
+    double n = l->near.start[i + 1] - l->near.start[i];
+    looked out = {.model = -1};
+    if (!a->structure || a->confidence < 0.9F || !(n > 0)) return out;
+    out.model = a->phase - 1;
+    const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)out.model];
+    out.alone = fmax(0, 1 - (double)f->weight / n);
+    out.square = (double)f->spread, out.weight = (double)f->weight;
+    lattice_stretch(l, out.model, i, out.stretch);
+    return out;
+}
+
+static void add_up(const atn_lattice *l, const looked *list, size_t count, seen *out) {
     double stretch[ATN_LATTICE_MOST_MODELS][2] = {{0}}, weight[ATN_LATTICE_MOST_MODELS] = {0};
-    *out = (seen){0};
-    plain.background = 0;
-    m->count = 0;
-    atn_status status = make(l, &plain, ATOMS, 1, m);
-    if (status == ATN_OK) status = match(l, m);
-    for (size_t i = 0; i < m->count && status == ATN_OK; ++i) {
-        const atn_lattice_atom *a = &m->atom[m->which[i]];
-        double n = l->near.start[i + 1] - l->near.start[i];
-        if (!a->structure || a->confidence < 0.9F || !(n > 0)) continue;
-        int32_t model = a->phase - 1;
-        const lattice_found *f = &l->found[i * (size_t)l->info.models + (size_t)model];
-        out->alone[out->sure++] = fmax(0, 1 - (double)f->weight / n);
-        ++out->fit[model].atoms;
-        lattice_stretch(l, model, i, stretch[model]);
-        out->fit[model].square += (double)f->spread, weight[model] += (double)f->weight;
+    for (size_t i = 0; i < count; ++i) {
+        const looked *a = &list[i];
+        if (a->model < 0) continue;
+        out->alone[out->sure++] = a->alone;
+        ++out->fit[a->model].atoms;
+        for (int k = 0; k < 2; ++k) stretch[a->model][k] += a->stretch[k];
+        out->fit[a->model].square += a->square, weight[a->model] += a->weight;
     }
     for (int32_t k = 0; k < l->info.models; ++k) {
         out->fit[k].stretch = stretch[k][0] / fmax(stretch[k][1], 1e-9);
         out->fit[k].square /= fmax(weight[k], 1e-9);
     }
+}
+
+static atn_status look(atn_lattice *l, const atn_sample_atoms_settings *about, made *m, seen *out) {
+    atn_sample_atoms_settings plain = *about;
+    looked *list = atn_alloc(l->ctx, ATOMS * sizeof *list);
+    size_t from, to;
+    *out = (seen){0};
+    plain.background = 0;
+    m->count = 0;
+    atn_status status = list ? make(l, &plain, ATOMS, 1, m) : ATN_ERR_MEMORY;
+    if (status == ATN_OK) status = match(l, m);
+    lattice_shared_cut(l, m->count, &from, &to);
+    for (size_t i = from; i < to && status == ATN_OK; ++i) list[i] = look_at(l, m, i);
+    if (list) status = lattice_shared_join(l, status, list, m->count, sizeof *list);
+    if (status == ATN_OK) add_up(l, list, m->count, out);
+    atn_free(l->ctx, list);
     l->near.atoms = 0;
     memset(&l->recent, 0, sizeof l->recent);
     return status;
