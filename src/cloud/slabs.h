@@ -136,28 +136,11 @@ static inline slabs_edges slabs_around(const atn_slabs *s, const slabs_slab *b) 
     return e;
 }
 
-/* Has the group atoms in there? Is that atom? */
+/* Has the group atoms in there? */
 static inline bool slabs_reaches(const slabs_group *g, const slabs_edges *e) {
     bool reaches = g->count > 0;
     for (int d = 0; d < 2; ++d) reaches = reaches && g->edges.high[d] >= e->low[d] && g->edges.low[d] <= e->high[d];
     return reaches;
-}
-
-static inline bool slabs_is_in(const atn_slabs *s, const slabs_record *r, const slabs_edges *e) {
-    bool in = true;
-    for (int d = 0; d < 2; ++d)
-        in = in && r->position[s->axis[d]] >= e->low[d] && r->position[s->axis[d]] <= e->high[d];
-    return in;
-}
-
-/* An atom as it was sorted; and as one of the slab that is shown. */
-static inline slabs_record slabs_record_at(const atn_slabs *s, const void *raw, size_t k) {
-    const char *at = (const char *)raw + k * s->bytes;
-    if (s->bytes == sizeof(slabs_record)) return *(const slabs_record *)(const void *)at;
-    const slabs_ion *ion = (const void *)at;
-    slabs_record out = {.mass = ion->mass, .index = ion->index};
-    for (int d = 0; d < 3; ++d) out.position[d] = (double)ion->position[d];
-    return out;
 }
 
 static inline void slabs_show(const atn_slabs *s, const slabs_record *r, size_t at) {
@@ -166,6 +149,10 @@ static inline void slabs_show(const atn_slabs *s, const slabs_record *r, size_t 
     if (s->species) s->species[at] = r->species;
     s->index[at] = r->index;
 }
+
+/* Atoms as they were sorted, become those of the slab that is shown, from `at` on: all of them, or those of `around`.
+ * Returns how many. */
+size_t slabs_show_some(const atn_slabs *s, const void *sorted, size_t count, const slabs_edges *around, size_t at);
 
 /* slabs_cut.c: axes and bins; groups and slabs, from the atoms of each bin. */
 void slabs_choose_axes(atn_slabs *s);

@@ -124,11 +124,8 @@ static void list_groups(atn_slabs *s, int32_t rank, const slabs_edges *around, s
 /* Atoms of a group, those of `around` where that is not NULL, in the order of the file. */
 static void add_group(atn_slabs *s, size_t group, const slabs_edges *around, size_t *count) {
     for (int32_t r = 0; r < s->ranks->count; ++r) {
-        size_t at = s->part.place[(size_t)r * s->groups + group], end = at + count_of(s, r, group);
-        for (; at < end; ++at) {
-            const slabs_record record = slabs_record_at(s, s->part.got, at);
-            if (!around || slabs_is_in(s, &record, around)) slabs_show(s, &record, (*count)++);
-        }
+        const char *got = s->part.got + s->part.place[(size_t)r * s->groups + group] * s->bytes;
+        *count += slabs_show_some(s, got, count_of(s, r, group), around, *count);
     }
 }
 
@@ -158,8 +155,13 @@ atn_status slabs_hold(atn_slabs *s, size_t bytes) {
     frame_part(s->frame, &p->first, &end);
     p->bytes = bytes;
     p->at = atn_alloc(s->ctx, (end - p->first + 1) * sizeof *p->at);
-    for (size_t k = 0; k < count && p->at; ++k)
-        p->at[slabs_record_at(s, (const char *)p->atoms.memory + ATOMS, k).index - p->first] = k;
+    const char *own = (const char *)p->atoms.memory + ATOMS;
+    for (size_t k = 0; k < count && p->at; ++k) {
+        const void *atom = own + k * s->bytes;
+        uint64_t index = s->bytes == sizeof(slabs_ion) ? ((const slabs_ion *)atom)->index
+                                                       : ((const slabs_record *)atom)->index;
+        p->at[index - p->first] = k;
+    }
     atn_status status = atn_ranks_share(s->ranks, p->at ? ATN_OK : ATN_ERR_MEMORY, count * bytes, 0, &p->results);
     if (status == ATN_OK) atn_memory_touch(p->results.memory, count * bytes);
     return status;
