@@ -116,13 +116,19 @@ typedef struct cutting {
     uint16_t *along; /* the group of each bin along the axis */
 } cutting;
 
+/* Along the axis, the bins whose groups are the slab's: from *from to *end - 1. */
+static void bins_of(const cutting *x, const slabs_slab *b, size_t *from, size_t *end) {
+    size_t bins = SLABS_BINS / SLABS_ACROSS;
+    for (*from = 0; *from < bins && x->along[*from] < b->first;) ++*from;
+    for (*end = *from; *end < bins && x->along[*end] <= b->last;) ++*end;
+}
+
 /* The strip of each bin across: as many atoms in each. Returns how many there are: none is without atoms. */
 static size_t find_strips(const cutting *x, const slabs_slab *b, uint16_t strip[SLABS_ACROSS]) {
-    size_t sum[SLABS_ACROSS] = {0}, before = 0, strips = 0, last = 0;
-    for (size_t at = 0; at < SLABS_BINS; ++at) {
-        size_t group = x->along[at / SLABS_ACROSS];
-        if (group >= b->first && group <= b->last) sum[at % SLABS_ACROSS] += x->count[at];
-    }
+    size_t sum[SLABS_ACROSS] = {0}, before = 0, strips = 0, last = 0, from, end;
+    bins_of(x, b, &from, &end);
+    for (size_t k = from; k < end; ++k)
+        for (size_t c = 0; c < SLABS_ACROSS; ++c) sum[c] += x->count[k * SLABS_ACROSS + c];
     for (size_t c = 0; c < SLABS_ACROSS; ++c) {
         size_t wanted = (before + sum[c] / 2) * b->strips / (b->own + 1);
         if (sum[c] && (strips == 0 || wanted > last)) ++strips, last = wanted;
@@ -137,18 +143,19 @@ static void cut_slab(const cutting *x, const slabs_slab *b) {
     atn_slabs *s = x->s;
     uint16_t strip[SLABS_ACROSS] = {0};
     size_t strips = b->strips > 1 ? find_strips(x, b, strip) : 1, held = b->last - b->first + 1;
-    size_t each = (held + strips - 1) / strips, first = s->groups; /* groups of a strip */
+    size_t each = (held + strips - 1) / strips, first = s->groups, from, end; /* each: groups of a strip */
     for (size_t t = 0; t < strips; ++t)
         s->slab[s->slabs + t] = (slabs_slab){.first = first + t * each, .last = first + t * each + each - 1};
     for (size_t g = 0; g < strips * each; ++g) s->group[first + g] = (slabs_group){.edges = slabs_nowhere(s)};
-    for (size_t at = 0; at < SLABS_BINS; ++at) {
-        size_t along = x->along[at / SLABS_ACROSS] - b->first, t = strip[at % SLABS_ACROSS];
-        if (along >= held) continue;
-        size_t group = first + t * each + along * each / held;
-        s->group_of[at] = (uint16_t)group;
-        s->group[group].count += x->count[at];
-        s->slab[s->slabs + t].own += x->count[at];
-    }
+    bins_of(x, b, &from, &end);
+    for (size_t k = from; k < end; ++k)
+        for (size_t c = 0; c < SLABS_ACROSS; ++c) {
+            size_t at = k * SLABS_ACROSS + c, t = strip[c];
+            size_t group = first + t * each + (x->along[k] - b->first) * each / held;
+            s->group_of[at] = (uint16_t)group;
+            s->group[group].count += x->count[at];
+            s->slab[s->slabs + t].own += x->count[at];
+        }
     s->slabs += strips;
     s->groups += strips * each;
 }
