@@ -31,16 +31,6 @@ void atn_memory_in_large_pages(void) {
 #endif
 }
 
-void atn_memory_touch(void *memory, size_t bytes) {
-#ifdef MADV_POPULATE_WRITE
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)memory + page - 1) / page * page;
-    uintptr_t end = ((uintptr_t)memory + bytes) / page * page;
-    if (from < end) (void)madvise((void *)from, end - from, MADV_POPULATE_WRITE);
-#else
-    (void)memory, (void)bytes;
-#endif
-}
-
 void *atn_ctx_plain_resize(void *user, void *block, size_t bytes) {
     (void)user;
     if (bytes == 0) {

@@ -19,8 +19,6 @@ atn_status atn_grow(const atn_ctx *ctx, void **array, size_t *capacity, size_t c
 /* For programs of which several run side by side: the first 256 MB of blocks come in large pages, and stay when they
  * are freed. Each process touches its memory for the first time by itself, which takes long in small pages. */
 void atn_memory_in_large_pages(void);
-/* The pages of memory that will all be written come at once, which takes less than one by one. */
-void atn_memory_touch(void *memory, size_t bytes);
 
 /* The hook and the counters, kept with the context. */
 void *atn_ctx_resize(const atn_ctx *ctx, void *block, size_t bytes);

@@ -65,7 +65,6 @@ atn_status slabs_share(atn_slabs *s, const size_t *sizes, void **out) {
     if (status != ATN_OK) return status;
     size_t own = start_of(s, s->ranks->rank, s->groups) * s->bytes;
     status = atn_ranks_share(s->ranks, ATN_OK, ATOMS + own, ATOMS, &s->part.atoms);
-    if (status == ATN_OK) atn_memory_touch(s->part.atoms.memory, ATOMS + own);
     *out = status == ATN_OK ? (char *)s->part.atoms.memory + ATOMS : NULL;
     return status;
 }
@@ -162,9 +161,7 @@ atn_status slabs_hold(atn_slabs *s, size_t bytes) {
                                                        : ((const slabs_record *)atom)->index;
         p->at[index - p->first] = k;
     }
-    atn_status status = atn_ranks_share(s->ranks, p->at ? ATN_OK : ATN_ERR_MEMORY, count * bytes, 0, &p->results);
-    if (status == ATN_OK) atn_memory_touch(p->results.memory, count * bytes);
-    return status;
+    return atn_ranks_share(s->ranks, p->at ? ATN_OK : ATN_ERR_MEMORY, count * bytes, 0, &p->results);
 }
 
 /* A slab's results, group by group and there rank by rank, become those of each rank, which lie side by side there. */
