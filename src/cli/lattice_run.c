@@ -207,7 +207,7 @@ static atn_status tally_all(const job *j, const atn_atoms *atoms, const atn_latt
     atn_status status = x.of && (x.length || !j->length) ? ATN_OK : ATN_ERR_MEMORY;
     if (!status) atn_parallel((int64_t)atoms->own, LEAST, tally_part, &x);
     for (int32_t w = 0; w < workers && !status; ++w) tally_add(&x.of[w], j->o);
-    for (size_t k = 0; k < all && !status; ++k) j->length[k % ranks] += (double)x.length[k];
+    for (size_t k = 0; k < all && x.length && !status; ++k) j->length[k % ranks] += (double)x.length[k];
     atn_free(j->call->ctx, x.of);
     atn_free(j->call->ctx, x.length);
     return status;

@@ -148,7 +148,7 @@ static void cut_slab(const cutting *x, const slabs_slab *b) {
         s->slab[s->slabs + t] = (slabs_slab){.first = first + t * each, .last = first + t * each + each - 1};
     for (size_t g = 0; g < strips * each; ++g) s->group[first + g] = (slabs_group){.edges = slabs_nowhere(s)};
     bins_of(x, b, &from, &end);
-    for (size_t k = from; k < end; ++k)
+    for (size_t k = from; k < end && held; ++k)
         for (size_t c = 0; c < SLABS_ACROSS; ++c) {
             size_t at = k * SLABS_ACROSS + c, t = strip[c];
             size_t group = first + t * each + (x->along[k] - b->first) * each / held;

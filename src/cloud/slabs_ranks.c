@@ -157,8 +157,8 @@ atn_status slabs_hold(atn_slabs *s, size_t bytes) {
     const char *own = (const char *)p->atoms.memory + ATOMS;
     for (size_t k = 0; k < count && p->at; ++k) {
         const void *atom = own + k * s->bytes;
-        uint64_t index = s->bytes == sizeof(slabs_ion) ? ((const slabs_ion *)atom)->index
-                                                       : ((const slabs_record *)atom)->index;
+        uint64_t index =
+            s->bytes == sizeof(slabs_ion) ? ((const slabs_ion *)atom)->index : ((const slabs_record *)atom)->index;
         p->at[index - p->first] = k;
     }
     return atn_ranks_share(s->ranks, p->at ? ATN_OK : ATN_ERR_MEMORY, count * bytes, 0, &p->results);

@@ -56,8 +56,8 @@ static atn_status make_block(spill *s, size_t records, size_t memory) {
     return file ? open_file(s) : ATN_OK;
 }
 
-atn_status spill_make(const atn_ctx *ctx, size_t bytes, size_t buckets, const size_t *sizes, size_t memory,
-                      void *lent, spill **out) {
+atn_status spill_make(const atn_ctx *ctx, size_t bytes, size_t buckets, const size_t *sizes, size_t memory, void *lent,
+                      spill **out) {
     spill *s = *out = atn_zalloc(ctx, sizeof **out);
     if (!s) return ATN_ERR_MEMORY;
     *s = (spill){.ctx = ctx, .bytes = bytes, .buckets = buckets, .block = lent, .lent = lent != NULL, .fd = -1};

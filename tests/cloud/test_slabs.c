@@ -426,7 +426,8 @@ static void fill_row(void *user, size_t k, const char **species, double *row) {
     *species = "Fe";
     row[0] = x, row[1] = -x, row[2] = x / 7, row[3] = 1 / (x + 1);
     for (int c = 4; c < 11; ++c) row[c] = x;
-    row[4] = (int)x % 7 ? -x / 3 : NAN, row[5] = (int)x % 3 ? 999.9995 - x : 1e20 * x, row[6] = -1e-12, row[7] = (int)x % 5 ? 0.5 : -INFINITY;
+    row[4] = (int)x % 7 ? -x / 3 : NAN, row[5] = (int)x % 3 ? 999.9995 - x : 1e20 * x, row[6] = -1e-12,
+    row[7] = (int)x % 5 ? 0.5 : -INFINITY;
     row[8] = (int)x % 2 ? 9.9999999996 : -9.9999999994, row[9] = (int)x % 2 ? -4.9e-10 : -5.1e-10;
 }
 

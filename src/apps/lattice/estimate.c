@@ -316,7 +316,7 @@ typedef struct learning {
     double low[3], high[3]; /* of the cells that are made of them, in Angstrom */
     lattice_cells cells;    /* and these, for neighbours as far as `reach` */
     double reach;
-    bool two;               /* sizes, which every model may have */
+    bool two; /* sizes, which every model may have */
     guess both;
     double size[2];
 } learning;
