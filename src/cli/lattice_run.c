@@ -200,14 +200,15 @@ static atn_status tally_all(const job *j, const atn_atoms *atoms, const atn_latt
     enum { LEAST = 1 << 13 }; /* atoms for which a core is worth waking */
     int32_t workers = atn_parallel_workers();
     tallying x = {.j = j, .atoms = atoms, .atom = atom};
-    size_t ranks = j->length ? (size_t)j->ranks->count : 0, all = (size_t)workers * ranks;
+    double *length = j->length; /* of each rank; NULL: nobody asks */
+    size_t ranks = length ? (size_t)j->ranks->count : 0, all = (size_t)workers * ranks;
     x.of = atn_zalloc(j->call->ctx, (size_t)workers * sizeof *x.of);
-    if (j->length) x.length = atn_zalloc(j->call->ctx, all * sizeof *x.length);
-    if (j->length) rows_ruler_make(COLUMNS, &x.ruler);
-    atn_status status = x.of && (x.length || !j->length) ? ATN_OK : ATN_ERR_MEMORY;
+    if (length) x.length = atn_zalloc(j->call->ctx, all * sizeof *x.length);
+    if (length) rows_ruler_make(COLUMNS, &x.ruler);
+    atn_status status = x.of && (x.length || !length) ? ATN_OK : ATN_ERR_MEMORY;
     if (!status) atn_parallel((int64_t)atoms->own, LEAST, tally_part, &x);
     for (int32_t w = 0; w < workers && !status; ++w) tally_add(&x.of[w], j->o);
-    for (size_t k = 0; k < all && x.length && !status; ++k) j->length[k % ranks] += (double)x.length[k];
+    for (size_t k = 0; k < all && length && !status; ++k) length[k % ranks] += (double)x.length[k];
     atn_free(j->call->ctx, x.of);
     atn_free(j->call->ctx, x.length);
     return status;
