@@ -432,19 +432,6 @@ static void hear_frame(const frame_told *told, int32_t f, made *m) {
     memcpy(m->label + (size_t)f * CHECKED, told->label, sizeof told->label);
 }
 
-/* By all ranks at once. */
-static atn_status join_frames(atn_lattice *l, made *m) {
-    frame_told *told = atn_alloc(l->ctx, sizeof *told);
-    atn_status status = told ? ATN_OK : ATN_ERR_MEMORY;
-    for (int32_t f = 0; f < FRAMES && status == ATN_OK; ++f) {
-        tell_frame(m, f, told);
-        status = lattice_shared_take(l, f, told, sizeof *told);
-        hear_frame(told, f, m);
-    }
-    atn_free(l->ctx, told);
-    return status;
-}
-
 atn_status lattice_calibrate(atn_lattice *l) {
     atn_sample_atoms_settings about;
     if (!describe(l, &about)) return ATN_OK;
@@ -456,10 +443,9 @@ atn_status lattice_calibrate(atn_lattice *l) {
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_POWERS);
     if (status == ATN_OK) status = choose_all(l, m);
     lattice_spend_back(&l->spent, l->known, before);
-    l->unchecked = l->ranks && l->ranks->count > FRAMES; /* lattice_check_frame and lattice_fit_frames follow */
+    l->unchecked = l->ranks && l->ranks->count > 1; /* lattice_check_own and lattice_fit_frames follow */
     if (status == ATN_OK && !l->unchecked) {
         status = match_frames(l, &about, m);
-        if (status == ATN_OK) status = join_frames(l, m);
         if (status == ATN_OK) fit_knots(l, m);
     }
     memset(&l->recent, 0, sizeof l->recent);
@@ -473,12 +459,14 @@ int32_t lattice_check_frames(size_t *bytes) {
     return FRAMES;
 }
 
-atn_status lattice_check_frame(atn_lattice *l, int32_t frame, void *told) {
+atn_status lattice_check_own(atn_lattice *l, void *told) {
     atn_sample_atoms_settings about;
+    frame_told *next = told;
     made *m = atn_zalloc(l->ctx, sizeof *m);
     if (!m) return ATN_ERR_MEMORY;
     atn_status status = describe(l, &about) ? match_frames(l, &about, m) : ATN_OK;
-    if (status == ATN_OK) tell_frame(m, frame, told);
+    for (int32_t f = 0; f < FRAMES && status == ATN_OK; ++f)
+        if (lattice_shared_is_mine(l, f)) tell_frame(m, f, next++);
     atn_free(l->ctx, m);
     return status;
 }

@@ -1,6 +1,6 @@
-/* Odds of confidences that some ranks find while the others match already: each of the frames that are made for it is
- * matched by one of the first ranks, the first of all fits the odds, and whoever has results that need them reads them
- * from its memory. */
+/* Odds of confidences that the first ranks find, before or while the others match: each of the frames that are made for
+ * it is matched by one of them, the first of all fits the odds, and whoever has results that need them reads them from
+ * its memory. */
 #include "apps/lattice/knots_late.h"
 #include "apps/lattice/parts.h"
 #include "apps/lattice/shared.h"
@@ -15,21 +15,21 @@ static atn_status show(lattice_knots_late *x, size_t flag, atn_status own) {
     return own != ATN_OK ? own : status;
 }
 
-/* This rank's frame, as learning matches it. */
+/* This rank's frames, as learning matches them. */
 static atn_status check_own(atn_lattice *l, lattice_knots_late *x, size_t bytes) {
     bool known = l->known;
     char *told = atn_alloc(l->ctx, bytes);
     l->known = false;
     l->learning = true;
     l->ranks = x->ranks;
-    atn_status status = told ? lattice_check_frame(l, x->ranks->rank, told) : ATN_ERR_MEMORY;
+    atn_status status = told ? lattice_check_own(l, told) : ATN_ERR_MEMORY;
     l->ranks = NULL;
     l->learning = false;
     l->known = known;
     if (status == ATN_OK)
         status = atn_ranks_put(x->ranks, &x->window, x->ranks->rank, sizeof(lattice_board), told, bytes);
     atn_free(l->ctx, told);
-    return show(x, offsetof(lattice_board, frame), status);
+    return show(x, offsetof(lattice_board, frames), status);
 }
 
 /* The first rank: from the frames of all. */
@@ -38,9 +38,11 @@ static atn_status fit_all(atn_lattice *l, lattice_knots_late *x, int32_t frames,
     atn_status status = told ? ATN_OK : ATN_ERR_MEMORY;
     bool there = true;
     for (int32_t f = 0; f < frames && status == ATN_OK && there; ++f) {
-        status = lattice_knots_wait(x, f, offsetof(lattice_board, frame), &there);
+        int32_t rank = f % x->ranks->count, before = f / x->ranks->count;
+        status = lattice_knots_wait(x, rank, offsetof(lattice_board, frames), &there);
         if (there)
-            status = atn_ranks_get(x->ranks, &x->window, f, sizeof(lattice_board), told + (size_t)f * bytes, bytes);
+            status = atn_ranks_get(x->ranks, &x->window, rank, sizeof(lattice_board) + (size_t)before * bytes,
+                                   told + (size_t)f * bytes, bytes);
     }
     if (status == ATN_OK && there) status = lattice_fit_frames(l, told);
     if (status == ATN_OK)
@@ -55,16 +57,16 @@ atn_status lattice_knots_begin(atn_lattice *l, atn_ranks *ranks, atn_status own,
     if (own != ATN_OK) return atn_ranks_agree(ranks, own);
     if (!l->unchecked) return ATN_OK;
     lattice_knots_late *x = atn_zalloc(l->ctx, sizeof *x);
-    bool mine = ranks->rank < frames;
+    size_t mine = (size_t)(frames / ranks->count + (ranks->rank < frames % ranks->count));
+    size_t board = mine ? sizeof(lattice_board) : 0;
     atn_ranks_window window;
-    atn_status status = atn_ranks_share(ranks, x ? ATN_OK : ATN_ERR_MEMORY, mine ? sizeof(lattice_board) + bytes : 0,
-                                        mine ? sizeof(lattice_board) : 0, &window);
+    atn_status status = atn_ranks_share(ranks, x ? ATN_OK : ATN_ERR_MEMORY, board + mine * bytes, board, &window);
     if (status != ATN_OK || !x) {
         atn_free(l->ctx, x);
         return status;
     }
     *x = (lattice_knots_late){.ranks = ranks, .window = window};
-    if (mine) status = check_own(l, x, bytes);
+    if (mine) status = check_own(l, x, mine * bytes);
     if (ranks->rank == 0) {
         atn_status fitted = fit_all(l, x, frames, bytes);
         if (status == ATN_OK) status = fitted;

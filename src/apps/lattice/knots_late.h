@@ -5,9 +5,9 @@
 #include "apps/lattice/lattice.h"
 #include "ranks/ranks.h"
 
-/* What a rank shows of it; what is told of its frame follows. */
+/* What a rank shows of it; what is told of its frames follows. */
 typedef struct lattice_board {
-    int64_t frame, knots; /* progress of either */
+    int64_t frames, knots; /* progress of either */
     lattice_knots found[2];
 } lattice_board;
 enum { LATTICE_NOT_YET, LATTICE_THERE, LATTICE_FAILED };

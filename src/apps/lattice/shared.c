@@ -7,16 +7,12 @@ bool lattice_shared_is_mine(const atn_lattice *l, int32_t part) {
     return !l->ranks || part % l->ranks->count == l->ranks->rank;
 }
 
-atn_status lattice_shared_take(atn_lattice *l, int32_t part, void *data, size_t bytes) {
+atn_status lattice_shared_same(atn_lattice *l, void *data, size_t bytes) {
     if (!l->ranks) return ATN_OK;
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_RANKS);
-    atn_status status = atn_ranks_broadcast(l->ranks, ATN_OK, part % l->ranks->count, data, bytes);
+    atn_status status = atn_ranks_broadcast(l->ranks, ATN_OK, 0, data, bytes);
     lattice_spend_back(&l->spent, l->known, before);
     return status;
-}
-
-atn_status lattice_shared_same(atn_lattice *l, void *data, size_t bytes) {
-    return lattice_shared_take(l, 0, data, bytes);
 }
 
 void lattice_shared_cut(const atn_lattice *l, size_t count, size_t *from, size_t *to) {
