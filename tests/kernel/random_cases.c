@@ -125,7 +125,7 @@ static void hold_device(const atn_ctx *ctx, atn_device *device, const sort *of, 
                   t.unguarded, t.unoptimised);
 }
 
-enum { DAYS = 4, GRAPHS = 50 }; /* seeds begin elsewhere every day, among those that all cases go through */
+enum { DAYS = 8, GRAPHS = 25 }; /* seeds begin elsewhere every day, among those that all cases go through */
 
 static void hold(const sort *of) {
     atn_ctx *ctx = kit_ctx();

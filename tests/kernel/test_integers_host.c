@@ -10,7 +10,7 @@ static void agree_as(const char *compiler, int graphs) {
     random_integers("host", graphs);
 }
 
-KIT_TEST(agree) { agree_as(NULL, getenv("ATTUNE_TEST_ALL") ? 2000 : 60); }
+KIT_TEST(agree) { agree_as(NULL, getenv("ATTUNE_TEST_ALL") ? 2000 : 30); }
 
 /* The other compiler, where it is installed and nobody named one. */
 KIT_TEST(agree_with_clang) {
@@ -18,7 +18,7 @@ KIT_TEST(agree_with_clang) {
     skip(); /* its sanitizer is not that of this program */
 #endif
     if (getenv("ATTUNE_CC") || system("clang --version >/dev/null 2>&1") != 0) skip();
-    agree_as("clang", getenv("ATTUNE_TEST_ALL") ? 2000 : 30);
+    agree_as("clang", getenv("ATTUNE_TEST_ALL") ? 2000 : 15);
 }
 
 int main(void) {

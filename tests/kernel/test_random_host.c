@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-KIT_TEST(agree) { random_cases("host", getenv("ATTUNE_TEST_ALL") ? 800 : 200); }
+KIT_TEST(agree) { random_cases("host", getenv("ATTUNE_TEST_ALL") ? 800 : 100); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(agree)};

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-KIT_TEST(agree) { random_cases("opencl", getenv("ATTUNE_TEST_ALL") ? 200 : 60); }
+KIT_TEST(agree) { random_cases("opencl", getenv("ATTUNE_TEST_ALL") ? 200 : 30); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(agree)};

@@ -1,7 +1,7 @@
 /* Random programs under random plans on host agree with the oracle. */
 #include "random_programs.h"
 
-KIT_TEST(agree) { random_programs("host", 300, 2, false); }
+KIT_TEST(agree) { random_programs("host", 300, 4, false); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(agree)};

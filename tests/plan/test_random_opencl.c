@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-KIT_TEST(agree) { random_programs("opencl", 300, 3, !getenv("ATTUNE_TEST_ALL")); /* built slowly */ }
+KIT_TEST(agree) { random_programs("opencl", 300, 6, !getenv("ATTUNE_TEST_ALL")); /* built slowly */ }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(agree)};

@@ -8,8 +8,8 @@ scale=$(dirname "$0")/../../bench/ranks
 export ATTUNE=$build/attune TMPDIR=$work
 given=(--ranks 2 --rounds 1 --mpirun "mpirun --bind-to none")
 
-"$scale" "${given[@]}" --atoms 3000 --model >"$work/out" 2>"$work/err" || bad "one round of two ranks"
-grep -q '^3,000 atoms, 12 slabs' "$work/out" || bad "the frame and its slabs are not named"
+"$scale" "${given[@]}" --atoms 600 --model >"$work/out" 2>"$work/err" || bad "one round of two ranks"
+grep -q '^600 atoms, 12 slabs' "$work/out" || bad "the frame and its slabs are not named"
 for row in '1 rank | 1' '2 ranks | 2' '2 processes at once | 2'; do
     grep -qE "^\| $row \| [0-9.]+ to [0-9.]+ \| [0-9.]+ \|" "$work/out" || bad "no row '$row'"
 done

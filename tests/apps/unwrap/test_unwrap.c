@@ -82,6 +82,7 @@ static double error_of(const scene *s, size_t from, size_t to) {
 KIT_TEST(is_accurate) {
     static const int64_t SIZE[][2] = {{64, 64}, {50, 37}, {1, 2048}, {2, 2}, {65, 17}, {1, 1}};
     for (size_t k = 0; k < 2 * sizeof SIZE / sizeof *SIZE; ++k) {
+        if (!kit_turn(k / 2, 2)) continue;
         scene s = make(SIZE[k / 2][0], SIZE[k / 2][1]);
         atn_unwrap_method method = k % 2 ? ATN_UNWRAP_METHOD_MULTIGRID : ATN_UNWRAP_METHOD_AUTO;
         for (int32_t bits = 32; bits <= 64; bits += 32) {
