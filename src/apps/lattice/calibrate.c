@@ -92,25 +92,26 @@ static atn_status make_one(const atn_lattice *l, const atn_sample_atoms_settings
 typedef struct frames {
     const atn_lattice *l;
     const atn_sample_atoms_settings *about;
-    size_t size;
-    bool shared; /* ranks make some each */
+    size_t size, first; /* first: that is made here */
     made *out;
 } frames;
 
 static atn_status make_part(void *user, int64_t from, int64_t to) {
     const frames *f = user;
     atn_status status = ATN_OK;
-    for (int64_t k = from; k < to && status == ATN_OK; ++k)
-        if (!f->shared || lattice_shared_is_mine(f->l, (int32_t)k))
-            status = make_one(f->l, f->about, f->size, f->out->count + (size_t)k * f->size, f->out);
+    for (size_t k = f->first + (size_t)from; k < f->first + (size_t)to && status == ATN_OK; ++k)
+        status = make_one(f->l, f->about, f->size, f->out->count + k * f->size, f->out);
     return status;
 }
 
-static atn_status make(atn_lattice *l, const atn_sample_atoms_settings *about, size_t size, int64_t count, made *out) {
-    frames f = {.l = l, .about = about, .size = size, .shared = count > 1, .out = out};
+/* Of several frames ranks make some each. */
+static atn_status make(atn_lattice *l, const atn_sample_atoms_settings *about, size_t size, size_t count, made *out) {
+    frames f = {.l = l, .about = about, .size = size, .out = out};
+    size_t end = count;
+    if (count > 1) lattice_shared_cut(l, count, &f.first, &end);
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_MADE);
-    atn_status status = atn_attempt(l->ctx, count, 0, make_part, &f);
-    out->count += (size_t)count * size;
+    atn_status status = atn_attempt(l->ctx, (int64_t)(end - f.first), 0, make_part, &f);
+    out->count += count * size;
     lattice_spend_back(&l->spent, l->known, before);
     return status;
 }
@@ -395,17 +396,18 @@ static void fit_odds(made *m, bool other, lattice_knots *out) {
  * as the classification expects, even if that is little: otherwise every atom classified as other would be wrong in
  * them. Of several ranks each matches some of them. */
 static atn_status match_frames(atn_lattice *l, atn_sample_atoms_settings *about, made *m) {
+    size_t from, to;
     if (!lattice_background_given(&l->settings)) about->background = l->info.background;
     m->count = 0;
     atn_status status = make(l, about, CHECKED, FRAMES, m);
-    for (int f = 0; f < FRAMES && status == ATN_OK; ++f) {
-        size_t first = (size_t)f * CHECKED;
+    lattice_shared_cut(l, FRAMES, &from, &to);
+    for (size_t f = from; f < to && status == ATN_OK; ++f) {
+        size_t first = f * CHECKED;
         l->near.atoms = 0;
         memset(&l->recent, 0, sizeof l->recent);
         atn_atoms atoms = {.count = CHECKED, .own = CHECKED};
         for (int axis = 0; axis < 3; ++axis) atoms.position[axis] = m->axis[axis] + first;
-        if (status == ATN_OK && lattice_shared_is_mine(l, f))
-            status = lattice_match_atoms(l, &atoms, 1, m->atom + first);
+        status = lattice_match_atoms(l, &atoms, 1, m->atom + first);
     }
     memset(&l->recent, 0, sizeof l->recent);
     l->near.atoms = 0;
@@ -422,14 +424,14 @@ typedef struct frame_told {
     int32_t label[CHECKED];
 } frame_told;
 
-static void tell_frame(const made *m, int32_t f, frame_told *out) {
-    memcpy(out->atom, m->atom + (size_t)f * CHECKED, sizeof out->atom);
-    memcpy(out->label, m->label + (size_t)f * CHECKED, sizeof out->label);
+static void tell_frame(const made *m, size_t f, frame_told *out) {
+    memcpy(out->atom, m->atom + f * CHECKED, sizeof out->atom);
+    memcpy(out->label, m->label + f * CHECKED, sizeof out->label);
 }
 
-static void hear_frame(const frame_told *told, int32_t f, made *m) {
-    memcpy(m->atom + (size_t)f * CHECKED, told->atom, sizeof told->atom);
-    memcpy(m->label + (size_t)f * CHECKED, told->label, sizeof told->label);
+static void hear_frame(const frame_told *told, size_t f, made *m) {
+    memcpy(m->atom + f * CHECKED, told->atom, sizeof told->atom);
+    memcpy(m->label + f * CHECKED, told->label, sizeof told->label);
 }
 
 atn_status lattice_calibrate(atn_lattice *l) {
@@ -454,19 +456,19 @@ atn_status lattice_calibrate(atn_lattice *l) {
     return status;
 }
 
-int32_t lattice_check_frames(size_t *bytes) {
+size_t lattice_check_frames(size_t *bytes) {
     *bytes = sizeof(frame_told);
     return FRAMES;
 }
 
 atn_status lattice_check_own(atn_lattice *l, void *told) {
     atn_sample_atoms_settings about;
-    frame_told *next = told;
+    size_t from, to;
     made *m = atn_zalloc(l->ctx, sizeof *m);
     if (!m) return ATN_ERR_MEMORY;
     atn_status status = describe(l, &about) ? match_frames(l, &about, m) : ATN_OK;
-    for (int32_t f = 0; f < FRAMES && status == ATN_OK; ++f)
-        if (lattice_shared_is_mine(l, f)) tell_frame(m, f, next++);
+    lattice_shared_cut(l, FRAMES, &from, &to);
+    for (size_t f = from; f < to && status == ATN_OK; ++f) tell_frame(m, f, (frame_told *)told + f - from);
     atn_free(l->ctx, m);
     return status;
 }
@@ -475,7 +477,7 @@ atn_status lattice_fit_frames(atn_lattice *l, const void *told) {
     made *m = atn_zalloc(l->ctx, sizeof *m);
     if (!m) return ATN_ERR_MEMORY;
     m->count = (size_t)FRAMES * CHECKED;
-    for (int32_t f = 0; f < FRAMES; ++f) hear_frame((const frame_told *)told + f, f, m);
+    for (size_t f = 0; f < FRAMES; ++f) hear_frame((const frame_told *)told + f, f, m);
     fit_knots(l, m);
     atn_free(l->ctx, m);
     return ATN_OK;

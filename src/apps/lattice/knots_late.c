@@ -33,16 +33,17 @@ static atn_status check_own(atn_lattice *l, lattice_knots_late *x, size_t bytes)
 }
 
 /* The first rank: from the frames of all. */
-static atn_status fit_all(atn_lattice *l, lattice_knots_late *x, int32_t frames, size_t bytes) {
-    char *told = atn_alloc(l->ctx, (size_t)frames * bytes);
+static atn_status fit_all(atn_lattice *l, lattice_knots_late *x, size_t frames, size_t bytes) {
+    char *told = atn_alloc(l->ctx, frames * bytes);
     atn_status status = told ? ATN_OK : ATN_ERR_MEMORY;
     bool there = true;
-    for (int32_t f = 0; f < frames && status == ATN_OK && there; ++f) {
-        int32_t rank = f % x->ranks->count, before = f / x->ranks->count;
+    for (int32_t rank = 0; rank < x->ranks->count && status == ATN_OK && there; ++rank) {
+        size_t at = atn_ranks_cut(x->ranks, frames, rank), end = atn_ranks_cut(x->ranks, frames, rank + 1);
+        if (at == end) break; /* nor has any after it */
         status = lattice_knots_wait(x, rank, offsetof(lattice_board, frames), &there);
         if (there)
-            status = atn_ranks_get(x->ranks, &x->window, rank, sizeof(lattice_board) + (size_t)before * bytes,
-                                   told + (size_t)f * bytes, bytes);
+            status =
+                atn_ranks_get(x->ranks, &x->window, rank, sizeof(lattice_board), told + at * bytes, (end - at) * bytes);
     }
     if (status == ATN_OK && there) status = lattice_fit_frames(l, told);
     if (status == ATN_OK)
@@ -52,12 +53,11 @@ static atn_status fit_all(atn_lattice *l, lattice_knots_late *x, int32_t frames,
 }
 
 atn_status lattice_knots_begin(atn_lattice *l, atn_ranks *ranks, atn_status own, bool wait) {
-    size_t bytes;
-    int32_t frames = lattice_check_frames(&bytes);
+    size_t bytes, frames = lattice_check_frames(&bytes);
     if (own != ATN_OK) return atn_ranks_agree(ranks, own);
     if (!l->unchecked) return ATN_OK;
     lattice_knots_late *x = atn_zalloc(l->ctx, sizeof *x);
-    size_t mine = (size_t)(frames / ranks->count + (ranks->rank < frames % ranks->count));
+    size_t mine = atn_ranks_cut(ranks, frames, ranks->rank + 1) - atn_ranks_cut(ranks, frames, ranks->rank);
     size_t board = mine ? sizeof(lattice_board) : 0;
     atn_ranks_window window;
     atn_status status = atn_ranks_share(ranks, x ? ATN_OK : ATN_ERR_MEMORY, board + mine * bytes, board, &window);

@@ -115,8 +115,8 @@ atn_status lattice_correct(atn_lattice *l, bool *changed);
 /* Powers of likelihoods and the odds of confidences, from frames made with what was learned. The engine is open. */
 atn_status lattice_calibrate(atn_lattice *l);
 /* Where ranks leave the odds for later (l->unchecked): frames that they are found from, and the bytes that are told of
- * each; those that are this rank's (lattice_shared_is_mine), matched; and the odds, from all of them. */
-int32_t lattice_check_frames(size_t *bytes);
+ * each; those that are this rank's (lattice_shared_cut), matched; and the odds, from all of them. */
+size_t lattice_check_frames(size_t *bytes);
 atn_status lattice_check_own(atn_lattice *l, void *told);
 atn_status lattice_fit_frames(atn_lattice *l, const void *told);
 /* l->knots as other ranks have found them (knots_late.h); at once where there are none. */

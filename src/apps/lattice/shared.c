@@ -3,10 +3,6 @@
 
 enum { LEAST = 16 }; /* atoms for each rank: fewer are searched before the others have answered */
 
-bool lattice_shared_is_mine(const atn_lattice *l, int32_t part) {
-    return !l->ranks || part % l->ranks->count == l->ranks->rank;
-}
-
 atn_status lattice_shared_same(atn_lattice *l, void *data, size_t bytes) {
     if (!l->ranks) return ATN_OK;
     lattice_part before = lattice_spend(&l->spent, l->known, LATTICE_RANKS);

@@ -17,7 +17,6 @@ atn_status lattice_knots_begin(atn_lattice *l, atn_ranks *ranks, atn_status own,
 void lattice_knots_end(atn_lattice *l, atn_ranks *ranks);
 
 /* For learning; without ranks nothing is to be done, and all is this process's. */
-bool lattice_shared_is_mine(const atn_lattice *l, int32_t part); /* part n is done by rank n modulo their number */
 atn_status lattice_shared_same(atn_lattice *l, void *data, size_t bytes); /* the first rank's */
 /* Of `count` things of `bytes` each: those that are this rank's, from *from to *to - 1; and, when all have done theirs,
  * those of all. */
